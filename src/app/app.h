@@ -1,0 +1,79 @@
+// One playground: its document, its engine and its panels. The shells feed it input and draw what it builds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/host.h"
+#include "attention/explain.h"
+#include "document/document.h"
+
+namespace gfx {
+class Heatmaps;
+}
+
+namespace app {
+
+/// What the host page may switch off, as attributes of the custom element.
+struct Embed {
+  std::string hide;  ///< comma-separated: "share,export,panel,header,inspector,arcs,heads"
+  std::string lock;  ///< comma-separated option and tensor names that cannot be changed: "heads,q"
+};
+
+class App {
+ public:
+  /// `heatmaps` may be replaced after a lost graphics context; both outlive the app.
+  App(Host& host, gfx::Heatmaps& heatmaps);
+  ~App();
+
+  /// Builds one frame with Dear ImGui, between ImGui::NewFrame() and ImGui::Render(). The shell has already given
+  /// size, input and time to ImGuiIO. This is the whole of what happens in a frame.
+  void frame();
+  /// Input came: the shell calls this with every event that it passed to ImGuiIO.
+  void wake();
+  /// Is another frame wanted? False means idle: the shell must not draw.
+  bool wantsFrame() const;
+
+  // Files, clipboard, text fields; the shells call these.
+  /// Opens state text or a tensors file (dropped, picked, from the command line).
+  attention::Check openText(std::string_view text, std::string_view fileName);
+  /// Says a sentence to the user, in the page or window itself.
+  void notify(std::string_view sentence, bool isError);
+  /// The selected cells as tab-separated text; empty if none are selected.
+  std::string copyCells() const;
+  attention::Check pasteCells(std::string_view text);
+  void endText(Entry how, std::string_view text);
+  void setEmbed(const Embed& embed);
+
+  // The public interface (DESIGN section 9). Errors leave everything as it was.
+  std::string state() const;
+  attention::Check setState(std::string_view text, bool undoable);
+  attention::Check openPreset(std::string_view name, bool undoable);
+  void reset();
+  bool undo();
+  bool redo();
+  attention::Result<std::string> get(std::string_view option) const;       ///< JSON text
+  attention::Check set(std::string_view option, std::string_view json);
+  attention::Result<const attention::Tensor*> tensor(std::string_view name) const;
+  attention::Check setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape);
+  /// Where a cell, or a control by its option name ("causal", "heads+", "heads-"), is on the canvas. The focus moves
+  /// to `head` first where another one is shown. An error when it is not on the board in this mode.
+  attention::Result<Rect> locate(std::string_view name, int head, int row, int col);
+  /// JSON text {"text": …, "terms": [{"label", "text", "value"}, …]}.
+  attention::Result<std::string> explain(std::string_view name, int head, int row, int col) const;
+  std::uint64_t frames() const;  ///< drawn since the start
+  float frameMs() const;         ///< median CPU time of the last frames, set by the shell through noteFrameTime()
+  void noteFrameTime(float milliseconds);
+
+  bool isDark() const;
+  const document::Document& document() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace app

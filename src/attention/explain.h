@@ -1,0 +1,57 @@
+// Where a value came from and what it feeds: one description for the inspector, for JavaScript and for the
+// highlighting of cells.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attention/trace.h"
+
+namespace attention {
+
+/// One cell of one tensor.
+struct CellRef {
+  TensorId tensor = TensorId::weights;
+  int head = 0, row = 0, col = 0;
+  bool operator==(const CellRef&) const = default;
+};
+
+/// A block of cells of one tensor.
+struct Region {
+  TensorId tensor = TensorId::q;
+  int head = 0, row = 0, col = 0, rows = 1, cols = 1;
+  bool contains(int r, int c) const { return r >= row && r < row + rows && c >= col && c < col + cols; }
+  bool operator==(const Region&) const = default;
+};
+
+/// The blocks that the cell was computed from, directly and through the steps before it (weights[i,j]: scores row i,
+/// Q row i, K rows that the row sees …). Empty for an input. In projected layers it reaches back to x and w_*.
+std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell);
+/// The blocks that the cell has a part in (q[h,i,c]: scores, weights, head_output row i of head h, output row i …).
+/// For weights also the row of V that it multiplies is NOT listed: that is a source of head_output.
+std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell);
+
+/// One line of arithmetic, with the real numbers in it.
+struct Term {
+  std::string label;   ///< "q₄ · k₃", "÷ √3", "mask", "exp(s − max)", "÷ Σ row", "adds to output"
+  std::string text;    ///< "0.20×0.30 + −0.70×−0.50 + 1.60×1.40 = 2.65"
+  double value = 0.0;  ///< what the line comes to, unrounded
+  std::vector<CellRef> cells;  ///< the cells whose numbers appear in it, in order
+};
+
+/// The whole reason for one value.
+struct Explanation {
+  std::string title;  ///< "W[saw₄, a₃] = 0.69"
+  std::vector<Term> terms;
+  std::string text() const;  ///< title and terms as plain lines, for screen readers and JavaScript
+};
+
+/// Explains one value of the trace with `decimals` digits. `labels` are the token labels (may be shorter than the
+/// rows; then numbers stand in). A long sum shows its first and last terms around "…". Never empty for a valid cell.
+Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
+                    const std::vector<std::string>& labels, int decimals);
+
+/// −Σ w·log2(w) of one row of weights, in bits; 0 for a fully masked row.
+double entropyBits(const Trace& trace, int head, int row);
+
+}  // namespace attention

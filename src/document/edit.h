@@ -1,0 +1,69 @@
+// The only way to change a document. Each edit knows its inverse.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "attention/engine.h"
+#include "document/option.h"
+
+namespace document {
+
+/// Writes a block of one editable tensor; `values` are rows·cols numbers, row-major.
+struct SetCells {
+  TensorId tensor = TensorId::q;
+  int head = 0, row = 0, col = 0, rows = 1, cols = 1;
+  std::vector<float> values;
+};
+
+/// Paints a block of the mask; `blocked` are rows·cols, 1 = blocked.
+struct PaintCells {
+  int row = 0, col = 0, rows = 1, cols = 1;
+  std::vector<std::uint8_t> blocked;
+};
+
+struct SetOption {
+  OptionId option = OptionId::causal;
+  Value value;
+};
+
+/// Renames tokens from `first` on.
+struct SetLabels {
+  int first = 0;
+  std::vector<std::string> labels;
+};
+
+/// Puts `count` new tokens before token `at` (at == tokens: at the end), with seeded numbers.
+struct InsertTokens {
+  int at = 0, count = 1;
+};
+
+struct RemoveTokens {
+  int at = 0, count = 1;
+};
+
+/// Fills the inputs of the present mode (or one tensor of them) with seeded numbers from N(0, 1), rounded to two decimals.
+struct Randomize {
+  std::uint32_t seed = 1;
+  std::optional<TensorId> tensor;
+};
+
+/// Replaces everything: a preset, a state text, a tensors file, an inverse of a change of shape.
+struct Load {
+  std::shared_ptr<const State> state;
+};
+
+using Edit = std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load>;
+
+/// What an edit did: how to take it back, and what the engine has to look at.
+struct Effect {
+  Edit inverse;
+  attention::Change change;
+};
+
+/// Is the edit possible here? Says which field, which value and what would be right.
+Check check(const State& state, const Edit& edit);
+/// Carries it out. `edit` must have passed check(). Applying the inverse gives the same state, bit for bit.
+Effect apply(State& state, const Edit& edit);
+
+}  // namespace document

@@ -1,0 +1,82 @@
+// Matrices as coloured cells: one float per cell in a texture, colour map in the fragment shader, drawn in the order
+// of an ImGui draw list.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+struct ImDrawList;
+
+namespace gfx {
+
+/// Straight sRGB, 0 … 1.
+struct Color {
+  float r = 0, g = 0, b = 0, a = 1;
+  bool operator==(const Color&) const = default;
+};
+
+/// A colour map: evenly spaced stops, mixed linearly in sRGB. Diverging maps have 0 in the middle.
+struct ColorMap {
+  static constexpr int kStops = 9;
+  std::array<Color, kStops> stops;
+};
+
+/// The colour at t in 0 … 1 (clamped; NaN gives the first). The shader computes the same; text contrast relies on it.
+Color at(const ColorMap& map, float t);
+/// WCAG 2.2 contrast ratio, 1 … 21, of two opaque colours.
+float contrast(Color a, Color b);
+
+/// The numbers of one matrix as they lie in memory, row-major with `stride` floats from row to row.
+struct Values {
+  const float* data = nullptr;
+  int rows = 0, cols = 0, stride = 0;
+  std::uint64_t revision = 0;  ///< the texture is compared and brought up to date when this differs from last time
+};
+
+/// Where and how to draw it. Lengths are logical pixels.
+struct Heatmap {
+  float x = 0, y = 0;          ///< top left of cell (0, 0) as shown
+  float cell = 48;             ///< pitch of the cells
+  float gap = 2;               ///< between them; 0 when they are small
+  float radius = 3;
+  bool transposed = false;     ///< rows of the matrix run across
+  float low = -1, high = 1;    ///< values at the two ends of the map
+  ColorMap map;
+  Color masked;                ///< border of cells that hold -inf: dashed when there is room, else hatched
+  Color masked_fill;
+  float opacity = 1;
+};
+
+/// Draws heatmaps. One object per graphics context; every OpenGL name that it makes is freed with it.
+class Heatmaps {
+ public:
+  Heatmaps();
+  ~Heatmaps();
+  Heatmaps(const Heatmaps&) = delete;
+  Heatmaps& operator=(const Heatmaps&) = delete;
+
+  /// Compiles the shaders in the current context. `version` is the first line ("#version 300 es", "#version 330 core").
+  /// Returns the driver's message when that fails, else "".
+  std::string start(const char* version);
+  /// The context is gone: forget its names without freeing them; start() makes all anew.
+  void contextLost();
+
+  /// Begins a frame: `scale` framebuffer pixels per logical pixel.
+  void newFrame(float displayWidth, float displayHeight, float scale);
+  /// Queues a matrix behind what is in `list` so far, clipped as `list` is. `slot` names the texture: give the same
+  /// number for the same matrix in every frame. `values` must live until the frame is rendered.
+  void draw(ImDrawList* list, std::uint32_t slot, const Values& values, const Heatmap& heatmap);
+  /// Frees textures that were not drawn for a while (heads that were removed).
+  void trim();
+
+  /// Cells sent to the GPU since the start: a measure of how much an edit uploads.
+  std::uint64_t uploadedCells() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace gfx
