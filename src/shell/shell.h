@@ -1,0 +1,63 @@
+// What the desktop and the browser share: Dear ImGui's context, the fonts at a pixel ratio, and the drawing of a frame.
+#pragma once
+
+#include <string>
+
+#include "gfx/heatmap.h"
+#include "views/theme.h"
+
+struct ImGuiContext;
+struct ImGuiIO;
+
+namespace app {
+class App;
+}
+
+namespace shell {
+
+/// Puts the fonts of `fonts` into io.Fonts, rasterised at logical size × `scale`, and sets io.FontGlobalScale to
+/// 1/scale so that layout stays in logical pixels. Whatever was in the atlas is dropped. The renderer's texture has to
+/// be made anew afterwards (Stage does).
+void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale);
+
+/// Everything between input and pixels. One object per canvas or window; its OpenGL context must be current in every
+/// call but the constructor. Several can live in one process: each call selects its own ImGui context.
+class Stage {
+ public:
+  Stage();
+  ~Stage();
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  /// Makes shaders and textures. `glslVersion` is "#version 300 es" or "#version 330 core".
+  /// Returns the driver's message when that fails, else "". Also called after contextLost(), with a new context.
+  std::string start(const char* glslVersion);
+  /// The context is gone: its names are forgotten, none is freed.
+  void contextLost();
+
+  /// Selects this stage's ImGui context and returns its input queue. io.UserData points at fonts(), which is where
+  /// panels find them.
+  ImGuiIO& io();
+  gfx::Heatmaps& heatmaps() { return heatmaps_; }
+  const views::Fonts& fonts() const { return fonts_; }
+
+  /// The framebuffer's size in its own pixels, and how many of them make a logical pixel, from the next frame on.
+  /// A new scale makes the fonts anew, so call it only when it has settled.
+  void resize(int framebufferWidth, int framebufferHeight, float scale);
+
+  /// One frame: lets `app` build it, clears to the theme's background, draws into the framebuffer that is bound.
+  /// `seconds` have passed since the last one.
+  void draw(app::App& app, float seconds);
+
+ private:
+  void refreshFonts();
+
+  ImGuiContext* context_ = nullptr;
+  views::Fonts fonts_;
+  gfx::Heatmaps heatmaps_;
+  int width_ = 0, height_ = 0;  ///< of the framebuffer
+  float scale_ = 1, fontScale_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace shell
