@@ -1,0 +1,36 @@
+# Turns files into C++ constants at build time.
+#   text    OUT.h:          inline constexpr char heatmap_frag[] = "…";        from heatmap.frag
+#   binary  OUT.h, OUT.cpp: extern const std::span<const unsigned char> inter_regular;  from Inter-Regular.ttf
+# Arguments: FILES (a list), NAMESPACE, KIND, OUT (path without extension).
+
+set(header "// Generated from ${NAMESPACE}; do not edit.\n#pragma once\n\n")
+set(body "")
+if(KIND STREQUAL "binary")
+  string(APPEND header "#include <span>\n\n")
+endif()
+string(APPEND header "namespace ${NAMESPACE} {\n")
+
+foreach(file IN LISTS FILES)
+  if(KIND STREQUAL "text")
+    get_filename_component(name "${file}" NAME)
+    string(MAKE_C_IDENTIFIER "${name}" name)
+    file(READ "${file}" text)
+    string(APPEND header "inline constexpr char ${name}[] = R\"glsl(${text})glsl\";\n")
+  else()
+    get_filename_component(name "${file}" NAME_WE)
+    string(TOLOWER "${name}" name)
+    string(MAKE_C_IDENTIFIER "${name}" name)
+    file(READ "${file}" hex HEX)
+    string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+    string(APPEND header "extern const std::span<const unsigned char> ${name};\n")
+    string(APPEND body "static constexpr unsigned char ${name}_bytes[] = {\n${hex}\n};\n")
+    string(APPEND body "const std::span<const unsigned char> ${name}{${name}_bytes};\n\n")
+  endif()
+endforeach()
+
+file(WRITE "${OUT}.h" "${header}}  // namespace ${NAMESPACE}\n")
+if(KIND STREQUAL "binary")
+  get_filename_component(stem "${OUT}" NAME)
+  file(WRITE "${OUT}.cpp" "#include \"${stem}.h\"\n\nnamespace ${NAMESPACE} {\n${body}}  // namespace ${NAMESPACE}\n")
+endif()
