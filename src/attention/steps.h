@@ -1,0 +1,39 @@
+// The steps of forward(), each for a block of rows and columns, so that Engine can redo exactly what an edit touches.
+#pragma once
+
+#include "attention/trace.h"
+
+namespace attention {
+
+/// Half-open range of rows, columns, queries or keys.
+struct Span {
+  int begin = 0, end = 0;
+  int size() const { return end - begin; }
+  bool empty() const { return end <= begin; }
+};
+
+/// The float nearest to a real number, or the largest of its sign where it is beyond float. What a layer computes
+/// saturates at ±FLT_MAX instead of becoming infinite: products that large tie, and no NaN can follow.
+float saturate(double value);
+
+/// Gives every tensor of the trace the shape that the layer asks for.
+void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace);
+
+/// Q, K, V: copied, or X times its weights. Rows are of Q (of K, of V), columns of one head of it.
+void makeQueries(const Spec& spec, const Inputs& inputs, int head, Span rows, Span cols, Trace& trace);
+void makeKeys(const Spec& spec, const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
+void makeValues(const Spec& spec, const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
+
+/// raw = Q Kᵀ and scores = raw · scaleFactor, for a block of queries and keys.
+void makeRaw(const Spec& spec, int head, Span queries, Span keys, Trace& trace);
+void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trace);
+/// masked = scores, or -inf where the key may not be seen.
+void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace);
+/// row_max, exponentials, row_sum, weights of whole rows.
+void makeWeights(const Spec& spec, int head, Span queries, Trace& trace);
+/// head_output = weights · V of whole rows.
+void makeHeadOutput(const Spec& spec, int head, Span queries, Trace& trace);
+/// concat and output, of whole rows, from head_output.
+void makeOutput(const Spec& spec, const Inputs& inputs, Span queries, Trace& trace);
+
+}  // namespace attention
