@@ -1,7 +1,9 @@
 # Turns files into C++ constants at build time.
 #   text    OUT.h:          inline constexpr char heatmap_frag[] = "…";        from heatmap.frag
-#   binary  OUT.h, OUT.cpp: extern const std::span<const unsigned char> inter_regular;  from Inter-Regular.ttf
+#   binary  OUT.h, OUT.cpp: extern const std::span<const unsigned char> inter_regular;  from Inter-Regular.otf
 # Arguments: FILES (a list), NAMESPACE, KIND, OUT (path without extension).
+
+cmake_minimum_required(VERSION 3.25)
 
 set(header "// Generated from ${NAMESPACE}; do not edit.\n#pragma once\n\n")
 set(body "")
