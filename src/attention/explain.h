@@ -31,6 +31,10 @@ std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell
 /// For weights also the row of V that it multiplies is NOT listed: that is a source of head_output.
 std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell);
 
+/// A number as explanations write it: `decimals` digits after the point (0 to 9), U+2212 for minus, never "−0.00",
+/// "−∞" for a masked score, and "3.40e38" from ten million on.
+std::string formatNumber(double value, int decimals);
+
 /// One line of arithmetic, with the real numbers in it.
 struct Term {
   std::string label;   ///< "q₄ · k₃", "÷ √3", "mask", "exp(s − max)", "÷ Σ row", "adds to output"

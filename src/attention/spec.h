@@ -63,8 +63,9 @@ KeyRange visibleKeys(const Spec& spec, int query);
 
 /// What the layer reads. Pointers, because the document owns the numbers; they outlive the call.
 /// Either x, wQ, wK, wV (and maybe wO) are set, and q, k, v are null; or q, k, v are set and the others null.
-/// x [1, queryCount, modelDim]; wQ, wK [1, modelDim, heads·headDim]; wV [1, modelDim, heads·valueDim];
-/// wO [1, heads·valueDim, any]. Head h of Q is columns h·headDim … of x·wQ.
+/// x [1, queryCount, modelDim]; wQ [1, modelDim, heads·headDim]; wK [1, modelDim, kvHeads·headDim];
+/// wV [1, modelDim, kvHeads·valueDim]; wO [1, heads·valueDim, any]. Head h of Q is columns h·headDim … of x·wQ.
+/// A projected layer is self-attention: keyCount is queryCount.
 struct Inputs {
   const Tensor* x = nullptr;
   const Tensor* wQ = nullptr;
