@@ -1,0 +1,115 @@
+// A matrix as coloured cells. All lengths are framebuffer pixels; y runs down.
+precision highp float;
+precision highp sampler2D;
+
+uniform sampler2D cells;   // one float a cell; numbers below kMasked stand for -infinity
+uniform vec4 place;        // top left of the matrix; size of the framebuffer
+uniform ivec2 shape;       // columns and rows as shown
+uniform bool transposed;   // shown (column, row) is stored (row, column)
+uniform vec4 metrics;      // pitch, gap, corner radius, framebuffer pixels per logical pixel
+uniform vec2 range;        // value at the low end, 1 / (high - low)
+uniform vec4 stops[9];     // the colour map
+uniform vec4 masked;       // border of masked cells
+uniform vec4 masked_fill;
+uniform float opacity;
+
+out vec4 color;
+
+const float kMasked = -3.0e38;
+const int kTaps = 16;      // per axis, when a pixel covers many cells
+
+float value_at(ivec2 cell) {
+  return texelFetch(cells, transposed ? cell.yx : cell, 0).r;
+}
+
+// The same as gfx::at(): text contrast is chosen by it.
+vec4 map_color(float value) {
+  float t = (value - range.x) * range.y;
+  float s = t > 0.0 ? min(t, 1.0) * 8.0 : 0.0;
+  int i = min(int(s), 7);
+  return mix(stops[i], stops[i + 1], s - float(i));
+}
+
+vec4 over(vec4 top, float coverage, vec4 below) {
+  float a = top.a * coverage;
+  float out_a = a + below.a * (1.0 - a);
+  vec3 rgb = out_a > 0.0 ? (top.rgb * a + below.rgb * below.a * (1.0 - a)) / out_a : vec3(0.0);
+  return vec4(rgb, out_a);
+}
+
+// Cells begin on whole pixels, so that every edge is sharp at any pixel ratio; pitches that are no whole number give
+// cells that differ by one pixel.
+vec2 cell_start(vec2 cell) { return floor(cell * metrics.x + 0.5); }
+
+vec2 cell_of(vec2 pixel) {
+  vec2 cell = floor(pixel / metrics.x);
+  cell -= vec2(lessThan(pixel, cell_start(cell)));
+  cell += vec2(greaterThanEqual(pixel, cell_start(cell + 1.0)));
+  return clamp(cell, vec2(0.0), vec2(shape - 1));
+}
+
+// Signed distance to a rounded rectangle around 0, negative inside.
+float rounded_box(vec2 p, vec2 half_size, float radius) {
+  vec2 q = abs(p) - half_size + radius;
+  return min(max(q.x, q.y), 0.0) + length(max(q, 0.0)) - radius;
+}
+
+// Dashes along the nearest side, laid out so that both ends of a side are in the middle of a dash.
+float dashes(vec2 p, vec2 half_size) {
+  vec2 q = abs(p) - half_size;
+  float along = q.x > q.y ? p.y + half_size.y : p.x + half_size.x;
+  float side = 2.0 * (q.x > q.y ? half_size.y : half_size.x);
+  float period = side / max(1.0, floor(side / (5.0 * metrics.w) + 0.5));
+  float from_middle = abs(fract(along / period) - 0.5) * period;
+  return clamp(from_middle - 0.22 * period + 0.5, 0.0, 1.0);
+}
+
+float hatching(vec2 pixel) {
+  float period = 5.0 * metrics.w;
+  return clamp(abs(mod(pixel.x + pixel.y, period) - 0.5 * period) - 0.5 * period + 1.5 * metrics.w, 0.0, 1.0);
+}
+
+vec4 masked_color(vec2 pixel, vec2 p, vec2 half_size, float d) {
+  if (min(half_size.x, half_size.y) < 6.0 * metrics.w) return over(masked, 0.6 * hatching(pixel), masked_fill);
+  float stroke = max(1.0, floor(metrics.w + 0.5));
+  float line = clamp(0.5 - abs(d + 0.5 * stroke) + 0.5 * stroke, 0.0, 1.0);
+  return over(masked, line * dashes(p, half_size), masked_fill);
+}
+
+vec4 one_cell(vec2 pixel) {
+  vec2 cell = cell_of(pixel);
+  vec2 low = cell_start(cell);
+  vec2 half_size = 0.5 * (cell_start(cell + 1.0) - metrics.y - low);
+  vec2 p = pixel - low - half_size;
+  float d = rounded_box(p, half_size, min(metrics.z, min(half_size.x, half_size.y)));
+  float value = value_at(ivec2(cell));
+  vec4 fill = value < kMasked ? masked_color(pixel, p, half_size, d) : map_color(value);
+  fill.a *= clamp(0.5 - d, 0.0, 1.0);
+  return fill;
+}
+
+// Cells smaller than a pixel: the mean colour of those whose middle lies in it, and of at most 16 x 16 evenly spread.
+vec4 many_cells(vec2 pixel) {
+  vec2 first = floor((pixel - 0.5) / metrics.x + 0.5);
+  vec2 last = max(first, ceil((pixel + 0.5) / metrics.x - 0.5) - 1.0);
+  vec2 top = vec2(shape - 1);
+  first = min(first, top);
+  last = min(last, top);
+  ivec2 taps = ivec2(min(last - first + 1.0, vec2(float(kTaps))));
+  vec2 pace = (last - first + 1.0) / vec2(taps);
+  vec4 sum = vec4(0.0);
+  for (int y = 0; y < taps.y; ++y) {
+    for (int x = 0; x < taps.x; ++x) {
+      float value = value_at(ivec2(first + (vec2(float(x), float(y)) + 0.5) * pace));
+      vec4 c = value < kMasked ? over(masked, 0.25, masked_fill) : map_color(value);
+      sum += vec4(c.rgb * c.a, c.a);
+    }
+  }
+  return sum.a > 0.0 ? vec4(sum.rgb / sum.a, sum.a / float(taps.x * taps.y)) : vec4(0.0);
+}
+
+void main() {
+  vec2 pixel = vec2(gl_FragCoord.x, place.w - gl_FragCoord.y) - place.xy;
+  color = metrics.x < 1.0 ? many_cells(pixel) : one_cell(pixel);
+  color.a *= opacity;
+}
