@@ -1,0 +1,472 @@
+// The browser's shell: what web/canvas.js hears becomes input of Dear ImGui; what a page script asks becomes a call of the
+// App. One module instance is one playground, so `self` below is the one object that there has to be.
+//
+// The functions named playground_… are called from JavaScript. Those that can be refused return 1 or 0 and leave their
+// answer, or the error as JSON, in playground_reply(). Text comes as UTF-8 that the caller frees.
+#include <emscripten/em_js.h>
+#include <emscripten/emscripten.h>
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <optional>
+#include <string>
+
+#include "app/app.h"
+#include "attention/kernels.h"
+#include "document/text.h"
+#include "shell/shell.h"
+
+// ---------------------------------------------------------------- what C++ asks of web/canvas.js
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#pragma clang diagnostic ignored "-Wmissing-prototypes"
+// clang-format off
+EM_JS(void, host_request_frame, (), { Module["host"].requestFrame(); })
+EM_JS(void, host_begin_text, (float x, float y, float width, float height, const char* text, const char* name,
+                              int numeric, int centered, int selectAll, int dark), {
+  Module["host"].beginText({x, y, width, height, numeric, centered, selectAll, dark,
+                            text: UTF8ToString(text), name: UTF8ToString(name)});
+})
+EM_JS(void, host_drop_text, (), { Module["host"].dropText(); })
+EM_JS(void, host_pick_file, (), { Module["host"].pickFile(); })
+EM_JS(void, host_save_file, (const char* name, const char* text, int length), {
+  Module["host"].saveFile(UTF8ToString(name), HEAPU8.slice(text, text + length));
+})
+EM_JS(void, host_copy, (const char* text, int length), { Module["host"].copy(UTF8ToString(text, length)); })
+EM_JS(int, host_prefers_dark, (), { return Module["host"].prefersDark(); })
+EM_JS(void, host_emit, (const char* type, const char* detail), {
+  Module["host"].emit(UTF8ToString(type), UTF8ToString(detail));
+})
+EM_JS(void, host_cursor, (int cursor), { Module["host"].setCursor(cursor); })
+// clang-format on
+#pragma clang diagnostic pop
+
+namespace {
+
+// ---------------------------------------------------------------- the host
+
+const char* typeName(app::Event::Type type) {
+  switch (type) {
+    case app::Event::Type::input: return "input";
+    case app::Event::Type::change: return "change";
+    case app::Event::Type::select: return "select";
+    case app::Event::Type::error: return "error";
+  }
+  return "error";
+}
+
+class Browser final : public app::Host {
+ public:
+  void requestFrame() override { host_request_frame(); }
+  bool beginText(const app::TextField& f) override {
+    host_begin_text(f.rect.x, f.rect.y, f.rect.width, f.rect.height, f.text.c_str(), f.name.c_str(), f.numeric,
+                    f.centered, f.selectAll, f.dark);
+    return true;
+  }
+  void dropText() override { host_drop_text(); }
+  bool pickFile() override {
+    host_pick_file();
+    return true;
+  }
+  attention::Result<std::string> saveFile(std::string_view name, std::string_view text) override {
+    host_save_file(std::string(name).c_str(), text.data(), static_cast<int>(text.size()));
+    return "Saved with your downloads as " + std::string(name) + ".";
+  }
+  void copyToClipboard(std::string_view text) override { host_copy(text.data(), static_cast<int>(text.size())); }
+  bool prefersDark() const override { return host_prefers_dark() != 0; }
+  bool isTouch() const override { return touch; }
+  void emit(const app::Event& event) override { host_emit(typeName(event.type), event.detail.c_str()); }
+
+  bool touch = false;
+};
+
+// ---------------------------------------------------------------- the playground
+
+/// Members are made in this order and destroyed in reverse: the app borrows the other two.
+struct Playground {
+  Browser host;
+  shell::Stage stage;
+  app::App app{host, stage.heatmaps()};
+  std::string reply;
+  double lastFrame = 0;  ///< in milliseconds
+  int cursor = ImGuiMouseCursor_Arrow;
+  bool drawn = false;    ///< fonts and layout are there
+};
+
+Playground* self = nullptr;
+
+constexpr float kShortestFrame = 1e-4f;  // ImGui wants time to pass between two frames
+
+float secondsSinceLastFrame() {
+  const double now = emscripten_get_now();
+  const double passed = (now - self->lastFrame) / 1000;
+  self->lastFrame = now;
+  return std::max(kShortestFrame, static_cast<float>(passed));
+}
+
+bool inputIsWaiting() { return self->stage.io().Ctx->InputEventsQueue.Size > 0; }
+
+/// Builds frames without drawing them until the input that came so far has had its effect, so that an event's handler
+/// (a phone opens its keyboard only inside one) and a script that asks right after it both see the outcome.
+void settle() {
+  constexpr int kMostFrames = 16;  // a queue of down, up, down, up takes one frame each
+  for (int i = 0; self->drawn && i < kMostFrames && inputIsWaiting(); ++i) {
+    self->stage.io().DeltaTime = secondsSinceLastFrame();
+    ImGui::NewFrame();
+    self->app.frame();
+    ImGui::EndFrame();
+  }
+}
+
+void requestFrameIfWanted() {
+  if (self->app.wantsFrame()) self->host.requestFrame();
+}
+
+void inputCame() {
+  self->app.wake();
+  requestFrameIfWanted();
+}
+
+void setModifiers(ImGuiIO& io, int modifiers) {
+  io.AddKeyEvent(ImGuiMod_Shift, (modifiers & 1) != 0);
+  io.AddKeyEvent(ImGuiMod_Ctrl, (modifiers & 2) != 0);
+  io.AddKeyEvent(ImGuiMod_Alt, (modifiers & 4) != 0);
+}
+
+// ---------------------------------------------------------------- answers
+
+const char* kindName(attention::Error::Kind kind) {
+  switch (kind) {
+    case attention::Error::Kind::type: return "type";
+    case attention::Error::Kind::range: return "range";
+    case attention::Error::Kind::syntax: return "syntax";
+    case attention::Error::Kind::version: return "version";
+    case attention::Error::Kind::memory: return "memory";
+  }
+  return "range";
+}
+
+std::string quoted(std::string_view text) { return document::toJson(document::Value(std::string(text))); }
+
+std::string errorJson(const attention::Error& error) {
+  return "{\"kind\":\"" + std::string(kindName(error.kind)) + "\",\"field\":" + quoted(error.field) +
+         ",\"message\":" + quoted(error.message) + "}";
+}
+
+int answer(std::string text) {
+  self->reply = std::move(text);
+  requestFrameIfWanted();
+  return 1;
+}
+
+int answer(const attention::Check& check) {
+  self->reply = check ? errorJson(*check) : "";
+  requestFrameIfWanted();
+  return check ? 0 : 1;
+}
+
+int answer(const attention::Result<std::string>& result) {
+  return result ? answer(*result) : answer(attention::Check(result.error()));
+}
+
+std::string rectJson(const app::Rect& r) {
+  return "[" + std::to_string(r.x) + "," + std::to_string(r.y) + "," + std::to_string(r.width) + "," +
+         std::to_string(r.height) + "]";
+}
+
+// ---------------------------------------------------------------- keys
+
+struct NamedKey {
+  std::string_view name;
+  ImGuiKey key;
+};
+
+/// KeyboardEvent.key, where it is not one letter or digit.
+constexpr NamedKey kKeys[] = {
+    {"ArrowLeft", ImGuiKey_LeftArrow}, {"ArrowRight", ImGuiKey_RightArrow}, {"ArrowUp", ImGuiKey_UpArrow},
+    {"ArrowDown", ImGuiKey_DownArrow}, {"PageUp", ImGuiKey_PageUp},         {"PageDown", ImGuiKey_PageDown},
+    {"Home", ImGuiKey_Home},           {"End", ImGuiKey_End},               {"Insert", ImGuiKey_Insert},
+    {"Delete", ImGuiKey_Delete},       {"Backspace", ImGuiKey_Backspace},   {"Enter", ImGuiKey_Enter},
+    {"Escape", ImGuiKey_Escape},       {" ", ImGuiKey_Space},               {"F2", ImGuiKey_F2},
+    {"-", ImGuiKey_Minus},             {"+", ImGuiKey_KeypadAdd},           {".", ImGuiKey_Period},
+    {",", ImGuiKey_Comma},             {"?", ImGuiKey_Slash},               {"/", ImGuiKey_Slash},
+    {"[", ImGuiKey_LeftBracket},       {"]", ImGuiKey_RightBracket},        {"=", ImGuiKey_Equal},
+};
+
+ImGuiKey keyNamed(std::string_view name) {
+  if (name.size() == 1) {
+    const char c = name[0];
+    if (c >= '0' && c <= '9') return static_cast<ImGuiKey>(ImGuiKey_0 + (c - '0'));
+    if (c >= 'a' && c <= 'z') return static_cast<ImGuiKey>(ImGuiKey_A + (c - 'a'));
+    if (c >= 'A' && c <= 'Z') return static_cast<ImGuiKey>(ImGuiKey_A + (c - 'A'));
+  }
+  for (const NamedKey& k : kKeys) {
+    if (k.name == name) return k.key;
+  }
+  return ImGuiKey_None;
+}
+
+/// Would the app, or a menu that is open, do something with this key? All others stay with the page.
+bool isUsed(ImGuiKey key, int modifiers) {
+  self->stage.io();
+  const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+  if (menuIsOpen && (key == ImGuiKey_Escape || key == ImGuiKey_Enter || key == ImGuiKey_Space ||
+                     (key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow))) {
+    return true;
+  }
+  return self->app.usesKey(key, (modifiers & 2) != 0, (modifiers & 1) != 0, (modifiers & 4) != 0);
+}
+
+void press(ImGuiKey key, bool down) { self->stage.io().AddKeyEvent(key, down); }
+
+}  // namespace
+
+extern "C" {
+
+// ---------------------------------------------------------------- life
+
+/// Makes the playground in the WebGL2 context that is current. 0: the reply says what the driver said.
+EMSCRIPTEN_KEEPALIVE int playground_start() {
+  self = new Playground;
+  self->lastFrame = emscripten_get_now();
+  ImGuiIO& io = self->stage.io();
+  io.KeyRepeatDelay = FLT_MAX;  // the browser repeats held keys; see playground_key
+  const std::string trouble = self->stage.start("#version 300 es");
+  self->reply = trouble;
+  return trouble.empty();
+}
+
+EMSCRIPTEN_KEEPALIVE const char* playground_reply() { return self->reply.c_str(); }
+
+EMSCRIPTEN_KEEPALIVE void playground_context_lost() { self->stage.contextLost(); }
+
+EMSCRIPTEN_KEEPALIVE int playground_context_restored() {
+  self->reply = self->stage.start("#version 300 es");
+  self->app.wake();
+  return self->reply.empty();
+}
+
+// ---------------------------------------------------------------- frames
+
+EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebufferHeight, float scale) {
+  self->stage.resize(framebufferWidth, framebufferHeight, scale);
+  self->app.wake();
+}
+
+/// Draws one frame. Is another one wanted?
+EMSCRIPTEN_KEEPALIVE int playground_frame() {
+  const double began = emscripten_get_now();
+  self->stage.draw(self->app, secondsSinceLastFrame());
+  self->drawn = true;
+  self->app.noteFrameTime(static_cast<float>(emscripten_get_now() - began));
+  if (const int cursor = ImGui::GetMouseCursor(); cursor != self->cursor) {
+    self->cursor = cursor;
+    host_cursor(cursor);
+  }
+  return self->app.wantsFrame();
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_wants_frame() { return self->app.wantsFrame(); }
+EMSCRIPTEN_KEEPALIVE void playground_wake() { inputCame(); }
+EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
+
+// ---------------------------------------------------------------- input
+
+/// `what` is 0: moved, 1: went down, 2: went up, 3: left or was taken away. Modifiers: 1 Shift, 2 Ctrl or Cmd, 4 Alt.
+EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers) {
+  ImGuiIO& io = self->stage.io();
+  self->host.touch = isTouch != 0;
+  io.AddMouseSourceEvent(isTouch ? ImGuiMouseSource_TouchScreen : ImGuiMouseSource_Mouse);
+  setModifiers(io, modifiers);
+  if (what != 3) io.AddMousePosEvent(x, y);
+  if (what == 1) io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+  if (what >= 2) io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+  if (what == 3 || (what == 2 && isTouch)) io.AddMousePosEvent(-FLT_MAX, -FLT_MAX);
+  self->app.wake();
+  if (what != 0) settle();
+  requestFrameIfWanted();
+}
+
+/// Does a finger that goes down here change something (1), rather than scroll the page?
+EMSCRIPTEN_KEEPALIVE int playground_hit(float x, float y) { return self->app.dragsAt(x, y); }
+
+/// Is there something here that the wheel, or a finger, would move by this much?
+EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dx, float dy) {
+  return self->app.scrollsAt(x, y, dx, dy);
+}
+
+/// In CSS pixels, positive towards the end. 0: not used, the page may scroll.
+EMSCRIPTEN_KEEPALIVE int playground_wheel(float x, float y, float dx, float dy) {
+  if (!self->app.scrollsAt(x, y, dx, dy)) return 0;
+  constexpr float kPixels = 100;  // that make one step of a wheel
+  ImGuiIO& io = self->stage.io();
+  io.AddMousePosEvent(x, y);
+  io.AddMouseWheelEvent(-dx / kPixels, -dy / kPixels);
+  inputCame();
+  return 1;
+}
+
+/// A key by KeyboardEvent.key. 0: not used, the page may have it.
+EMSCRIPTEN_KEEPALIVE int playground_key(int down, const char* name, int modifiers) {
+  const ImGuiKey key = keyNamed(name);
+  ImGuiIO& io = self->stage.io();
+  setModifiers(io, modifiers);
+  if (down == 0) {
+    if (key != ImGuiKey_None) press(key, false);
+    inputCame();
+    return 0;
+  }
+  if (key == ImGuiKey_None || !isUsed(key, modifiers)) return 0;
+  press(key, false);  // a held key arrives again and again: each time counts as a press
+  press(key, true);
+  const bool printable = name[1] == '\0' && (modifiers & 2) == 0;
+  if (printable) io.AddInputCharactersUTF8(name);
+  self->app.wake();
+  settle();
+  requestFrameIfWanted();
+  return 1;
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_focus(int focused) {
+  self->stage.io().AddFocusEvent(focused != 0);
+  inputCame();
+}
+
+/// The text field that host_begin_text() opened was left.
+EMSCRIPTEN_KEEPALIVE void playground_end_text(int commit, const char* text) {
+  settle();
+  self->app.endText(commit ? app::Entry::commit : app::Entry::cancel, text);
+  inputCame();
+}
+
+/// The selected cells in the reply. 0: none are selected, so the page may copy what it likes.
+EMSCRIPTEN_KEEPALIVE int playground_copy() {
+  settle();
+  self->reply = self->app.copyCells();
+  return !self->reply.empty();
+}
+
+/// After a copy: the selected cells become 0.
+EMSCRIPTEN_KEEPALIVE void playground_clear_cells() {
+  press(ImGuiKey_Delete, true);
+  press(ImGuiKey_Delete, false);
+  self->app.wake();
+  settle();
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_paste(const char* text) {
+  settle();
+  return answer(self->app.pasteCells(text));
+}
+
+// ---------------------------------------------------------------- files and sentences
+
+EMSCRIPTEN_KEEPALIVE double playground_max_text() { return static_cast<double>(document::kMaxTextBytes); }
+
+EMSCRIPTEN_KEEPALIVE int playground_open(const char* text, const char* name) {
+  settle();
+  return answer(self->app.openText(text, name));
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_notify(const char* sentence, int isError) {
+  self->app.notify(sentence, isError != 0);
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_embed(const char* hide, const char* lock) {
+  self->app.setEmbed({hide, lock});
+  requestFrameIfWanted();
+}
+
+// ---------------------------------------------------------------- the public interface
+
+EMSCRIPTEN_KEEPALIVE int playground_state() {
+  settle();
+  return answer(self->app.state());
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_set_state(const char* text, int undoable) {
+  settle();
+  return answer(self->app.setState(text, undoable != 0));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_open_preset(const char* name, int undoable) {
+  settle();
+  return answer(self->app.openPreset(name, undoable != 0));
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_reset() {
+  settle();
+  self->app.reset();
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_undo() {
+  settle();
+  const bool done = self->app.undo();
+  requestFrameIfWanted();
+  return done;
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_redo() {
+  settle();
+  const bool done = self->app.redo();
+  requestFrameIfWanted();
+  return done;
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_get(const char* option) {
+  settle();
+  return answer(self->app.get(option));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_set(const char* option, const char* json) {
+  settle();
+  return answer(self->app.set(option, json));
+}
+
+/// The reply is [address, heads, rows, columns].
+EMSCRIPTEN_KEEPALIVE int playground_tensor(const char* name) {
+  settle();
+  const auto found = self->app.tensor(name);
+  if (!found) return answer(attention::Check(found.error()));
+  const attention::Tensor& t = **found;
+  return answer("[" + std::to_string(reinterpret_cast<std::uintptr_t>(t.data())) + "," + std::to_string(t.heads()) +
+                "," + std::to_string(t.rows()) + "," + std::to_string(t.cols()) + "]");
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_set_tensor(const char* name, const float* data, int count, const int* shape,
+                                               int dimensions) {
+  settle();
+  return answer(self->app.setTensor(name, {data, static_cast<std::size_t>(count)},
+                                    {shape, static_cast<std::size_t>(dimensions)}));
+}
+
+/// The reply is [x, y, width, height] in CSS pixels of the canvas.
+EMSCRIPTEN_KEEPALIVE int playground_locate(const char* name, int head, int row, int col) {
+  settle();
+  const auto where = self->app.locate(name, head, row, col);
+  return where ? answer(rectJson(*where)) : answer(attention::Check(where.error()));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_items() {
+  settle();
+  return answer(self->app.items());
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_explain(const char* name, int head, int row, int col) {
+  settle();
+  return answer(self->app.explain(name, head, row, col));
+}
+
+EMSCRIPTEN_KEEPALIVE double playground_frames() { return static_cast<double>(self->app.frames()); }
+EMSCRIPTEN_KEEPALIVE float playground_frame_ms() { return self->app.frameMs(); }
+EMSCRIPTEN_KEEPALIVE int playground_kernel() {
+  return answer(std::string(attention::kernels::name(attention::kernels::best())));
+}
+
+}  // extern "C"

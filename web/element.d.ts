@@ -1,0 +1,109 @@
+/** The state text as an object; opaque but for `version`. Keep it, put it back with setState(). */
+export interface PlaygroundState {
+  version: 1;
+  [field: string]: unknown;
+}
+
+export interface PlaygroundTensor {
+  data: Float32Array;
+  /** [heads, rows, columns]; a matrix that all heads share has one head. */
+  shape: [number, number, number];
+}
+
+export type TensorName =
+  | 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v'
+  | 'raw' | 'scores' | 'masked' | 'exponentials' | 'row_max' | 'row_sum' | 'weights' | 'head_output' | 'concat' | 'output';
+
+export type OptionName =
+  | 'mode' | 'tokens' | 'labels' | 'heads' | 'd_k' | 'model_dim' | 'causal' | 'scale' | 'temperature'
+  | 'focus_head' | 'decimals' | 'theme' | 'seed';
+
+export type OptionValue = boolean | number | string | string[];
+
+export interface PlaygroundExplanation {
+  text: string;
+  terms: {label: string; text: string; value: number}[];
+}
+
+export interface PlaygroundItem {
+  name: string;
+  head?: number;
+  row?: number;
+  col?: number;
+  kind?: string;
+  rect: DOMRect;
+}
+
+export interface PlaygroundStats {
+  /** Drawn since the start; stands still while nothing changes. */
+  frames: number;
+  /** Median CPU time of the last frames, in milliseconds. */
+  frameMs: number;
+  kernel: 'wasm-relaxed' | 'wasm-simd128' | (string & {});
+  heapBytes: number;
+}
+
+/** A refused value: a TypeError, RangeError or SyntaxError with the name of the field that was wrong. */
+export interface RefusedError extends Error {
+  field: string;
+}
+
+export interface PlaygroundErrorDetail {
+  type: 'load' | 'no-simd' | 'webgl' | 'contextlost' | 'state' | 'crash';
+  message: string;
+}
+
+/** Events do not bubble; listen on the element itself. */
+export interface PlaygroundEventMap {
+  ready: CustomEvent<Record<string, never>>;
+  /** While a value is dragged. */
+  input: CustomEvent<Record<string, unknown>>;
+  /** When an edit is done. */
+  change: CustomEvent<Record<string, unknown>>;
+  select: CustomEvent<Record<string, unknown>>;
+  error: CustomEvent<PlaygroundErrorDetail>;
+}
+
+/** `<attention-playground preset state hide lock theme wheel page>` */
+export class AttentionPlayground extends HTMLElement {
+  preset: string;
+  /** State text that it starts with, or takes at once when it is changed later. */
+  state: string;
+  /** Comma-separated: header, panel, heads, arcs, inspector, export, share. */
+  hide: string;
+  /** Comma-separated names of options and tensors that the reader cannot change. */
+  lock: string;
+  theme: 'auto' | 'light' | 'dark';
+  /** When the wheel scrolls inside the playground: once it has the focus (the default), always, or never. */
+  wheel: 'focus' | 'always' | 'never';
+
+  /** Resolves when the first frame is drawn; rejects with the sentence that the page shows. */
+  readonly ready: Promise<AttentionPlayground>;
+  getState(): PlaygroundState;
+  setState(state: PlaygroundState | string, options?: {undoable?: boolean}): void;
+  /** Back to the very start, as one step that can be undone. */
+  reset(): void;
+  undo(): boolean;
+  redo(): boolean;
+  getTensor(name: TensorName): PlaygroundTensor;
+  setTensor(name: TensorName, data: ArrayLike<number>, shape?: number[]): void;
+  get(option: OptionName): OptionValue;
+  set(option: OptionName, value: OptionValue): void;
+  /** Where a cell, or a control by its name, is in the window, like getBoundingClientRect(). */
+  locate(name: string, head?: number, row?: number, col?: number): DOMRect;
+  items(): PlaygroundItem[];
+  explain(name: TensorName, head?: number, row?: number, col?: number): PlaygroundExplanation;
+  stats(): PlaygroundStats;
+  /** Frees the graphics context and the memory, for good. */
+  dispose(): void;
+
+  addEventListener<K extends keyof PlaygroundEventMap>(
+    type: K, listener: (this: AttentionPlayground, event: PlaygroundEventMap[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'attention-playground': AttentionPlayground;
+  }
+}
