@@ -1,0 +1,73 @@
+// Rules of the source tree that no compiler checks on every platform.
+import assert from 'node:assert/strict';
+import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
+import {dirname, join, relative} from 'node:path';
+import {test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+function filesUnder(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap(name => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesUnder(path) : [path];
+  });
+}
+
+const sources = filesUnder(join(root, 'src'))
+    .filter(path => /\.(cpp|h)$/.test(path))
+    .map(path => ({path: relative(join(root, 'src'), path), text: readFileSync(path, 'utf8')}));
+
+// Lines of all sources that match, as "path:line: text".
+function lines(pattern, skip = () => false) {
+  return sources.filter(({path}) => !skip(path)).flatMap(({path, text}) =>
+    text.split('\n').flatMap((line, i) => pattern.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : []));
+}
+
+test('platform and instruction-set macros stay in kernels and shells', () => {
+  const macro = /__EMSCRIPTEN__|<emscripten|__wasm|wasm_simd128\.h|__(AVX|SSE|FMA|ARM|NEON|x86_64|i386|aarch64|linux|APPLE)|_WIN32|immintrin|HWY_TARGET\b/;
+  const allowed = path => path.startsWith('attention/kernels') || path.startsWith('shell/shell_');
+  assert.deepEqual(lines(macro, allowed), []);
+});
+
+test('includes point downward', () => {
+  const below = {
+    attention: ['attention'],
+    document: ['attention', 'document'],
+    io: ['attention', 'document', 'io'],
+    gfx: ['gfx'],
+    views: ['attention', 'document', 'gfx', 'views'],
+    app: ['attention', 'document', 'io', 'gfx', 'views', 'app'],
+    shell: ['attention', 'document', 'io', 'gfx', 'views', 'app', 'shell'],
+  };
+  const wrong = [];
+  for (const {path, text} of sources) {
+    const layer = path.split('/')[0];
+    assert.ok(below[layer], `src/${layer} is no layer of DESIGN`);
+    for (const [, included] of text.matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)) {
+      const target = included.split('/')[0];
+      if (target === '..' || (below[target] && included.includes('/') && !below[layer].includes(target))) wrong.push(`${path}: ${included}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test('the maths, the state and the files know neither ImGui nor OpenGL', () => {
+  const above = path => !/^(attention|document|io)\//.test(path);
+  assert.deepEqual(lines(/#\s*include\s*[<"](imgui|GL|GLES|GLFW)/, above), []);
+});
+
+test('every source file is named in CMakeLists.txt', () => {
+  const cmake = readFileSync(join(root, 'CMakeLists.txt'), 'utf8');
+  const named = new Set(cmake.split(/[\s|"();]+/));
+  const own = sources.map(({path}) => path).filter(path => path.endsWith('.cpp')).map(path => path.replace(/^[^/]+\//, ''));
+  const unit = filesUnder(join(root, 'tests/unit')).filter(path => path.endsWith('.cpp')).map(path => relative(join(root, 'tests/unit'), path));
+  const shaders = filesUnder(join(root, 'shaders')).filter(path => /\.(vert|frag)$/.test(path)).map(path => relative(root, path));
+  assert.deepEqual([...own, ...unit, ...shaders].filter(path => !named.has(path)), []);
+});
+
+test('no lock file names a download address', () => {
+  const lock = join(root, 'tests/package-lock.json');
+  if (existsSync(lock)) assert.doesNotMatch(readFileSync(lock, 'utf8'), /"resolved": "http/);
+});

@@ -1,0 +1,141 @@
+// ./play itself: its commands, its set-up steps, and the page that it serves.
+import assert from 'node:assert/strict';
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {createConnection} from 'node:net';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const play = (...args) => spawnSync('./play', args, {cwd: root, encoding: 'utf8'});
+
+// Runs a few lines of shell after loading play's functions, with its folders in a temporary place.
+function shell(lines) {
+  const folder = mkdtempSync(join(tmpdir(), 'play-test-'));
+  const script = `source ./play; TC=${folder}/tools; BUILD=${folder}/build; LOGS=$BUILD/log; mkdir -p "$TC"; ${lines}`;
+  const result = spawnSync('bash', ['-c', script], {cwd: root, encoding: 'utf8'});
+  rmSync(folder, {recursive: true});
+  return result;
+}
+
+test('an unknown command gets one sentence and status 2', () => {
+  const {status, stderr} = play('dance');
+  assert.equal(status, 2);
+  assert.equal(stderr, 'play: there is no command "dance"; ./play help lists them\n');
+});
+
+test('an unknown suite gets one sentence and status 2', () => {
+  const {status, stderr} = play('test', 'everything');
+  assert.equal(status, 2);
+  assert.match(stderr, /^play: no test suite is called "everything".*\n$/);
+});
+
+test('help names every command', () => {
+  const {status, stdout} = play('help');
+  assert.equal(status, 0);
+  for (const name of ['desktop', 'test', 'bench', 'dist', 'setup', 'help']) assert.match(stdout, new RegExp(`\\./play ${name}`));
+});
+
+test('a second set-up does no work', () => {
+  assert.equal(play('setup').status, 0);
+  const {status, stdout} = play('setup');
+  assert.equal(status, 0);
+  assert.equal(stdout, 'everything is set up\n');
+});
+
+test('a step runs once, again when it was interrupted, and again when it or its files changed', () => {
+  const {stdout} = shell(`
+    count() { cat "$TC/count" 2>/dev/null | wc -l; }
+    step() { echo >>"$TC/count"; [ ! -e "$TC/fails" ]; }
+    touch "$TC/fails"; once step 'a step' step >/dev/null || echo "failed after $(count)"
+    rm "$TC/fails";    once step 'a step' step >/dev/null; echo "done after $(count)"
+                       once step 'a step' step >/dev/null; echo "still $(count)"
+    step() { echo >>"$TC/count"; true; }
+                       once step 'a step' step >/dev/null; echo "changed: $(count)"
+    echo 1 >"$TC/file"; once step 'a step' step "$TC/file" >/dev/null; once step 'a step' step "$TC/file" >/dev/null; echo "with a file: $(count)"
+    echo 2 >"$TC/file"; once step 'a step' step "$TC/file" >/dev/null; echo "another file: $(count)"`);
+  assert.deepEqual(stdout.trim().split('\n'),
+      ['failed after 1', 'done after 2', 'still 2', 'changed: 3', 'with a file: 4', 'another file: 5']);
+});
+
+test('what was half unpacked is not taken as done', () => {
+  const {stdout} = shell(`
+    step() { fresh_dir thing && echo 1 >"$TC/new/thing/a" && [ -e "$TC/go" ] && echo 2 >"$TC/new/thing/b" && put_in_place thing; }
+    once thing 'a thing' step >/dev/null; ls "$TC/thing" 2>/dev/null; echo "--"
+    touch "$TC/go"; once thing 'a thing' step >/dev/null; ls "$TC/thing"`);
+  assert.deepEqual(stdout.trim().split('\n'), ['--', 'a', 'b']);
+});
+
+test('versions of Emscripten are compared as versions', () => {
+  const {stdout} = shell(`for v in 3.1.6 3.1.68 3.1.69 3.1.70 4.0.1 10.0.0 ''; do new_enough "$v" && echo "$v"; done`);
+  assert.deepEqual(stdout.trim().split('\n'), ['3.1.69', '3.1.70', '4.0.1', '10.0.0']);
+});
+
+test('without root, missing packages are named in one sentence', () => {
+  const {status, stderr, stdout} = shell(`is_root() { false; }; need_packages cmake ninja-build`);
+  assert.equal(status, 1);
+  assert.equal(stdout, '');
+  assert.equal(stderr, 'play: these packages are missing and only root can install them: sudo apt-get install --no-install-recommends cmake ninja-build\n');
+});
+
+test('a source tarball with another checksum is refused', () => {
+  const {stdout} = shell(`
+    private_apt() { true; }; mkdir -p "$TC/apt/archives"; echo other >"$TC/apt/archives/imgui_${'${IMGUI_VERSION}'}+ds.orig.tar.xz"
+    once imgui 'a source' unpack_imgui; ls "$TC/imgui" 2>/dev/null; grep -h FAILED "$LOGS"/*`);
+  assert.match(stdout, /failed\s*\n.*: FAILED\n$/);
+});
+
+test('test reports are added up, and a suite that ran nothing is noticed', () => {
+  const {stdout} = shell(`
+    printf '[doctest] test cases: 12 | 11 passed | 1 failed | 3 skipped\\n' >"$TC/a"; count_tests "$TC/a"
+    printf '# tests 5\\n# pass 4\\n# fail 1\\n# cancelled 0\\n' >"$TC/a"; count_tests "$TC/a"
+    printf '\\033[34mℹ pass 7\\033[39m\\nℹ fail 0\\n' >"$TC/a"; count_tests "$TC/a"
+    printf 'nothing\\n' >"$TC/a"; count_tests "$TC/a"`);
+  assert.deepEqual(stdout.trim().split('\n'), ['11 1', '4 1', '7 0', '0 0']);
+});
+
+// Starts ./play, resolves with its address.
+function serve() {
+  const child = spawn('./play', [], {cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe']});
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const heard = data => {
+      text += data;
+      const address = text.match(/http:\/\/127\.0\.0\.1:\d+\//);
+      if (address) resolve({child, address: address[0]});
+    };
+    child.stdout.on('data', heard);
+    child.stderr.on('data', heard);
+    child.on('exit', () => reject(new Error(text)));
+  });
+}
+
+const ended = child => new Promise(resolve => child.on('exit', (code, signal) => resolve(code ?? signal)));
+const refused = port => new Promise(resolve =>
+  createConnection(port, '127.0.0.1').on('connect', () => resolve(false)).on('error', () => resolve(true)));
+
+test('the page is served on a free port, with the right types, until Ctrl-C', async () => {
+  const first = await serve();
+  const second = await serve();
+  try {
+    assert.notEqual(first.address, second.address);
+    for (const [file, type] of [['', 'text/html'], ['element.js', 'text/javascript'], ['playground.js', 'text/javascript'],
+      ['playground.wasm', 'application/wasm'], ['playground-relaxed.js', 'text/javascript'], ['playground-relaxed.wasm', 'application/wasm']]) {
+      const answer = await fetch(first.address + file);
+      assert.equal(answer.status, 200, file);
+      assert.equal(answer.headers.get('content-type').split(';')[0], type, file);
+      await answer.arrayBuffer();
+    }
+  } finally {
+    for (const {child, address} of [first, second]) {
+      const began = Date.now();
+      const end = ended(child);
+      process.kill(-child.pid, 'SIGINT');  // what a terminal does on Ctrl-C
+      assert.equal(await end, 0);
+      assert.ok(Date.now() - began < 2000);
+      assert.ok(await refused(Number(new URL(address).port)));
+    }
+  }
+});
