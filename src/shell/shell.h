@@ -45,6 +45,8 @@ class Stage {
   /// A new scale makes the fonts anew, so call it only when it has settled.
   void resize(int framebufferWidth, int framebufferHeight, float scale);
 
+  /// Lets `app` build one frame and draws nothing: for input that has to have its effect at once.
+  void build(app::App& app, float seconds);
   /// One frame: lets `app` build it, clears to the theme's background, draws into the framebuffer that is bound.
   /// `seconds` have passed since the last one.
   void draw(app::App& app, float seconds);

@@ -1,0 +1,186 @@
+#include "shell/shell.h"
+
+#include <imgui.h>
+#include <imgui_impl_opengl3.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "app/app.h"
+#include "fonts.h"
+#include "gfx/gl.h"
+
+namespace shell {
+namespace {
+
+// What the subset faces hold, and no more: every code point asked for costs a look-up in each of them.
+constexpr ImWchar kGlyphs[] = {0x20,   0x7E,   0xA0,   0x17F,  0x391,  0x3C9,  0x1D40, 0x1D40, 0x2013, 0x2026, 0x2070,
+                               0x2089, 0x2190, 0x21BA, 0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
+
+/// Reads big-endian numbers of an OpenType file; 0 outside of it.
+class OpenType {
+ public:
+  explicit OpenType(std::span<const unsigned char> bytes) : bytes_(bytes) {}
+
+  /// Line height (ascent to descent) as a multiple of the size that designers and CSS speak of, the em.
+  float linePerEm() const {
+    const std::size_t head = table("head"), hhea = table("hhea");
+    const int em = number(head + 18), ascent = number(hhea + 4), descent = number(hhea + 6);
+    return em > 0 && ascent > descent ? static_cast<float>(ascent - descent) / static_cast<float>(em) : 1.0f;
+  }
+
+ private:
+  int number(std::size_t at) const {
+    if (at + 2 > bytes_.size()) return 0;
+    return static_cast<std::int16_t>((bytes_[at] << 8) | bytes_[at + 1]);
+  }
+  std::size_t table(std::string_view tag) const {
+    const int count = number(4);
+    for (int i = 0; i < count; ++i) {
+      const std::size_t entry = 12 + 16 * static_cast<std::size_t>(i);
+      if (entry + 16 > bytes_.size()) break;
+      if (std::equal(tag.begin(), tag.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(entry)))
+        return (static_cast<std::size_t>(static_cast<std::uint16_t>(number(entry + 8))) << 16) |
+               static_cast<std::uint16_t>(number(entry + 10));
+    }
+    return bytes_.size();
+  }
+
+  std::span<const unsigned char> bytes_;
+};
+
+/// Adds a face; `size` is the em in framebuffer pixels.
+ImFont* addFont(ImFontAtlas& atlas, std::span<const unsigned char> bytes, float size, bool wholeAdvances) {
+  ImFontConfig config;
+  config.FontDataOwnedByAtlas = false;
+  // Words: glyphs lie between pixels, so they are rasterised twice as wide. Numbers: every advance is a whole number
+  // of pixels, so that digits are alike and sharp wherever they stand.
+  config.OversampleH = wholeAdvances ? 1 : 2;
+  config.OversampleV = 1;
+  config.PixelSnapH = wholeAdvances;
+  // Dear ImGui wants a writable pointer, and writes only when it owns the data.
+  void* data = const_cast<unsigned char*>(bytes.data());
+  const float lineHeight = size * OpenType(bytes).linePerEm();
+  return atlas.AddFontFromMemoryTTF(data, static_cast<int>(bytes.size()), lineHeight, &config, kGlyphs);
+}
+
+/// Moves glyphs to whole pixels, up or down. Dear ImGui puts text at whole logical pixels, which at a ratio like 1.5
+/// is between two pixels of the framebuffer for every other line.
+void sharpenText(ImDrawData& data, float scale) {
+  const float texHeight = static_cast<float>(ImGui::GetIO().Fonts->TexHeight);
+  for (ImDrawList* list : data.CmdLists) {
+    ImVector<ImDrawVert>& v = list->VtxBuffer;
+    for (int i = 0; i + 3 < v.Size; ++i) {
+      const float texels = (v[i + 2].uv.y - v[i].uv.y) * texHeight, pixels = (v[i + 2].pos.y - v[i].pos.y) * scale;
+      const bool glyph = texels > 0.5f && std::abs(texels - pixels) < 0.05f && v[i].pos.y == v[i + 1].pos.y &&
+                         v[i + 2].pos.y == v[i + 3].pos.y && v[i].uv.y == v[i + 1].uv.y;
+      if (!glyph) continue;
+      const float top = v[i].pos.y * scale;
+      const float shift = (std::floor(top + 0.501f) - top) / scale;  // ties all go one way, despite rounding errors
+      for (int k = 0; k < 4; ++k) v[i + k].pos.y += shift;
+      i += 3;
+    }
+  }
+}
+
+/// The least number ≥ `scale` at which the renderer, which truncates, gets the framebuffer's size out of `logical`.
+float exactScale(float logical, int framebuffer, float scale) {
+  while (static_cast<int>(logical * scale) < framebuffer) scale = std::nextafter(scale, 1e9f);
+  return scale;
+}
+
+}  // namespace
+
+void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale) {
+  ImFontAtlas& atlas = *io.Fonts;
+  atlas.Clear();
+  atlas.Flags = ImFontAtlasFlags_NoPowerOfTwoHeight | ImFontAtlasFlags_NoMouseCursors | ImFontAtlasFlags_NoBakedLines;
+  atlas.TexGlyphPadding = 1;
+  fonts.text = addFont(atlas, fonts::inter_regular, 13.5f * scale, false);
+  fonts.small = addFont(atlas, fonts::inter_regular, 12 * scale, false);
+  fonts.strong = addFont(atlas, fonts::inter_semibold, 13.5f * scale, false);
+  fonts.smallStrong = addFont(atlas, fonts::inter_semibold, 11 * scale, false);
+  fonts.title = addFont(atlas, fonts::inter_semibold, 16 * scale, false);
+  fonts.tiny = addFont(atlas, fonts::inter_semibold, 9.5f * scale, false);
+  fonts.mono = addFont(atlas, fonts::jetbrainsmono_regular, 13 * scale, true);
+  fonts.monoSmall = addFont(atlas, fonts::jetbrainsmono_regular, 11 * scale, true);
+  io.FontGlobalScale = 1 / scale;
+}
+
+Stage::Stage() : context_(ImGui::CreateContext()) {
+  ImGuiIO& io = this->io();
+  io.IniFilename = io.LogFilename = nullptr;
+  io.UserData = &fonts_;
+  io.ConfigWindowsMoveFromTitleBarOnly = true;
+}
+
+Stage::~Stage() {
+  ImGui::SetCurrentContext(context_);
+  if (started_) ImGui_ImplOpenGL3_Shutdown();
+  ImGui::DestroyContext(context_);
+}
+
+ImGuiIO& Stage::io() {
+  ImGui::SetCurrentContext(context_);
+  return ImGui::GetIO();
+}
+
+std::string Stage::start(const char* glslVersion) {
+  ImGui::SetCurrentContext(context_);
+  if (!started_) started_ = ImGui_ImplOpenGL3_Init(glslVersion);
+  return heatmaps_.start(glslVersion);
+}
+
+void Stage::contextLost() {
+  ImGui::SetCurrentContext(context_);
+  ImGui_ImplOpenGL3_DestroyDeviceObjects();  // a lost context ignores the deletions; the next frame makes all anew
+  heatmaps_.contextLost();
+}
+
+void Stage::resize(int framebufferWidth, int framebufferHeight, float scale) {
+  width_ = framebufferWidth, height_ = framebufferHeight, scale_ = scale;
+}
+
+void Stage::refreshFonts() {
+  if (fontScale_ == scale_) return;
+  fontScale_ = scale_;
+  buildFonts(ImGui::GetIO(), fonts_, scale_);
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+  ImGuiStyle& style = ImGui::GetStyle();
+  const ImGuiStyle standard;
+  style.CurveTessellationTol = standard.CurveTessellationTol / scale_;
+  style.CircleTessellationMaxError = standard.CircleTessellationMaxError / scale_;
+}
+
+void Stage::build(app::App& app, float seconds) {
+  ImGuiIO& io = this->io();
+  const float width = static_cast<float>(width_) / scale_, height = static_cast<float>(height_) / scale_;
+  io.DisplaySize = {width, height};
+  io.DisplayFramebufferScale = {scale_, scale_};
+  io.DeltaTime = seconds;
+  refreshFonts();
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui::NewFrame();
+  heatmaps_.newFrame(width, height, scale_);
+  app.frame();
+  ImGui::EndFrame();
+}
+
+void Stage::draw(app::App& app, float seconds) {
+  build(app, seconds);
+  ImGui::Render();
+  ImDrawData& data = *ImGui::GetDrawData();
+  if (scale_ != std::round(scale_)) sharpenText(data, scale_);
+  data.FramebufferScale = {exactScale(data.DisplaySize.x, width_, scale_), exactScale(data.DisplaySize.y, height_, scale_)};
+  glViewport(0, 0, width_, height_);
+  glDisable(GL_SCISSOR_TEST);
+  const ImVec4 color = ImGui::ColorConvertU32ToFloat4(views::palette(app.isDark()).background);
+  glClearColor(color.x, color.y, color.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(&data);
+}
+
+}  // namespace shell
