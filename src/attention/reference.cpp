@@ -170,6 +170,41 @@ ReferenceTrace reference(const Spec& spec, const Inputs& in) {
   return trace;
 }
 
+double errorBound(const Spec& spec, const Inputs& in, const ReferenceTrace& exact, TensorId id) {
+  constexpr double kEps = 0x1p-23;
+  const auto largest = [](const ReferenceTensor& t) { return std::max(1.0, t.largest()); };
+  const double carried = in.projected() ? 4.0 : 1.0;  // Q and K are rounded before they are multiplied
+  const double dot = carried * 8.0 * kEps * std::sqrt(spec.headDim);
+  const double weights = carried * 4e-7 * std::max(1.0, exact.scores.largest() / double{spec.temperature});
+  const double projection = in.projected() ? 8.0 * kEps * std::sqrt(in.x->cols()) : 0.0;
+  const double value = weights * largest(exact.v) + projection * largest(exact.v);
+  switch (id) {
+    case TensorId::q: return projection * largest(exact.q);
+    case TensorId::k: return projection * largest(exact.k);
+    case TensorId::v: return projection * largest(exact.v);
+    case TensorId::raw: return dot * largest(exact.raw);
+    case TensorId::scores:
+    case TensorId::masked: return dot * largest(exact.scores);
+    case TensorId::row_max: return dot * largest(exact.scores) / double{spec.temperature} + kEps * largest(exact.rowMax);
+    case TensorId::exponentials:
+    case TensorId::weights: return weights;
+    case TensorId::row_sum: return weights * largest(exact.rowSum);
+    case TensorId::head_output:
+    case TensorId::concat: return value;
+    case TensorId::output: {
+      if (!in.wO) return value;
+      double column = 0.0;  // the largest Σ|w| that concat's error is multiplied by
+      for (int c = 0; c < in.wO->cols(); ++c) {
+        double sum = 0.0;
+        for (int r = 0; r < in.wO->rows(); ++r) sum += std::abs(double{in.wO->at(0, r, c)});
+        column = std::max(column, sum);
+      }
+      return 8.0 * kEps * std::sqrt(in.wO->rows()) * largest(exact.output) + value * column;
+    }
+    default: return 0.0;
+  }
+}
+
 const ReferenceTensor* find(const ReferenceTrace& trace, TensorId id) {
   switch (id) {
     case TensorId::q: return &trace.q;

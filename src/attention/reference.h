@@ -44,6 +44,16 @@ struct ReferenceTrace {
 /// The whole layer. `spec` and `inputs` must have passed validate().
 ReferenceTrace reference(const Spec& spec, const Inputs& inputs);
 
+/// How far a float32 Trace may be from the reference, absolutely, for any cell of the tensor `id`. The worst measured is
+/// 0.6 of it (tests/unit/test_forward.cpp). With eps = 2^-23, S = max(1, largest |score| / temperature),
+/// d = headDim, m = modelDim, and "largest" at least 1:
+///   q, k, v                0 when given, 8·eps·√m·largest when projected
+///   raw, scores, masked    8·eps·√d·largest; row_max the same of scores / temperature; 4 times that when projected
+///   exponentials, weights  4e-7·S, and 4 times that when projected; row_sum: that · its largest
+///   head_output, concat    the bound of weights · largest |v|, plus that of v
+///   output                 with W_O: 8·eps·√(H·d_v)·largest, plus what concat is off by, through W_O
+double errorBound(const Spec& spec, const Inputs& inputs, const ReferenceTrace& exact, TensorId id);
+
 /// The tensor behind an id; null for x and w_*, which are inputs.
 const ReferenceTensor* find(const ReferenceTrace& trace, TensorId id);
 

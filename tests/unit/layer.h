@@ -1,0 +1,135 @@
+// A layer with its numbers, for tests: owns the tensors that attention::Inputs only points to.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "attention/forward.h"
+#include "attention/reference.h"
+
+namespace test {
+
+/// Random numbers that are the same on every platform (the standard's distributions are not). xorshift64*, Vigna 2016.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 1) {}
+  std::uint64_t bits() {
+    state_ ^= state_ >> 12, state_ ^= state_ << 25, state_ ^= state_ >> 27;
+    return state_ * 0x2545F4914F6CDD1Dull;
+  }
+  int below(int limit) { return static_cast<int>((bits() >> 33) % static_cast<std::uint64_t>(limit)); }
+  bool chance(double p) { return uniform() < p; }
+  double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  /// About normal, mean 0 and variance 1: the sum of twelve uniform numbers, less six.
+  float normal() {
+    double sum = -6.0;
+    for (int i = 0; i < 12; ++i) sum += uniform();
+    return static_cast<float>(sum);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+inline void fill(attention::Tensor& tensor, Random& random, float size = 1.0f) {
+  for (float& v : tensor.values()) v = random.normal() * size;
+}
+
+struct Layer {
+  attention::Spec spec;
+  attention::Tensor x, wQ, wK, wV, wO, q, k, v;
+  attention::PaintedMask painted;
+  bool projected = false, withOutputWeights = false;
+
+  attention::Inputs inputs() const {
+    attention::Inputs in;
+    if (projected) {
+      in.x = &x, in.wQ = &wQ, in.wK = &wK, in.wV = &wV;
+      if (withOutputWeights) in.wO = &wO;
+    } else {
+      in.q = &q, in.k = &k, in.v = &v;
+    }
+    in.painted = painted.empty() ? nullptr : &painted;
+    return in;
+  }
+  attention::Tensor& input(attention::TensorId id) {
+    using attention::TensorId;
+    switch (id) {
+      case TensorId::x: return x;
+      case TensorId::w_q: return wQ;
+      case TensorId::w_k: return wK;
+      case TensorId::w_v: return wV;
+      case TensorId::w_o: return wO;
+      case TensorId::k: return k;
+      case TensorId::v: return v;
+      default: return q;
+    }
+  }
+  void paintNothing() {
+    painted.rows = spec.queryCount, painted.cols = spec.keyCount;
+    painted.blocked.assign(static_cast<std::size_t>(painted.rows) * static_cast<std::size_t>(painted.cols), 0);
+  }
+  std::uint8_t& paint(int row, int col) {
+    return painted.blocked[static_cast<std::size_t>(row) * static_cast<std::size_t>(painted.cols) +
+                           static_cast<std::size_t>(col)];
+  }
+};
+
+inline attention::Spec shape(int heads, int kvHeads, int queries, int keys, int dim, int valueDim) {
+  attention::Spec spec;
+  spec.heads = heads, spec.kvHeads = kvHeads, spec.queryCount = queries, spec.keyCount = keys;
+  spec.headDim = dim, spec.valueDim = valueDim;
+  return spec;
+}
+
+inline Layer direct(const attention::Spec& spec, Random& random) {
+  Layer layer;
+  layer.spec = spec;
+  fill(layer.q = {spec.heads, spec.queryCount, spec.headDim}, random);
+  fill(layer.k = {spec.kvHeads, spec.keyCount, spec.headDim}, random);
+  fill(layer.v = {spec.kvHeads, spec.keyCount, spec.valueDim}, random);
+  return layer;
+}
+
+/// A projected layer; keyCount must be queryCount. Weights are scaled so that Q, K and V have variance about 1.
+inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim, Random& random) {
+  Layer layer;
+  layer.spec = spec;
+  layer.projected = true, layer.withOutputWeights = outputDim > 0;
+  const float size = 1.0f / std::sqrt(static_cast<float>(modelDim));
+  fill(layer.x = {1, spec.queryCount, modelDim}, random);
+  fill(layer.wQ = {1, modelDim, spec.heads * spec.headDim}, random, size);
+  fill(layer.wK = {1, modelDim, spec.kvHeads * spec.headDim}, random, size);
+  fill(layer.wV = {1, modelDim, spec.kvHeads * spec.valueDim}, random, size);
+  fill(layer.wO = {1, spec.heads * spec.valueDim, std::max(outputDim, 1)}, random, size);
+  return layer;
+}
+
+/// What is wrong with the trace, compared with the reference, or "" where all is within the bounds of
+/// attention::errorBound: the sentence names the tensor, the position and both values.
+inline std::string difference(const Layer& layer, const attention::Trace& trace,
+                              const attention::ReferenceTrace& exact) {
+  using attention::TensorId;
+  const attention::Inputs inputs = layer.inputs();
+  for (int t = static_cast<int>(TensorId::q); t < attention::kTensorCount; ++t) {
+    const TensorId id = static_cast<TensorId>(t);
+    const attention::Tensor& fast = *attention::find(inputs, trace, id);
+    const attention::ReferenceTensor& slow = *attention::find(exact, id);
+    if (fast.heads() != slow.heads || fast.rows() != slow.rows || fast.cols() != slow.cols) {
+      return std::string(attention::name(id)) + " has another shape";
+    }
+    const double bound = attention::errorBound(layer.spec, inputs, exact, id);
+    for (std::size_t i = 0; i < slow.values.size(); ++i) {
+      const double a = double{fast.data()[i]}, b = slow.values[i];
+      const bool same = std::isinf(b) ? a == b : std::abs(a - b) <= bound;  // false for NaN
+      if (same) continue;
+      return std::string(attention::name(id)) + " number " + std::to_string(i) + " is " + std::to_string(a) +
+             ", not " + std::to_string(b) + " (bound " + std::to_string(bound * 1e9) + "e-9)";
+    }
+  }
+  return "";
+}
+
+}  // namespace test
