@@ -37,6 +37,15 @@ class App {
   /// Is another frame wanted? False means idle: the shell must not draw.
   bool wantsFrame() const;
 
+  /// Would a press of this ImGuiKey do something now? Only such keys are taken from the page. `command` is Ctrl or Cmd.
+  bool usesKey(int key, bool command, bool shift, bool alt) const;
+  /// Does a press at this point begin a drag that changes something? A finger that goes down there edits.
+  bool dragsAt(float x, float y) const;
+  /// Would the wheel or a finger scroll something at this point? `dy` > 0 is towards the end.
+  bool scrollsAt(float x, float y, float dy) const;
+  /// Every named thing on the screen as JSON text [{"name", "x", "y", "width", "height"}, …], in logical pixels.
+  std::string items() const;
+
   // Files, clipboard, text fields; the shells call these.
   /// Opens state text or a tensors file (dropped, picked, from the command line).
   attention::Check openText(std::string_view text, std::string_view fileName);

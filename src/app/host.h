@@ -47,6 +47,8 @@ class Host {
   virtual bool pickFile() = 0;
   /// Hands the user a text file; returns the sentence to show ("Saved to …"), or what went wrong.
   virtual attention::Result<std::string> saveFile(std::string_view name, std::string_view text) = 0;
+  /// Fills the screen, or goes back; from a key or click of the user.
+  virtual void toggleFullscreen() = 0;
   virtual void copyToClipboard(std::string_view text) = 0;
   virtual bool prefersDark() const = 0;
   virtual bool isTouch() const = 0;  ///< the last pointer was a finger: larger targets, no hover

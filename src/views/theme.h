@@ -13,7 +13,9 @@ struct Fonts {
   ImFont* text = nullptr;       ///< Inter Regular 13.5
   ImFont* small = nullptr;      ///< Inter Regular 12
   ImFont* strong = nullptr;     ///< Inter SemiBold 13.5
+  ImFont* smallStrong = nullptr;  ///< Inter SemiBold 11
   ImFont* title = nullptr;      ///< Inter SemiBold 16
+  ImFont* tiny = nullptr;         ///< Inter SemiBold 9.5: raised and lowered letters
   ImFont* mono = nullptr;       ///< JetBrains Mono 13
   ImFont* monoSmall = nullptr;  ///< JetBrains Mono 11
 };

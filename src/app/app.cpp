@@ -1,0 +1,717 @@
+#include "app/app.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "attention/kernels.h"
+#include "document/preset.h"
+#include "document/text.h"
+#include "views/panels.h"
+
+namespace app {
+namespace {
+
+using attention::CellRef;
+using attention::Check;
+using attention::Error;
+using attention::Result;
+using attention::Tensor;
+using attention::TensorId;
+using views::Box;
+using views::Command;
+
+constexpr int kSettle = 3;  // frames after the last event: Dear ImGui needs a second one to take in a new layout
+
+Error unknown(std::string_view field, std::string_view value, std::string_view right) {
+  return {Error::Kind::range, std::string(field),
+          std::string(field) + ": there is no \"" + std::string(value) + "\"; use " + std::string(right) + "."};
+}
+
+std::string listOfTensors() {
+  std::string all;
+  for (int i = 0; i < attention::kTensorCount; ++i) {
+    all += (i > 0 ? ", " : "") + std::string(attention::name(static_cast<TensorId>(i)));
+  }
+  return all;
+}
+
+std::string listOfOptions() {
+  std::string all;
+  for (const document::Option& o : document::options()) all += (all.empty() ? "" : ", ") + std::string(o.name);
+  return all;
+}
+
+std::string quoted(std::string_view words) { return document::toJson(document::Value(std::string(words))); }
+
+std::string cellJson(CellRef cell) {
+  return "{\"name\":" + quoted(attention::name(cell.tensor)) + ",\"head\":" + std::to_string(cell.head) +
+         ",\"row\":" + std::to_string(cell.row) + ",\"col\":" + std::to_string(cell.col) + "}";
+}
+
+}  // namespace
+
+struct App::Parts {
+  Parts(Host& theHost, gfx::Heatmaps& theHeatmaps)
+      : host(theHost), heatmaps(theHeatmaps), document(*document::preset(document::presets().front().name)) {
+    chooseStart();
+    refresh();
+  }
+
+  // --- derived from the document, rebuilt when it changed
+
+  void refresh() {
+    spec = document::spec(document.state());
+    inputs = document::inputs(document.state());
+    const auto changes = document.takeChanges();
+    if (!computed) engine.apply(spec, inputs, attention::Change{});
+    else if (!changes.empty()) engine.apply(spec, inputs, changes);
+    computed = true;
+    clampSelection();
+  }
+
+  /// The last token and what it looks at most: where the example begins.
+  void chooseStart() {
+    startPending = true;
+  }
+
+  void clampSelection() {
+    const Tensor* t = attention::find(inputs, engine.trace(), view.selection.tensor);
+    if (startPending && computed) {
+      const int last = document.state().tokens - 1;
+      const float* row = engine.trace().weights.row(document.state().focusHead, last);
+      const int best = static_cast<int>(std::max_element(row, row + last + 1) - row);
+      view.selection = {true, TensorId::weights, last, best, last, best};
+      startPending = false;
+      return;
+    }
+    if (!t) {
+      view.selection = {false, TensorId::weights, 0, 0, 0, 0};
+      return;
+    }
+    views::Selection& s = view.selection;
+    for (int* row : {&s.row, &s.anchorRow}) *row = std::clamp(*row, 0, std::max(t->rows() - 1, 0));
+    for (int* col : {&s.col, &s.anchorCol}) *col = std::clamp(*col, 0, std::max(t->cols() - 1, 0));
+  }
+
+  bool dark() const {
+    const document::Theme theme = document.state().theme;
+    return theme == document::Theme::automatic ? host.prefersDark() : theme == document::Theme::dark;
+  }
+
+  views::Layout makeLayout() const {
+    const document::State& s = document.state();
+    views::LayoutInput in;
+    in.width = size.x, in.height = size.y;
+    in.mode = s.mode, in.tokens = s.tokens, in.heads = s.heads, in.headDim = s.headDim, in.modelDim = s.modelDim;
+    in.decimals = s.decimals;
+    in.labelWidth = labelWidth;
+    in.header = !views::listed(embed.hide, "header");
+    in.side = !views::listed(embed.hide, "panel");
+    in.headsPanel = !views::listed(embed.hide, "heads");
+    in.arcs = !views::listed(embed.hide, "arcs");
+    in.inspector = !views::listed(embed.hide, "inspector");
+    return views::layout(in);
+  }
+
+  void measureLabels(const views::Fonts& fonts) {
+    labelWidth = 0;
+    for (const std::string& label : document.state().labels) {
+      const ImVec2 extent = fonts.text->CalcTextSizeA(fonts.text->FontSize * ImGui::GetIO().FontGlobalScale, 84, 0, label.c_str());
+      labelWidth = std::max(labelWidth, extent.x);
+    }
+  }
+
+  // --- doing
+
+  Check apply(const document::Edit& edit, std::uint64_t gesture) {
+    const std::uint64_t before = document.revision();
+    if (Check wrong = document.apply(edit, gesture)) return wrong;
+    if (document.revision() == before) return std::nullopt;
+    refresh();
+    if (gesture != 0) pendingChange = true;
+    host.emit({gesture != 0 ? Event::Type::input : Event::Type::change, detail(edit)});
+    wake();
+    return std::nullopt;
+  }
+
+  void finishGesture() {
+    document.endGesture();
+    if (!pendingChange) return;
+    pendingChange = false;
+    host.emit({Event::Type::change, "{\"source\":\"user\"}"});
+  }
+
+  static std::string detail(const document::Edit& edit) {
+    if (const auto* cells = std::get_if<document::SetCells>(&edit)) {
+      return cellJson({cells->tensor, cells->head, cells->row, cells->col});
+    }
+    if (const auto* set = std::get_if<document::SetOption>(&edit)) {
+      return "{\"name\":" + quoted(document::option(set->option).name) + "}";
+    }
+    return "{}";
+  }
+
+  void changed() {
+    refresh();
+    dropText();
+    pendingChange = false;
+    host.emit({Event::Type::change, "{}"});
+    wake();
+  }
+
+  void wake() {
+    wanted = kSettle;
+    host.requestFrame();
+  }
+
+  void say(std::string_view sentence, bool isError) {
+    view.notice = sentence;
+    view.noticeIsError = isError;
+    noticeAge = 0;
+    wake();
+  }
+
+  void refuse(const Error& error) {
+    say(error.message, true);
+    host.emit({Event::Type::error, "{\"type\":\"state\",\"message\":" + quoted(error.message) + "}"});
+  }
+
+  void dropText() {
+    if (!view.text) return;
+    view.text.reset();
+    if (hostHasText) host.dropText();
+  }
+
+  void carryOut(const views::Wishes& wishes) {
+    for (const auto& wanted_ : wishes.edits) {
+      if (Check wrong = apply(wanted_.edit, wanted_.gesture)) refuse(*wrong);
+    }
+    if (wishes.endGesture) finishGesture();
+    for (const Command c : wishes.commands) command(c);
+    if (wishes.preset) {
+      if (auto start = document::preset(*wishes.preset)) open(*start);
+    }
+    if (wishes.text) beginText(*wishes.text);
+    if (wishes.moved) {
+      const views::Selection& s = view.selection;
+      if (!wishes.text) dropText();
+      host.emit({Event::Type::select, s.active ? cellJson({s.tensor, document.state().focusHead, s.row, s.col}) : "null"});
+    }
+  }
+
+  void open(const document::State& start) {
+    if (Check wrong = document.open(start, true)) return refuse(*wrong);
+    chooseStart();
+    view.scroll = 0;
+    changed();
+  }
+
+  void command(Command c) {
+    switch (c) {
+      case Command::undo:
+        if (document.undo()) changed();
+        return;
+      case Command::redo:
+        if (document.redo()) changed();
+        return;
+      case Command::reset:
+        document.reset();
+        return changed();
+      case Command::pickFile:
+        if (!host.pickFile()) say("Drop a JSON file on the window to open it.", false);
+        return;
+      case Command::saveState: return save();
+      case Command::copyState:
+        host.copyToClipboard(document::toText(document.state()));
+        return say("The state is on the clipboard.", false);
+      case Command::copyWeights: return copyWeights();
+      case Command::copyCells: return;
+      case Command::clearMask: {
+        const int n = document.state().tokens;
+        const auto count = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+        apply(document::PaintCells{0, 0, n, n, std::vector<std::uint8_t>(count)}, 0);
+        return;
+      }
+      case Command::fullscreen: return host.toggleFullscreen();
+    }
+  }
+
+  void save() {
+    const auto saved = host.saveFile("attention.json", document::toText(document.state()));
+    if (saved) say(*saved, false);
+    else refuse(saved.error());
+  }
+
+  void copyWeights() {
+    const Tensor& w = engine.trace().weights;
+    host.copyToClipboard(document::toTsv(w, document.state().focusHead, 0, 0, w.rows(), w.cols()));
+    say("The weights are on the clipboard, a row a line.", false);
+  }
+
+  // --- typing
+
+  void beginText(const views::TextTarget& target) {
+    view.text = target;
+    textBuffer.fill(0);
+    std::memcpy(textBuffer.data(), target.text.data(), std::min(target.text.size(), textBuffer.size() - 1));
+    textIsNew = true;
+    TextField field;
+    field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
+    field.text = target.text;
+    field.name = target.name;
+    field.numeric = target.kind == views::TextTarget::Kind::cell;
+    field.centered = target.centered;
+    field.selectAll = target.selectAll;
+    field.dark = dark();
+    hostHasText = host.beginText(field);
+    wake();
+  }
+
+  void endText(Entry how, std::string_view words) {
+    if (!view.text) return;
+    const views::TextTarget target = *view.text;
+    view.text.reset();
+    wake();
+    if (how == Entry::cancel) return;
+    if (Check wrong = enter(target, words)) refuse(*wrong);
+  }
+
+  Check enter(const views::TextTarget& target, std::string_view words) {
+    using Kind = views::TextTarget::Kind;
+    if (target.kind == Kind::sentence) {
+      return apply(document::SetOption{document::OptionId::labels, std::string(words)}, 0);
+    }
+    if (target.kind == Kind::label) return apply(document::SetLabels{target.cell.row, {std::string(words)}}, 0);
+    auto block = document::fromTsv(words);
+    if (!block) return block.error();
+    if (block->rows != 1 || block->cols != 1) {
+      return Error{Error::Kind::range, std::string(attention::name(target.cell.tensor)),
+                   std::string(attention::name(target.cell.tensor)) + ": a cell takes one number; paste to fill several."};
+    }
+    const CellRef& c = target.cell;
+    return apply(document::SetCells{c.tensor, c.head, c.row, c.col, 1, 1, block->values}, 0);
+  }
+
+  // For places without a text field of their own.
+  void drawText(const views::Palette& palette, const views::Fonts& fonts) {
+    if (!view.text || hostHasText) return;
+    const Box& b = view.text->box;
+    ImGui::SetNextWindowPos({b.x, b.y});
+    ImGui::SetNextWindowSize({b.width, b.height});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {8, 8});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6, std::max(0.0f, (b.height - 16) / 2)});
+    ImGui::PushStyleColor(ImGuiCol_FrameBg, palette.panel);
+    ImGui::PushStyleColor(ImGuiCol_Text, palette.text);
+    ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, views::withAlpha(palette.query, 0.35f));
+    ImGui::Begin("##text", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
+    ImGui::PushFont(view.text->kind == views::TextTarget::Kind::cell ? fonts.mono : fonts.text);
+    ImGui::SetNextItemWidth(b.width);
+    if (textIsNew) ImGui::SetKeyboardFocusHere();
+    const int flags = ImGuiInputTextFlags_EnterReturnsTrue | (view.text->selectAll ? ImGuiInputTextFlags_AutoSelectAll : 0);
+    const bool entered = ImGui::InputText("##field", textBuffer.data(), textBuffer.size(), flags);
+    const bool left = ImGui::IsItemDeactivated() && !textIsNew;
+    textIsNew = false;
+    ImGui::PopFont();
+    ImGui::End();
+    ImGui::PopStyleColor(3);
+    ImGui::PopStyleVar(3);
+    const std::string words = textBuffer.data();
+    if (ImGui::IsKeyPressed(ImGuiKey_Escape)) endText(Entry::cancel, {});
+    else if (entered || left) endText(Entry::commit, words);
+  }
+
+  views::Context context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts,
+                         views::Wishes& wishes) {
+    return {document.state(), spec,  inputs, engine.trace(), document.revision(), layout,
+            palette,          fonts, heatmaps, view,         wishes,              places,
+            lastPlaces,       host.isTouch(),  document.canUndo(), document.canRedo(),
+            attention::kernels::name(attention::kernels::best()), embed.lock, embed.hide};
+  }
+
+  // --- where things are
+
+  /// The place of a cell on the board, brought into view.
+  Result<Rect> cellRect(TensorId id, int head, int row, int col) {
+    const std::string field(attention::name(id));
+    const Tensor* t = attention::find(inputs, engine.trace(), id);
+    if (!t) return Error{Error::Kind::range, field, field + " is not part of this input mode; set mode to \"x\"."};
+    if (!t->contains(head, row, col)) {
+      return Error{Error::Kind::range, field,
+                   field + ": there is no cell [" + std::to_string(head) + ", " + std::to_string(row) + ", " + std::to_string(col) +
+                       "]; the shape is [" + std::to_string(t->heads()) + ", " + std::to_string(t->rows()) + ", " +
+                       std::to_string(t->cols()) + "]."};
+    }
+    TensorId shown = id == TensorId::masked || id == TensorId::raw ? TensorId::scores : id;
+    focusOn(id, t->heads() > 1 ? head : projectionHead(id, row, col));
+    const views::Layout layout = makeLayout();
+    const views::MatrixPlace* m = layout.find(shown);
+    if (!m) return Error{Error::Kind::range, field, field + " is not shown on the board."};
+    const int d = document.state().headDim;
+    const bool columns = id == TensorId::w_q || id == TensorId::w_k || id == TensorId::w_v;
+    const Box cell = m->cellBox(id == TensorId::w_o ? row % d : row, columns ? col % d : col);
+    reveal(layout, cell);
+    const Box box = views::onScreen(layout, view, cell);
+    return Rect{box.x, box.y, box.width, box.height};
+  }
+
+  /// The head whose columns of a projection a cell belongs to, or −1.
+  int projectionHead(TensorId id, int row, int col) const {
+    const int d = document.state().headDim;
+    if (id == TensorId::w_q || id == TensorId::w_k || id == TensorId::w_v) return col / d;
+    return id == TensorId::w_o ? row / d : -1;
+  }
+
+  void focusOn(TensorId id, int head) {
+    const bool headed = id != TensorId::x && id != TensorId::output && id != TensorId::concat;
+    if (!headed || head < 0 || head == document.state().focusHead) return;
+    apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(head)}, 0);
+  }
+
+  void reveal(const views::Layout& layout, const Box& content) {
+    const float top = content.y - 40, bottom = content.bottom() + 40;
+    const float before = view.scroll;
+    if (top < view.scroll) view.scroll = top;
+    if (bottom > view.scroll + layout.board.height) view.scroll = bottom - layout.board.height;
+    view.scroll = std::clamp(view.scroll, 0.0f, views::maxScroll(layout));
+    if (view.scroll != before) wake();
+  }
+
+  Host& host;
+  gfx::Heatmaps& heatmaps;
+  document::Document document;
+  attention::Engine engine;
+  attention::Spec spec;
+  attention::Inputs inputs;
+  bool computed = false, startPending = false;
+
+  views::ViewState view;
+  views::Places places, lastPlaces;
+  Embed embed;
+  ImVec2 size{1440, 900};
+  float labelWidth = 30;
+
+  std::array<char, 4096> textBuffer{};
+  bool hostHasText = false, textIsNew = false;
+
+  int wanted = kSettle;
+  int noticeAge = 0;
+  bool pendingChange = false;
+  std::uint64_t frames = 0;
+  std::array<float, 31> frameMs{};
+  std::size_t frameCount = 0;
+};
+
+App::App(Host& host, gfx::Heatmaps& heatmaps) : parts_(std::make_unique<Parts>(host, heatmaps)) {}
+App::~App() = default;
+
+void App::frame() {
+  Parts& p = *parts_;
+  const ImGuiIO& io = ImGui::GetIO();
+  const views::Fonts& fonts = *static_cast<const views::Fonts*>(io.UserData);
+  const views::Palette& palette = views::palette(p.dark());
+  p.size = io.DisplaySize;
+  p.measureLabels(fonts);
+  const views::Layout layout = p.makeLayout();
+  views::Wishes wishes;
+  p.lastPlaces.swap(p.places);
+  p.places.clear();
+  views::Context context = p.context(layout, palette, fonts, wishes);
+
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(io.DisplaySize);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, palette.background);
+  ImGui::Begin("##playground", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(3);
+  if (!p.view.text && views::boardKeys(context)) p.wake();
+  views::header(context);
+  views::heads(context);
+  views::board(context);
+  views::arcs(context);
+  views::inspector(context);
+  ImGui::End();
+  views::sidePanel(context);
+  views::help(context);
+  views::notice(context);
+  p.drawText(palette, fonts);
+
+  p.carryOut(wishes);
+  if (p.view.fling != 0) p.wanted = std::max(p.wanted, 2);
+  ++p.frames;
+  ++p.noticeAge;
+  if (p.wanted > 0) --p.wanted;
+}
+
+void App::wake() {
+  // A sentence stays until the next thing that the user does after having had a moment to see it.
+  if (!parts_->view.notice.empty() && parts_->noticeAge > 4 &&
+      (ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsKeyDown(ImGuiKey_Escape))) {
+    parts_->view.notice.clear();
+  }
+  parts_->wake();
+}
+
+bool App::wantsFrame() const { return parts_->wanted > 0; }
+
+bool App::usesKey(int key, bool command, bool shift, bool alt) const {
+  Parts& p = *parts_;
+  if (p.view.text) return true;
+  const views::Layout layout = p.makeLayout();
+  const views::Fonts fonts;
+  views::Wishes wishes;
+  return views::usesKey(p.context(layout, views::palette(p.dark()), fonts, wishes), static_cast<ImGuiKey>(key), command, shift, alt);
+}
+
+bool App::dragsAt(float x, float y) const {
+  const Parts& p = *parts_;
+  for (const char* slider : {"temperature"}) {
+    const auto at = p.places.find(std::string_view(slider));
+    if (at != p.places.end() && at->second.contains(x, y)) return true;
+  }
+  return views::hold(p.document.state(), p.makeLayout(), p.view, x, y) == views::Hold::edit;
+}
+
+bool App::scrollsAt(float x, float y, float dy) const {
+  const Parts& p = *parts_;
+  const views::Layout layout = p.makeLayout();
+  const bool side = layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || p.view.drawer);
+  const float at = side ? p.view.sideScroll : p.view.scroll;
+  const float limit = side ? p.view.sideLimit : layout.board.contains(x, y) ? views::maxScroll(layout) : 0;
+  return dy > 0 ? at < limit - 0.5f : dy < 0 && at > 0.5f;
+}
+
+std::string App::items() const {
+  std::string json = "[";
+  for (const auto& [name, box] : parts_->places) {
+    const std::array<double, 4> numbers{static_cast<double>(box.x), static_cast<double>(box.y), static_cast<double>(box.width),
+                                        static_cast<double>(box.height)};
+    static constexpr std::array<std::string_view, 4> keys{"x", "y", "width", "height"};
+    json += (json.size() > 1 ? ",{\"name\":" : "{\"name\":") + quoted(name);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      json += ",\"" + std::string(keys[i]) + "\":" + document::toJson(document::Value(numbers[i]));
+    }
+    json += "}";
+  }
+  return json + "]";
+}
+
+Check App::openText(std::string_view text, std::string_view fileName) {
+  auto state = document::fromText(text, parts_->document.state());
+  if (!state) {
+    Error error = state.error();
+    error.message = std::string(fileName) + ": " + error.message;
+    parts_->refuse(error);
+    return error;
+  }
+  if (Check wrong = parts_->document.open(std::move(*state), true)) {
+    parts_->refuse(*wrong);
+    return wrong;
+  }
+  parts_->chooseStart();
+  parts_->view.scroll = 0;
+  parts_->changed();
+  parts_->say("Opened " + std::string(fileName) + ".", false);
+  return std::nullopt;
+}
+
+void App::notify(std::string_view sentence, bool isError) { parts_->say(sentence, isError); }
+
+std::string App::copyCells() const {
+  const Parts& p = *parts_;
+  const views::Selection& s = p.view.selection;
+  TensorId id = s.tensor == TensorId::scores ? TensorId::masked : s.tensor;
+  const Tensor* t = attention::find(p.inputs, p.engine.trace(), id);
+  if (!s.active || !t) return {};
+  const int head = t->heads() > 1 ? p.document.state().focusHead : 0;
+  return document::toTsv(*t, head, s.top(), s.left(), s.rows(), s.cols());
+}
+
+Check App::pasteCells(std::string_view text) {
+  Parts& p = *parts_;
+  const views::Selection& s = p.view.selection;
+  auto refuse = [&](Error error) -> Check {
+    p.refuse(error);
+    return error;
+  };
+  if (!s.active || !document::isEditable(p.document.state(), s.tensor) ||
+      views::listed(p.embed.lock, attention::name(s.tensor))) {
+    return refuse({Error::Kind::range, "paste", "paste: select a cell of an editable matrix first."});
+  }
+  auto block = document::fromTsv(text);
+  if (!block) return refuse(block.error());
+  const Tensor& t = *attention::find(p.inputs, p.engine.trace(), s.tensor);
+  const int head = t.heads() > 1 ? p.document.state().focusHead : 0;
+  int rows = block->rows, cols = block->cols;
+  if (rows == 1 && cols == 1) {
+    // One number fills the whole selection, as in spreadsheets.
+    rows = s.rows(), cols = s.cols();
+    block->values.assign(static_cast<std::size_t>(rows * cols), block->values.front());
+  }
+  if (Check wrong = p.apply(document::SetCells{s.tensor, head, s.top(), s.left(), rows, cols, block->values}, 0)) {
+    return refuse(*wrong);
+  }
+  p.view.selection = {true, s.tensor, s.top(), s.left(), s.top() + rows - 1, s.left() + cols - 1};
+  return std::nullopt;
+}
+
+void App::endText(Entry how, std::string_view text) { parts_->endText(how, text); }
+
+void App::setEmbed(const Embed& embed) {
+  parts_->embed = embed;
+  parts_->wake();
+}
+
+std::string App::state() const { return document::toText(parts_->document.state()); }
+
+Check App::setState(std::string_view text, bool undoable) {
+  auto state = document::fromText(text, parts_->document.state());
+  if (!state) return state.error();
+  if (Check wrong = parts_->document.open(std::move(*state), undoable)) return wrong;
+  parts_->chooseStart();
+  parts_->changed();
+  return std::nullopt;
+}
+
+Check App::openPreset(std::string_view name, bool undoable) {
+  auto state = document::preset(name);
+  if (!state) return state.error();
+  if (Check wrong = parts_->document.open(std::move(*state), undoable)) return wrong;
+  parts_->chooseStart();
+  parts_->changed();
+  return std::nullopt;
+}
+
+void App::reset() {
+  parts_->document.reset();
+  parts_->changed();
+}
+
+bool App::undo() {
+  if (!parts_->document.undo()) return false;
+  parts_->changed();
+  return true;
+}
+
+bool App::redo() {
+  if (!parts_->document.redo()) return false;
+  parts_->changed();
+  return true;
+}
+
+Result<std::string> App::get(std::string_view option) const {
+  const document::Option* o = document::optionNamed(option);
+  if (!o) return unknown("option", option, listOfOptions());
+  return document::toJson(document::get(parts_->document.state(), o->id));
+}
+
+Check App::set(std::string_view option, std::string_view json) {
+  const document::Option* o = document::optionNamed(option);
+  if (!o) return unknown("option", option, listOfOptions());
+  auto value = document::valueFromJson(json, option);
+  if (!value) return value.error();
+  return parts_->apply(document::SetOption{o->id, std::move(*value)}, 0);
+}
+
+Result<const Tensor*> App::tensor(std::string_view name) const {
+  const auto id = attention::tensorNamed(name);
+  if (!id) return unknown("tensor", name, listOfTensors());
+  const Tensor* t = attention::find(parts_->inputs, parts_->engine.trace(), *id);
+  if (!t) t = document::input(parts_->document.state(), *id);
+  return t;
+}
+
+Check App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
+  Parts& p = *parts_;
+  const auto id = attention::tensorNamed(name);
+  if (!id) return unknown("tensor", name, listOfTensors());
+  const Tensor* t = document::input(p.document.state(), *id);
+  const std::string field(name);
+  if (!t) return Error{Error::Kind::range, field, field + " is computed; set x, w_q, w_k, w_v, w_o, q, k or v."};
+  const std::array<int, 3> own{t->heads(), t->rows(), t->cols()};
+  const std::size_t rank = shape.size();
+  bool fits = rank >= 1 && rank <= 3 && data.size() == t->size();
+  for (std::size_t i = 0; fits && i < 3; ++i) {
+    // Leading axes of length 1 may be left out.
+    fits = (i < rank ? shape[rank - 1 - i] : 1) == own[2 - i];
+  }
+  if (!fits) {
+    std::string given;
+    for (const int n : shape) given += (given.empty() ? "" : ", ") + std::to_string(n);
+    return Error{Error::Kind::range, field,
+                 field + ": shape [" + given + "] with " + std::to_string(data.size()) + " numbers does not fit; use [" +
+                     std::to_string(own[0]) + ", " + std::to_string(own[1]) + ", " + std::to_string(own[2]) +
+                     "], or change tokens, heads or d_k first."};
+  }
+  // Heads lie one after another; a block edit reaches one of them, so all of them share a gesture.
+  const std::uint64_t gesture = own[0] > 1 ? p.view.nextGesture++ : 0;
+  const std::size_t each = t->size() / static_cast<std::size_t>(std::max(own[0], 1));
+  std::vector<document::Edit> edits;
+  for (int h = 0; h < own[0]; ++h) {
+    const auto from = data.begin() + static_cast<std::ptrdiff_t>(each * static_cast<std::size_t>(h));
+    edits.push_back(document::SetCells{*id, h, 0, 0, own[1], own[2], {from, from + static_cast<std::ptrdiff_t>(each)}});
+  }
+  for (const document::Edit& e : edits) {
+    if (Check wrong = document::check(p.document.state(), e)) return wrong;
+  }
+  for (const document::Edit& e : edits) (void)p.document.apply(e, gesture);
+  p.document.endGesture();
+  p.changed();
+  return std::nullopt;
+}
+
+Result<Rect> App::locate(std::string_view name, int head, int row, int col) {
+  if (const auto id = attention::tensorNamed(name)) return parts_->cellRect(*id, head, row, col);
+  const views::Places& places = parts_->places.empty() ? parts_->lastPlaces : parts_->places;
+  const auto at = places.find(name);
+  if (at == places.end()) return unknown("locate", name, "a tensor, or a control that is on the screen");
+  return Rect{at->second.x, at->second.y, at->second.width, at->second.height};
+}
+
+Result<std::string> App::explain(std::string_view name, int head, int row, int col) const {
+  const Parts& p = *parts_;
+  const auto id = attention::tensorNamed(name);
+  if (!id) return unknown("tensor", name, listOfTensors());
+  const Tensor* t = attention::find(p.inputs, p.engine.trace(), *id);
+  if (!t || !t->contains(head, row, col)) {
+    return Error{Error::Kind::range, std::string(name),
+                 std::string(name) + ": there is no cell [" + std::to_string(head) + ", " + std::to_string(row) + ", " +
+                     std::to_string(col) + "]" + (t ? "" : " in this input mode") + "."};
+  }
+  const attention::Explanation e = attention::explain(p.spec, p.inputs, p.engine.trace(), {*id, head, row, col},
+                                                      p.document.state().labels, p.document.state().decimals);
+  std::string json = "{\"text\":" + quoted(e.text()) + ",\"terms\":[";
+  for (const attention::Term& term : e.terms) {
+    json += (&term == e.terms.data() ? "" : ",") + ("{\"label\":" + quoted(term.label) + ",\"text\":" + quoted(term.text)) +
+            ",\"value\":" + (std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null") + "}";
+  }
+  return json + "]}";
+}
+
+std::uint64_t App::frames() const { return parts_->frames; }
+
+float App::frameMs() const {
+  const std::size_t count = std::min(parts_->frameCount, parts_->frameMs.size());
+  if (count == 0) return 0;
+  auto sorted = parts_->frameMs;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count / 2), sorted.begin() + static_cast<std::ptrdiff_t>(count));
+  return sorted[count / 2];
+}
+
+void App::noteFrameTime(float milliseconds) {
+  parts_->frameMs[parts_->frameCount++ % parts_->frameMs.size()] = milliseconds;
+}
+
+bool App::isDark() const { return parts_->dark(); }
+const document::Document& App::document() const { return parts_->document; }
+
+}  // namespace app

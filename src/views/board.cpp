@@ -1,0 +1,797 @@
+// The matrices on the board: how they are drawn and what a pointer does to them.
+#include <algorithm>
+#include <cmath>
+
+#include "views/panels.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using attention::Region;
+using attention::Tensor;
+using document::SetCells;
+
+constexpr float kNumberCell = 26;  // smaller cells show colour alone
+constexpr float kClickSlop = 3;
+constexpr float kWheel = 100;      // pixels for one notch
+
+bool isPair(TensorId id) {
+  return id == TensorId::raw || id == TensorId::scores || id == TensorId::masked || id == TensorId::exponentials ||
+         id == TensorId::weights;
+}
+
+// The board shows scores with the mask in them; that tensor is called "masked".
+TensorId shownTensor(TensorId id) { return id == TensorId::scores ? TensorId::masked : id; }
+
+// Which rows and columns of a tensor a place shows: projections hold all heads side by side, the board one of them.
+struct Slice {
+  int head = 0, firstRow = 0, firstCol = 0;
+};
+
+Slice sliceOf(const Context& c, TensorId id) {
+  const int d = c.state.headDim, h = c.state.focusHead;
+  switch (id) {
+    case TensorId::w_q:
+    case TensorId::w_k:
+    case TensorId::w_v: return {0, 0, h * d};
+    case TensorId::w_o: return {0, h * d, 0};
+    case TensorId::x:
+    case TensorId::output: return {};
+    default: return {h, 0, 0};
+  }
+}
+
+// The hit of a pointer: a cell of a matrix on the board.
+struct Hit {
+  const MatrixPlace* place = nullptr;
+  CellRef cell;
+};
+
+Hit hitAt(const Context& c, float x, float y) {
+  if (!c.layout.board.contains(x, y)) return {};
+  for (const MatrixPlace& m : c.layout.matrices) {
+    const Box box = onScreen(c.layout, c.view, m.box);
+    if (!box.contains(x, y)) continue;
+    int down = std::min(static_cast<int>((y - box.y) / m.cell), m.rows - 1);
+    int across = std::min(static_cast<int>((x - box.x) / m.cell), m.cols - 1);
+    if (m.transposed) std::swap(down, across);
+    const Slice s = sliceOf(c, m.tensor);
+    return {&m, {m.tensor, s.head, down + s.firstRow, across + s.firstCol}};
+  }
+  return {};
+}
+
+const char* const kLabelPrefix = "label:";
+
+class BoardView {
+ public:
+  explicit BoardView(Context& context) : c_(context), list_(ImGui::GetWindowDrawList()) {}
+
+  void draw() {
+    const Box& b = c_.layout.board;
+    list_->PushClipRect({b.x, b.y}, {b.right(), b.bottom()}, true);
+    const CellRef focus = c_.focus();
+    if (c_.tensor(focus.tensor)) trail(focus);
+    for (const MatrixPlace& m : c_.layout.matrices) matrix(m);
+    arrow();
+    for (const MatrixPlace& m : c_.layout.matrices) outlines(m, focus);
+    list_->PopClipRect();
+  }
+
+ private:
+  // --- colours and numbers
+
+  gfx::Heatmap style(const MatrixPlace& m, const Box& box) const {
+    gfx::Heatmap h;
+    h.x = box.x, h.y = box.y, h.cell = m.cell;
+    h.gap = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
+    h.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
+    h.transposed = m.transposed;
+    if (m.tensor == TensorId::weights) {
+      h.low = 0, h.high = 1, h.map = c_.palette.weightMap;
+    } else {
+      h.high = bound(m.tensor), h.low = -h.high, h.map = c_.palette.signedMap;
+    }
+    h.masked = toColor(c_.palette.dark ? withAlpha(c_.palette.faint, 0.45f) : withAlpha(c_.palette.faint, 0.5f));
+    h.masked_fill = toColor(c_.palette.panel);
+    return h;
+  }
+
+  // One scale for matrices that are compared with each other: Q with K, V with O.
+  float bound(TensorId id) const {
+    auto largest = [&](TensorId t) {
+      float size = 0;
+      if (const Tensor* tensor = c_.tensor(t)) {
+        for (const float v : tensor->values()) {
+          if (std::isfinite(v)) size = std::max(size, std::fabs(v));
+        }
+      }
+      return size;
+    };
+    switch (id) {
+      case TensorId::q:
+      case TensorId::k: return niceBound(std::max(largest(TensorId::q), largest(TensorId::k)));
+      case TensorId::v:
+      case TensorId::head_output: return niceBound(std::max(largest(TensorId::v), largest(TensorId::head_output)));
+      case TensorId::scores: return niceBound(largest(TensorId::scores));
+      default: return niceBound(largest(id));
+    }
+  }
+
+  void matrix(const MatrixPlace& m) {
+    const Tensor* tensor = c_.tensor(shownTensor(m.tensor));
+    if (!tensor || tensor->empty()) return;
+    const Box box = onScreen(c_.layout, c_.view, m.box);
+    const Box& board = c_.layout.board;
+    if (box.bottom() < board.y - 60 || box.y > board.bottom() + 60) return;
+    c_.places["matrix:" + std::string(attention::name(m.tensor))] = box;
+
+    const Slice s = sliceOf(c_, m.tensor);
+    const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+    const gfx::Heatmap look = style(m, box);
+    const ImU32 border = c_.editable(m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
+    const float pad = m.cell >= 20 ? 2.0f : 1.0f;
+    list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, c_.palette.panel, 4);
+    const gfx::Values values{tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), c_.revision};
+    const auto slot = static_cast<std::uint32_t>(m.tensor);
+    c_.heatmaps.draw(list_, slot, values, look);
+    list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
+                   c_.editable(m.tensor) ? 1.5f : 1.0f);
+    if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, s);
+    titles(m, box);
+    labels(m, box);
+  }
+
+  void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, const Slice& s) {
+    // As many decimals as fit; a smaller face before fewer digits.
+    int decimals = c_.state.decimals;
+    const float room = m.cell - 5;
+    const float whole = longestWhole(tensor, s, m);
+    auto width = [&](ImFont* font, int places) {
+      return textWidth(font, "0") * (whole + (places > 0 ? static_cast<float>(places) + 1 : 0));
+    };
+    ImFont* font = c_.fonts.mono;
+    if (width(font, decimals) > room) font = c_.fonts.monoSmall;
+    while (decimals > 0 && width(font, decimals) > room) --decimals;
+    if (width(font, decimals) > room + 3) return;
+
+    const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
+    for (int down = 0; down < m.rows; ++down) {
+      const float y = box.y + static_cast<float>(down) * m.cell;
+      if (y < top || y > bottom) continue;
+      for (int across = 0; across < m.cols; ++across) {
+        const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
+        const float value = tensor.at(s.head, row, col);
+        const float x = box.x + (static_cast<float>(across) + 0.5f) * m.cell;
+        if (typedInto(m.tensor, row, col)) continue;
+        if (std::isinf(value)) {
+          textCentered(list_, c_.fonts.monoSmall, x, y + m.cell / 2, c_.palette.muted, "−∞");
+          continue;
+        }
+        const gfx::Color under = gfx::at(look.map, (value - look.low) / (look.high - look.low));
+        textCentered(list_, font, x, y + m.cell / 2, textOn(under), format(value, decimals));
+      }
+    }
+  }
+
+  // Characters before the decimal point of the widest number shown, with its sign.
+  float longestWhole(const Tensor& tensor, const Slice& s, const MatrixPlace& m) const {
+    const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+    float size = 0;
+    bool negative = false;
+    for (int r = 0; r < rows; ++r) {
+      for (int col = 0; col < cols; ++col) {
+        const float v = tensor.at(s.head, s.firstRow + r, s.firstCol + col);
+        if (std::isfinite(v)) size = std::max(size, std::fabs(v)), negative = negative || v < 0;
+      }
+    }
+    return (negative ? 1.0f : 0.0f) + (size < 10 ? 1.0f : std::floor(std::log10(size)) + 1);
+  }
+
+  bool typedInto(TensorId id, int row, int col) const {
+    const auto& t = c_.view.text;
+    return t && t->kind == TextTarget::Kind::cell && t->cell.tensor == id && t->cell.row == row && t->cell.col == col;
+  }
+
+  // --- words around a matrix
+
+  void titles(const MatrixPlace& m, const Box& box) {
+    if (!m.title.empty()) centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
+    if (m.caption.empty()) return;
+    const bool unscaled = m.tensor == TensorId::scores && !c_.state.scale;
+    const std::string_view words = unscaled ? "S = Q·K^T + mask" : m.caption;
+    centered("caption:", m, c_.fonts.small, words, box.midX(), box.bottom() + 17, c_.palette.muted);
+  }
+
+  void centered(const char* kind, const MatrixPlace& m, ImFont* font, std::string_view words, float x, float midY, ImU32 color) {
+    const float width = richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, words), half = width / 2;
+    x = std::clamp(x, c_.layout.board.x + half + 8, std::max(c_.layout.board.right() - half - 8, c_.layout.board.x + half + 8));
+    richText(list_, font, c_.fonts.tiny, x - half, midY, color, words);
+    c_.places[kind + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
+  }
+
+  std::string_view label(int token) const {
+    return token < static_cast<int>(c_.state.labels.size()) ? std::string_view(c_.state.labels[static_cast<std::size_t>(token)])
+                                                            : std::string_view();
+  }
+
+  void labels(const MatrixPlace& m, const Box& box) {
+    if (m.cell < 13) return;
+    const CellRef focus = c_.focus();
+    const bool pair = isPair(focus.tensor);
+    const auto row = [&](int t) { return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t; };
+    const auto key = [&](int t) {
+      return (pair && focus.col == t) || ((focus.tensor == TensorId::k || focus.tensor == TensorId::v) && focus.row == t);
+    };
+    const int tokens = c_.state.tokens;
+    for (int t = 0; t < tokens; ++t) {
+      const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell, x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
+      if (m.labelsLeft) tokenLabel(t, box.x - 12, y, 1, row(t), 84, "left");
+      if (m.labelsRight) tokenLabel(t, box.right() + 10, y, -1, key(t), 84, "right");
+      if (m.labelsBelow) tokenLabel(t, x, box.bottom() + 11, 0, key(t), m.cell - 2, "below");
+      if (m.labelsAbove) tokenLabel(t, x, box.y - 15, 0, key(t), m.cell - 2, "above");
+    }
+  }
+
+  // `side` 1: ends at x; −1: begins at x; 0: centred.
+  void tokenLabel(int token, float x, float midY, int side, bool strong, float room, const char* where) {
+    ImFont* font = strong ? c_.fonts.strong : side == 0 ? c_.fonts.small : c_.fonts.text;
+    const std::string words = elide(font, label(token), room);
+    const float width = textWidth(font, words);
+    const float left = side > 0 ? x - width : side < 0 ? x : x - width / 2;
+    textMiddle(list_, font, left, midY, c_.palette.text, words);
+    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {left - 4, midY - 9, width + 8, 18};
+  }
+
+  void arrow() {
+    if (c_.layout.arrow.empty()) return;
+    const Box a = onScreen(c_.layout, c_.view, c_.layout.arrow);
+    const float y = std::round(a.midY()), x0 = a.x + 16, x1 = a.right() - 16;
+    textCentered(list_, c_.fonts.small, a.midX(), y - 13, c_.palette.muted, "softmax");
+    list_->AddLine({x0, y}, {x1, y}, c_.palette.faint, 1.2f);
+    const ImVec2 head[] = {{x1 - 6, y - 5}, {x1, y}, {x1 - 6, y + 5}};
+    list_->AddPolyline(head, 3, c_.palette.faint, 0, 1.2f);
+  }
+
+  // --- what belongs to the cell in focus
+
+  // Where a value came from and what it feeds, as blocks. The strong ones are the pair's own: its query, its key.
+  void trail(CellRef focus) {
+    strong_.clear(), weak_.clear();
+    CellRef asked = focus;
+    asked.tensor = shownTensor(focus.tensor);
+    weak_ = attention::sources(c_.spec, c_.inputs, asked);
+    const auto fed = attention::feeds(c_.spec, c_.inputs, asked);
+    weak_.insert(weak_.end(), fed.begin(), fed.end());
+    strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
+    if (isPair(focus.tensor)) {
+      strong_.push_back({TensorId::q, focus.head, focus.row, 0, 1, c_.state.headDim});
+      strong_.push_back({TensorId::k, focus.head, focus.col, 0, 1, c_.state.headDim});
+      strong_.push_back({TensorId::scores, focus.head, focus.row, focus.col, 1, 1});
+      strong_.push_back({TensorId::weights, focus.head, focus.row, focus.col, 1, 1});
+    } else if (focus.tensor == TensorId::head_output) {
+      strong_.push_back({TensorId::weights, focus.head, focus.row, 0, 1, c_.state.tokens});
+      strong_.push_back({TensorId::v, focus.head, 0, focus.col, c_.state.tokens, 1});
+    }
+  }
+
+  void outlines(const MatrixPlace& m, CellRef focus) {
+    const Box box = onScreen(c_.layout, c_.view, m.box);
+    const ImU32 color = m.tensor == TensorId::scores ? c_.palette.text : hue(c_.palette, m.tensor);
+    for (const Region& r : weak_) {
+      if (shows(m, r)) outline(m, box, r, withAlpha(color, 0.5f), 1.5f);
+    }
+    for (const Region& r : strong_) {
+      if (shows(m, r)) outline(m, box, r, color, m.cell >= 20 ? 2.5f : 1.5f);
+    }
+    const Selection& s = c_.view.selection;
+    if (s.active && s.tensor == m.tensor && (s.rows() > 1 || s.cols() > 1)) {
+      const Region r{s.tensor, focus.head, s.top(), s.left(), s.rows(), s.cols()};
+      outline(m, box, r, color, 2.5f, 0.14f);
+    } else if (s.active && s.tensor == m.tensor) {
+      outline(m, box, {s.tensor, 0, s.row, s.col, 1, 1}, color, m.cell >= 20 ? 2.5f : 1.5f);
+    }
+  }
+
+  bool shows(const MatrixPlace& m, const Region& r) const {
+    if (r.tensor != m.tensor && r.tensor != shownTensor(m.tensor)) return false;
+    return r.head == sliceOf(c_, m.tensor).head;
+  }
+
+  void outline(const MatrixPlace& m, const Box& box, const Region& r, ImU32 color, float thick, float fill = 0) {
+    const Slice s = sliceOf(c_, m.tensor);
+    int top = r.row - s.firstRow, left = r.col - s.firstCol, rows = r.rows, cols = r.cols;
+    if (m.transposed) std::swap(top, left), std::swap(rows, cols);
+    const int bottom = std::min(top + rows, m.rows), right = std::min(left + cols, m.cols);
+    top = std::max(top, 0), left = std::max(left, 0);
+    if (top >= bottom || left >= right) return;
+    const float grow = m.cell >= 20 ? 1.0f : 0.0f;
+    const ImVec2 a{box.x + static_cast<float>(left) * m.cell - grow, box.y + static_cast<float>(top) * m.cell - grow};
+    const ImVec2 b{box.x + static_cast<float>(right) * m.cell + grow, box.y + static_cast<float>(bottom) * m.cell + grow};
+    if (fill > 0) list_->AddRectFilled(a, b, withAlpha(color, fill), 5);
+    list_->AddRect(a, b, color, m.cell >= 20 ? 6.0f : 1.0f, 0, thick);
+  }
+
+  Context& c_;
+  ImDrawList* list_;
+  std::vector<Region> strong_, weak_;
+};
+
+// --- pointer
+
+class Pointer {
+ public:
+  explicit Pointer(Context& context) : c_(context), io_(ImGui::GetIO()), drag_(context.view.drag) {}
+
+  void handle() {
+    const Box& b = c_.layout.board;
+    ImGui::SetCursorScreenPos({b.x, b.y});
+    ImGui::InvisibleButton("##board", {std::max(b.width, 1.0f), std::max(b.height, 1.0f)});
+    const bool over = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+    const Hit hit = over || active ? hitAt(c_, io_.MousePos.x, io_.MousePos.y) : Hit{};
+    hover(over && !active, hit);
+    if (ImGui::IsItemActivated()) press(hit);
+    else if (active) move(hit);
+    if (ImGui::IsItemDeactivated()) release();
+    if (over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) doubleClick(hit);
+    if (over && io_.MouseWheel != 0) c_.view.scroll -= io_.MouseWheel * kWheel, c_.view.fling = 0;
+  }
+
+ private:
+  void hover(bool over, const Hit& hit) {
+    c_.view.hover.reset();
+    if (!over || c_.touch) return;
+    if (!hit.place) return hoverArcs();
+    c_.view.hover = hit.cell;
+    if (c_.view.painting && isPair(hit.cell.tensor)) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    else if (c_.editable(hit.cell.tensor)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  }
+
+  // A token of the arcs stands for its strongest link.
+  void hoverArcs() {
+    for (int t = 0; t < c_.state.tokens; ++t) {
+      const auto at = c_.lastPlaces.find("query:" + std::to_string(t));
+      if (at == c_.lastPlaces.end() || !at->second.contains(io_.MousePos.x, io_.MousePos.y)) continue;
+      const float* row = c_.trace.weights.row(c_.state.focusHead, t);
+      const auto best = std::max_element(row, row + c_.state.tokens) - row;
+      c_.view.hover = CellRef{TensorId::weights, c_.state.focusHead, t, static_cast<int>(best)};
+    }
+  }
+
+  void press(const Hit& hit) {
+    drag_ = {};
+    drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
+    c_.view.fling = 0;
+    if (!hit.place) {
+      drag_.kind = Drag::Kind::scroll;
+      return;
+    }
+    drag_.cell = hit.cell;
+    drag_.gesture = c_.view.nextGesture++;
+    if (c_.view.painting && isPair(hit.cell.tensor) && !c_.locked("mask")) {
+      drag_.kind = Drag::Kind::paint;
+      drag_.paint = c_.state.painted.isBlocked(hit.cell.row, hit.cell.col) ? 0 : 1;
+      paint(hit.cell);
+      return;
+    }
+    Selection& s = c_.view.selection;
+    const bool extend = io_.KeyShift && s.active && s.tensor == hit.cell.tensor;
+    const bool inside = s.active && s.tensor == hit.cell.tensor && s.contains(hit.cell.row, hit.cell.col);
+    // Alt is coarse dragging of a selected range, so pressing inside the range keeps it.
+    if (extend) s.row = hit.cell.row, s.col = hit.cell.col;
+    else if (!inside) s = {true, hit.cell.tensor, hit.cell.row, hit.cell.col, hit.cell.row, hit.cell.col};
+    c_.wishes.moved = true;
+    drag_.kind = io_.KeyCtrl || io_.KeySuper ? Drag::Kind::select : Drag::Kind::pending;
+  }
+
+  void move(const Hit& hit) {
+    const float dx = io_.MousePos.x - drag_.lastX, dy = io_.MousePos.y - drag_.lastY;
+    switch (drag_.kind) {
+      case Drag::Kind::pending:
+        if (std::hypot(dx, dy) < kClickSlop) return;
+        begin();
+        return;
+      case Drag::Kind::value:
+        drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
+        change(dx - dy);
+        return;
+      case Drag::Kind::select:
+        if (hit.place && hit.cell.tensor == c_.view.selection.tensor) {
+          c_.wishes.moved |= c_.view.selection.row != hit.cell.row || c_.view.selection.col != hit.cell.col;
+          c_.view.selection.row = hit.cell.row, c_.view.selection.col = hit.cell.col;
+        }
+        return;
+      case Drag::Kind::paint:
+        if (hit.place && isPair(hit.cell.tensor)) paint(hit.cell);
+        return;
+      case Drag::Kind::scroll:
+        drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
+        c_.view.scroll -= dy;
+        if (c_.touch) c_.view.fling = dy;
+        return;
+      case Drag::Kind::none: return;
+    }
+  }
+
+  // The press turned into a drag: of values where the cell can be changed, else of a range.
+  void begin() {
+    if (!c_.editable(drag_.cell.tensor)) {
+      drag_.kind = Drag::Kind::select;
+      return;
+    }
+    drag_.kind = Drag::Kind::value;
+    drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
+    drag_.before.clear();
+    const Selection& s = c_.view.selection;
+    const Tensor& t = *c_.tensor(s.tensor);
+    for (int r = 0; r < s.rows(); ++r) {
+      for (int col = 0; col < s.cols(); ++col) drag_.before.push_back(t.at(drag_.cell.head, s.top() + r, s.left() + col));
+    }
+  }
+
+  // A pixel is a hundredth; with Shift a thousandth, with Alt a tenth.
+  void change(float pixels) {
+    const double step = io_.KeyShift ? 0.001 : io_.KeyAlt ? 0.1 : 0.01;
+    drag_.travelled += static_cast<double>(pixels) * step;
+    const double by = std::round(drag_.travelled / step) * step;
+    std::vector<float> values;
+    for (const float before : drag_.before) {
+      const double v = std::round((before + by) * 1e4) / 1e4;
+      values.push_back(static_cast<float>(std::fabs(before) < 1e4f ? v : before + by));
+    }
+    const Selection& s = c_.view.selection;
+    c_.wishes.edit(SetCells{s.tensor, drag_.cell.head, s.top(), s.left(), s.rows(), s.cols(), std::move(values)}, drag_.gesture);
+  }
+
+  void paint(CellRef cell) {
+    if (c_.state.painted.isBlocked(cell.row, cell.col) == (drag_.paint != 0)) return;
+    c_.wishes.edit(document::PaintCells{cell.row, cell.col, 1, 1, {drag_.paint}}, drag_.gesture);
+  }
+
+  void release() {
+    // A click inside a range that was not dragged selects the one cell.
+    if (drag_.kind == Drag::Kind::pending && !io_.KeyShift) {
+      c_.view.selection = {true, drag_.cell.tensor, drag_.cell.row, drag_.cell.col, drag_.cell.row, drag_.cell.col};
+      c_.wishes.moved = true;
+    }
+    if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::paint) c_.wishes.endGesture = true;
+    drag_.kind = Drag::Kind::none;
+  }
+
+  void doubleClick(const Hit& hit) {
+    if (hit.place) {
+      if (c_.view.painting && isPair(hit.cell.tensor)) return;
+      type(c_, hit.cell, "");
+      return;
+    }
+    for (const auto& [name, box] : c_.lastPlaces) {
+      if (name.rfind(kLabelPrefix, 0) != 0 || !box.contains(io_.MousePos.x, io_.MousePos.y)) continue;
+      typeLabel(name, box);
+      return;
+    }
+  }
+
+  void typeLabel(const std::string& place, Box box) {
+    if (c_.locked("labels")) return;
+    const int token = std::stoi(place.substr(place.rfind(':') + 1));
+    TextTarget t;
+    t.kind = TextTarget::Kind::label;
+    t.cell.row = token;
+    t.name = "Token " + std::to_string(token + 1);
+    t.text = c_.state.labels[static_cast<std::size_t>(token)];
+    const float width = std::max(box.width + 16, 64.0f);
+    t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13, width, 26};
+    t.centered = true;
+    c_.wishes.text = t;
+  }
+
+ public:
+  /// Opens the field over a cell. `first` is what was typed already.
+  static void type(Context& c, CellRef cell, std::string first) {
+    if (!c.editable(cell.tensor)) return;
+    const MatrixPlace* m = c.layout.find(cell.tensor);
+    if (!m) return;
+    const Slice s = sliceOf(c, cell.tensor);
+    Box box = onScreen(c.layout, c.view, m->cellBox(cell.row - s.firstRow, cell.col - s.firstCol));
+    const float width = std::max(box.width, 64.0f);
+    box = {box.midX() - width / 2, box.midY() - std::max(box.height, 26.0f) / 2, width, std::max(box.height, 26.0f)};
+    TextTarget t;
+    t.cell = cell;
+    t.name = std::string(attention::name(cell.tensor)) + ", row " + std::to_string(cell.row + 1) + ", column " +
+             std::to_string(cell.col + 1);
+    t.selectAll = first.empty();
+    char digits[48];
+    std::snprintf(digits, sizeof digits, "%.7g", static_cast<double>(c.tensor(cell.tensor)->at(cell.head, cell.row, cell.col)));
+    t.text = first.empty() ? digits : std::move(first);
+    t.box = box;
+    t.centered = true;
+    c.view.selection = {true, cell.tensor, cell.row, cell.col, cell.row, cell.col};
+    c.wishes.text = t;
+  }
+
+ private:
+  Context& c_;
+  ImGuiIO& io_;
+  Drag& drag_;
+};
+
+// --- keys
+
+class Keys {
+ public:
+  explicit Keys(Context& context) : c_(context), io_(ImGui::GetIO()), s_(context.view.selection) {}
+
+  bool handle() {
+    const bool command = io_.KeyCtrl || io_.KeySuper;
+    if (command && commands()) return true;
+    if (pressed(ImGuiKey_Escape)) return escape();
+    if (arrows(command)) return true;
+    if (command || io_.KeyAlt) return false;
+    if (typing()) return true;
+    return letters();
+  }
+
+ private:
+  static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key); }
+
+  bool commands() {
+    if (pressed(ImGuiKey_Z)) return c_.wishes.ask(io_.KeyShift ? Command::redo : Command::undo), true;
+    if (pressed(ImGuiKey_Y)) return c_.wishes.ask(Command::redo), true;
+    if (pressed(ImGuiKey_S)) return c_.wishes.ask(Command::saveState), true;
+    if (pressed(ImGuiKey_O)) return c_.wishes.ask(Command::pickFile), true;
+    if (pressed(ImGuiKey_A) && s_.active) {
+      const MatrixPlace* m = c_.layout.find(s_.tensor);
+      if (!m) return false;
+      const Slice s = sliceOf(c_, s_.tensor);
+      const int rows = m->transposed ? m->cols : m->rows, cols = m->transposed ? m->rows : m->cols;
+      s_ = {true, s_.tensor, s.firstRow, s.firstCol, s.firstRow + rows - 1, s.firstCol + cols - 1};
+      c_.wishes.moved = true;
+      return true;
+    }
+    return false;
+  }
+
+  bool escape() {
+    if (c_.view.help || c_.view.drawer || c_.view.painting) {
+      c_.view.help = c_.view.drawer = c_.view.painting = false;
+      return true;
+    }
+    if (!s_.active) return false;
+    s_.active = false;
+    c_.wishes.moved = true;
+    return true;
+  }
+
+  // Up and down change a cell that can be changed; with Ctrl, and elsewhere, arrows move.
+  bool arrows(bool command) {
+    const int dx = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
+    const int dy = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
+    if (dx == 0 && dy == 0) return false;
+    if (!s_.active) return false;
+    if (dy != 0 && !command && c_.editable(s_.tensor)) return nudge(-dy);
+    const MatrixPlace* m = c_.layout.find(s_.tensor);
+    if (!m) return false;
+    moveBy(*m, dx, dy, command && io_.KeyShift);
+    return true;
+  }
+
+  bool nudge(int sign) {
+    const double step = (io_.KeyShift ? 0.01 : io_.KeyAlt ? 1.0 : 0.1) * sign;
+    const Tensor& t = *c_.tensor(s_.tensor);
+    const int head = sliceOf(c_, s_.tensor).head;
+    std::vector<float> values;
+    for (int r = 0; r < s_.rows(); ++r) {
+      for (int col = 0; col < s_.cols(); ++col) {
+        const double v = static_cast<double>(t.at(head, s_.top() + r, s_.left() + col)) + step;
+        values.push_back(static_cast<float>(std::fabs(v) < 1e4 ? std::round(v * 1e4) / 1e4 : v));
+      }
+    }
+    c_.wishes.edit(SetCells{s_.tensor, head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::move(values)});
+    return true;
+  }
+
+  // In the directions that are seen; left and right go on in the next line.
+  void moveBy(const MatrixPlace& m, int dx, int dy, bool extend) {
+    const Slice s = sliceOf(c_, s_.tensor);
+    int down = s_.row - s.firstRow, across = s_.col - s.firstCol;
+    if (m.transposed) std::swap(down, across);
+    across += dx, down += dy;
+    if (!extend && across < 0 && down > 0) across = m.cols - 1, --down;
+    if (!extend && across >= m.cols && down + 1 < m.rows) across = 0, ++down;
+    across = std::clamp(across, 0, m.cols - 1), down = std::clamp(down, 0, m.rows - 1);
+    if (m.transposed) std::swap(down, across);
+    s_.row = down + s.firstRow, s_.col = across + s.firstCol;
+    if (!extend) s_.anchorRow = s_.row, s_.anchorCol = s_.col;
+    c_.wishes.moved = true;
+  }
+
+  CellRef cell() const { return {s_.tensor, sliceOf(c_, s_.tensor).head, s_.row, s_.col}; }
+
+  bool typing() {
+    if (!s_.active) return false;
+    if (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || pressed(ImGuiKey_F2)) {
+      if (!c_.editable(s_.tensor)) return false;
+      Pointer::type(c_, cell(), "");
+      return true;
+    }
+    if (pressed(ImGuiKey_Delete) || pressed(ImGuiKey_Backspace)) return clear();
+    if (pressed(ImGuiKey_Space) && isPair(s_.tensor)) return paint();
+    for (const ImWchar ch : io_.InputQueueCharacters) {
+      const bool digit = (ch >= '0' && ch <= '9') || ch == '-' || ch == '.';
+      if (!digit || !c_.editable(s_.tensor)) continue;
+      Pointer::type(c_, cell(), std::string(1, static_cast<char>(ch)));
+      return true;
+    }
+    return false;
+  }
+
+  bool clear() {
+    if (!c_.editable(s_.tensor)) return false;
+    const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
+    c_.wishes.edit(SetCells{s_.tensor, cell().head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<float>(count)});
+    return true;
+  }
+
+  bool paint() {
+    if (c_.locked("mask")) return false;
+    const std::uint8_t to = c_.state.painted.isBlocked(s_.row, s_.col) ? 0 : 1;
+    const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
+    c_.wishes.edit(document::PaintCells{s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<std::uint8_t>(count, to)});
+    return true;
+  }
+
+  bool letters() {
+    using document::OptionId;
+    for (const ImWchar ch : io_.InputQueueCharacters) {
+      switch (ch) {
+        case '?': c_.view.help = !c_.view.help; return true;
+        case 'c': return option(OptionId::causal, "causal", !c_.state.causal);
+        case 'd': return option(OptionId::scale, "scale", !c_.state.scale);
+        case 'm': return option(OptionId::mode, "mode", std::string(c_.state.mode == document::Mode::x ? "qkv" : "x"));
+        case 'p': c_.view.painting = !c_.view.painting; return true;
+        case 'r': c_.wishes.ask(Command::reset); return true;
+        case 't': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens + 1));
+        case 'T': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens - 1));
+        case 'h': return heads(+1);
+        case 'H': return heads(-1);
+        case 'n': return focusHead(+1);
+        case 'N': return focusHead(-1);
+        case '[': return option(OptionId::temperature, "temperature", round2(c_.state.temperature / 1.25));
+        case ']': return option(OptionId::temperature, "temperature", round2(c_.state.temperature * 1.25));
+        case 'q': return select(TensorId::q);
+        case 'k': return select(TensorId::k);
+        case 'v': return select(TensorId::v);
+        case 's': return select(TensorId::scores);
+        case 'w': return select(TensorId::weights);
+        case 'o': return select(TensorId::head_output);
+        case 'x': return select(TensorId::x);
+        default: break;
+      }
+    }
+    return false;
+  }
+
+  static double round2(double v) { return std::round(v * 100) / 100; }
+
+  bool option(document::OptionId id, std::string_view name, document::Value value) {
+    if (c_.locked(name)) return false;
+    c_.wishes.set(id, std::move(value));
+    return true;
+  }
+
+  bool heads(int step) {
+    const std::vector<int> allowed = document::allowedHeads(c_.state);
+    const auto here = std::find(allowed.begin(), allowed.end(), c_.state.heads) - allowed.begin() + step;
+    if (here < 0 || here >= static_cast<std::ptrdiff_t>(allowed.size())) return true;
+    return option(document::OptionId::heads, "heads", static_cast<double>(allowed[static_cast<std::size_t>(here)]));
+  }
+
+  bool focusHead(int step) {
+    const int count = c_.state.heads;
+    return option(document::OptionId::focus_head, "focus_head", static_cast<double>((c_.state.focusHead + step + count) % count));
+  }
+
+  bool select(TensorId id) {
+    if (!c_.layout.find(id)) return false;
+    const Slice s = sliceOf(c_, id);
+    s_ = {true, id, s.firstRow, s.firstCol, s.firstRow, s.firstCol};
+    return c_.wishes.moved = true;
+  }
+
+  Context& c_;
+  ImGuiIO& io_;
+  Selection& s_;
+};
+
+void scrollbar(Context& c) {
+  const float limit = maxScroll(c.layout);
+  if (limit <= 0) return;
+  const Box& b = c.layout.board;
+  const float length = std::max(32.0f, b.height * b.height / c.layout.contentHeight);
+  const float y = b.y + (b.height - length) * c.view.scroll / limit;
+  const Box bar{b.right() - 8, y + 2, 5, length - 4};
+  ImGui::SetCursorScreenPos({bar.x - 4, b.y});
+  ImGui::InvisibleButton("##scrollbar", {12, b.height});
+  const bool active = ImGui::IsItemActive(), over = ImGui::IsItemHovered();
+  if (active) c.view.scroll += ImGui::GetIO().MouseDelta.y * limit / (b.height - length);
+  ImGui::GetWindowDrawList()->AddRectFilled({bar.x, bar.y}, {bar.right(), bar.bottom()},
+                                            withAlpha(c.palette.faint, active ? 0.8f : over ? 0.6f : 0.35f), 2.5f);
+}
+
+void settleScroll(Context& c) {
+  ViewState& v = c.view;
+  const float limit = maxScroll(c.layout);
+  if (v.drag.kind != Drag::Kind::scroll && v.fling != 0) {
+    v.scroll -= v.fling;
+    v.fling *= 0.94f;
+    if (std::fabs(v.fling) < 0.3f || v.scroll <= 0 || v.scroll >= limit) v.fling = 0;
+  }
+  v.scroll = std::clamp(v.scroll, 0.0f, limit);
+}
+
+}  // namespace
+
+void board(Context& c) {
+  scrollbar(c);
+  Pointer(c).handle();
+  settleScroll(c);
+  BoardView(c).draw();
+}
+
+bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
+  const Selection& s = c.view.selection;
+  if (command) {
+    const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
+    if (arrow || key == ImGuiKey_A) return s.active;
+    return key == ImGuiKey_Z || (!shift && (key == ImGuiKey_Y || key == ImGuiKey_S || key == ImGuiKey_O));
+  }
+  const bool editable = s.active && c.editable(s.tensor);
+  switch (key) {
+    case ImGuiKey_LeftArrow:
+    case ImGuiKey_RightArrow:
+    case ImGuiKey_UpArrow:
+    case ImGuiKey_DownArrow: return s.active;
+    case ImGuiKey_Escape: return s.active || c.view.help || c.view.drawer || c.view.painting || !c.view.notice.empty();
+    case ImGuiKey_Enter:
+    case ImGuiKey_KeypadEnter:
+    case ImGuiKey_F2:
+    case ImGuiKey_Delete:
+    case ImGuiKey_Backspace:
+    case ImGuiKey_Minus:
+    case ImGuiKey_Period:
+    case ImGuiKey_KeypadDecimal:
+    case ImGuiKey_KeypadSubtract: return editable;
+    case ImGuiKey_Space: return s.active && isPair(s.tensor);
+    case ImGuiKey_LeftBracket:
+    case ImGuiKey_RightBracket: return !alt;
+    case ImGuiKey_Slash: return shift;
+    default: break;
+  }
+  const bool digit = (key >= ImGuiKey_0 && key <= ImGuiKey_9) || (key >= ImGuiKey_Keypad0 && key <= ImGuiKey_Keypad9);
+  if (digit) return editable && !alt;
+  if (key < ImGuiKey_A || key > ImGuiKey_Z || alt) return false;
+  static constexpr std::string_view letters = "cdmprthnqkvswox";
+  return letters.find(static_cast<char>('a' + (key - ImGuiKey_A))) != std::string_view::npos;
+}
+
+bool boardKeys(Context& c) { return Keys(c).handle(); }
+
+Hold hold(const document::State& state, const Layout& layout, const ViewState& view, float x, float y) {
+  if (!layout.board.contains(x, y)) return Hold::control;
+  for (const MatrixPlace& m : layout.matrices) {
+    if (!onScreen(layout, view, m.box).contains(x, y)) continue;
+    if (document::isEditable(state, m.tensor) || (view.painting && isPair(m.tensor))) return Hold::edit;
+  }
+  return maxScroll(layout) > 0 ? Hold::scroll : Hold::nothing;
+}
+
+Box onScreen(const Layout& layout, const ViewState& view, Box content) {
+  content.x += layout.board.x;
+  content.y += layout.board.y - view.scroll;
+  return content;
+}
+
+float maxScroll(const Layout& layout) { return std::max(0.0f, layout.contentHeight - layout.board.height); }
+
+}  // namespace views

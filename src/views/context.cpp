@@ -1,0 +1,45 @@
+#include "views/context.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace views {
+
+bool listed(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    std::string_view word = list.substr(0, comma);
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    if (word == name) return true;
+    if (comma == std::string_view::npos) return false;
+    list.remove_prefix(comma + 1);
+  }
+  return false;
+}
+
+bool Context::locked(std::string_view name) const { return listed(lock, name); }
+
+bool Context::editable(TensorId id) const {
+  return document::isEditable(state, id) && !locked(attention::name(id));
+}
+
+CellRef Context::focus() const {
+  if (view.hover) return *view.hover;
+  const bool headed = tensor(view.selection.tensor) && tensor(view.selection.tensor)->heads() > 1;
+  return {view.selection.tensor, headed ? state.focusHead : 0, view.selection.row, view.selection.col};
+}
+
+std::string format(double value, int decimals) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+  char digits[64];
+  const double size = std::fabs(value);
+  // Seven digits are all that float32 holds; beyond that a power of ten says more.
+  std::snprintf(digits, sizeof digits, size >= 1e7 ? "%.*e" : "%.*f", decimals, size);
+  bool zero = true;
+  for (const char* c = digits; *c != 0; ++c) zero = zero && (*c == '0' || *c == '.');
+  return (value < 0 && !zero ? "−" : "") + std::string(digits);
+}
+
+}  // namespace views

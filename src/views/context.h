@@ -1,0 +1,132 @@
+// What every panel is given: the document and trace to read, the place to put what the user wants done, and the
+// little state of the view itself (what is selected, hovered, open) that is no part of the document.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/explain.h"
+#include "document/document.h"
+#include "views/layout.h"
+#include "views/theme.h"
+
+namespace views {
+
+using attention::CellRef;
+using attention::TensorId;
+
+/// A rectangle of cells of one tensor, from where it was begun to where it was drawn.
+struct Selection {
+  bool active = false;
+  TensorId tensor = TensorId::weights;
+  int anchorRow = 0, anchorCol = 0, row = 0, col = 0;
+
+  int top() const { return anchorRow < row ? anchorRow : row; }
+  int left() const { return anchorCol < col ? anchorCol : col; }
+  int rows() const { return (anchorRow < row ? row - anchorRow : anchorRow - row) + 1; }
+  int cols() const { return (anchorCol < col ? col - anchorCol : anchorCol - col) + 1; }
+  bool contains(int r, int c) const {
+    return r >= top() && r < top() + rows() && c >= left() && c < left() + cols();
+  }
+};
+
+/// What a pointer that is down is doing to the board.
+struct Drag {
+  enum class Kind { none, pending, value, select, paint, scroll };
+  Kind kind = Kind::none;
+  std::uint64_t gesture = 0;
+  CellRef cell;               ///< where it began
+  double travelled = 0;       ///< of a value drag, in units of the value
+  std::vector<float> before;  ///< the selected cells as they were
+  float lastX = 0, lastY = 0;
+  std::uint8_t paint = 0;     ///< what a paint stroke writes
+};
+
+/// What is being typed, and into what.
+struct TextTarget {
+  enum class Kind { cell, label, sentence };
+  Kind kind = Kind::cell;
+  CellRef cell;  ///< for a label, the row is the token
+  std::string name, text;
+  Box box;
+  bool centered = false, selectAll = true;
+};
+
+struct ViewState {
+  Selection selection{true, TensorId::weights, 0, 0, 0, 0};
+  std::optional<CellRef> hover;
+  Drag drag;
+  std::uint64_t nextGesture = 1;
+  std::optional<TextTarget> text;
+  bool painting = false;    ///< clicks on scores and weights paint the mask
+  bool drawer = false, help = false;
+  float scroll = 0, fling = 0;
+  float sideScroll = 0, sideLimit = 0;  ///< of the side panel
+  std::string notice;       ///< the sentence at the bottom, until the next input
+  bool noticeIsError = false;
+};
+
+/// What a panel wants done besides edits.
+enum class Command { undo, redo, reset, pickFile, saveState, copyState, copyWeights, copyCells, clearMask, fullscreen };
+
+/// Collected during a frame and carried out after it, so that all panels of a frame show the same document.
+struct Wishes {
+  struct Wanted {
+    document::Edit edit;
+    std::uint64_t gesture = 0;
+  };
+  std::vector<Wanted> edits;
+  std::vector<Command> commands;
+  std::optional<std::string> preset;
+  std::optional<TextTarget> text;
+  bool endGesture = false;
+  bool moved = false;  ///< the selection changed
+
+  void edit(document::Edit e, std::uint64_t gesture = 0) { edits.push_back({std::move(e), gesture}); }
+  void set(document::OptionId id, document::Value value, std::uint64_t gesture = 0) {
+    edit(document::SetOption{id, std::move(value)}, gesture);
+  }
+  void ask(Command c) { commands.push_back(c); }
+};
+
+/// Boxes of controls by name ("causal", "heads+"), for tours, tests and overlap checks.
+using Places = std::map<std::string, Box, std::less<>>;
+
+struct Context {
+  const document::State& state;
+  const attention::Spec& spec;
+  const attention::Inputs& inputs;
+  const attention::Trace& trace;
+  std::uint64_t revision;
+  const Layout& layout;
+  const Palette& palette;
+  const Fonts& fonts;
+  gfx::Heatmaps& heatmaps;
+  ViewState& view;
+  Wishes& wishes;
+  Places& places;            ///< filled while drawing
+  const Places& lastPlaces;  ///< as the frame before left them: what the pointer sees
+  bool touch;
+  bool canUndo, canRedo;
+  std::string_view kernel;  ///< the instruction set in use
+  const std::string& lock;  ///< names that the page locked, comma-separated
+  const std::string& hide;  ///< names of parts that it hid
+
+  bool locked(std::string_view name) const;
+  /// The tensor behind an id in this mode, or null.
+  const attention::Tensor* tensor(TensorId id) const { return attention::find(inputs, trace, id); }
+  /// May this tensor's cells be changed here?
+  bool editable(TensorId id) const;
+  /// The cell that the inspector speaks of: the hovered one, else the selected one.
+  CellRef focus() const;
+};
+
+/// Is `name` one of the comma-separated words of `list`?
+bool listed(std::string_view list, std::string_view name);
+
+/// A number with `decimals` digits, a true minus sign, "∞" for infinities, never "−0.00".
+std::string format(double value, int decimals);
+
+}  // namespace views

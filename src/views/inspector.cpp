@@ -1,0 +1,175 @@
+// The arithmetic behind the cell in focus, with every number in it, and the row of weights that it stands in.
+#include <algorithm>
+#include <cmath>
+
+#include "views/panels.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using attention::Explanation;
+using attention::Term;
+
+// Query row whose weights the bars show, or -1 where the focus belongs to no one query.
+int queryRow(CellRef focus, int tokens) {
+  switch (focus.tensor) {
+    case TensorId::k:
+    case TensorId::v:
+    case TensorId::w_q:
+    case TensorId::w_k:
+    case TensorId::w_v:
+    case TensorId::w_o: return -1;
+    default: return focus.row < tokens ? focus.row : -1;
+  }
+}
+
+bool isPair(TensorId id) {
+  return id == TensorId::weights || id == TensorId::scores || id == TensorId::masked || id == TensorId::raw;
+}
+
+Explanation explainFocus(const Context& c, CellRef focus) {
+  // The scores on the board have the mask in them.
+  if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
+  return attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, c.state.decimals);
+}
+
+class Inspector {
+ public:
+  explicit Inspector(Context& c) : c_(c), list_(ImGui::GetWindowDrawList()) {}
+
+  void whole(const Box& box, const Explanation& e) {
+    const float top = card(c_, box, e.title);
+    const bool narrow = box.width < 460;
+    const float x = box.x + 18, numbers = x + (narrow ? 78.0f : 132.0f);
+    const int row = queryRow(c_.focus(), c_.state.tokens);
+    const float barsHeight = row >= 0 && box.height > 250 ? 84.0f : 0.0f;
+    const float limit = box.bottom() - barsHeight - 8;
+    float y = top + 16;
+    const float pitch = std::min(26.0f, std::max(19.0f, (limit - y) / static_cast<float>(lines(e, box.right() - 14 - numbers))));
+    for (const Term& term : e.terms) {
+      if (y > limit) break;
+      textMiddle(list_, c_.fonts.small, x, y, c_.palette.muted, elide(c_.fonts.small, term.label, numbers - x - 8));
+      y = wrapped(term.text, numbers, y, box.right() - 14 - numbers, pitch, limit) + pitch;
+    }
+    if (barsHeight > 0) bars(box, row);
+  }
+
+  // Beside the matrices of a small embed: the last step in three lines, then the row as bars in line with the matrix.
+  void brief(const Box& box, const Explanation& e) {
+    const std::size_t equals = e.title.find(" = ");
+    textMiddle(list_, c_.fonts.strong, box.x, box.y + 14, c_.palette.text, elide(c_.fonts.strong, e.title.substr(0, equals), box.width));
+    float y = box.y + 36;
+    for (const std::string& line : briefLines(e)) {
+      textMiddle(list_, c_.fonts.mono, box.x, y, c_.palette.text, elide(c_.fonts.mono, line, box.width));
+      y += 20;
+    }
+    rowBars(box);
+  }
+
+ private:
+  std::vector<std::string> briefLines(const Explanation& e) const {
+    const CellRef f = c_.focus();
+    const int decimals = c_.state.decimals;
+    if (f.tensor == TensorId::weights) {
+      const float w = c_.trace.weights.at(f.head, f.row, f.col);
+      if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return {"masked", "= " + format(static_cast<double>(w), decimals)};
+      std::string inside = format(static_cast<double>(c_.trace.raw.at(f.head, f.row, f.col)), decimals);
+      if (c_.state.scale) inside += " ÷ √" + std::to_string(c_.state.headDim);
+      if (c_.state.temperature != 1.0f) inside += " ÷ " + format(static_cast<double>(c_.state.temperature), 2);
+      return {"= softmax(" + inside + ")", "= " + format(static_cast<double>(w), decimals)};
+    }
+    std::vector<std::string> lines;
+    const std::size_t equals = e.title.find(" = ");
+    if (equals != std::string::npos) lines.push_back(e.title.substr(equals + 1));
+    return lines;
+  }
+
+  void rowBars(const Box& box) {
+    const MatrixPlace* m = c_.layout.find(TensorId::weights);
+    int row = queryRow(c_.focus(), c_.state.tokens);
+    if (!m || m->cell < 12) return;
+    if (row < 0) row = c_.state.tokens - 1;
+    const float longest = box.width - 92;
+    for (int j = 0; j < c_.state.tokens; ++j) {
+      const Box cell = onScreen(c_.layout, c_.view, m->cellBox(j, 0));
+      const float w = c_.trace.weights.at(c_.state.focusHead, row, j);
+      const float high = std::min(22.0f, m->cell - 6), width = std::max(2.0f, longest * w);
+      const bool chosen = isPair(c_.focus().tensor) && c_.focus().col == j;
+      list_->AddRectFilled({box.x, cell.midY() - high / 2}, {box.x + width, cell.midY() + high / 2},
+                           withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
+      const std::string word = elide(c_.fonts.monoSmall, label(j), 56);
+      textMiddle(list_, c_.fonts.monoSmall, box.x + width + 7, cell.midY(), c_.palette.text,
+                 word + " " + format(static_cast<double>(w), c_.state.decimals));
+    }
+  }
+
+  std::string_view label(int token) const { return c_.state.labels[static_cast<std::size_t>(token)]; }
+
+  int lines(const Explanation& e, float width) const {
+    float count = 0;
+    for (const Term& t : e.terms) count += std::max(1.0f, std::ceil(textWidth(c_.fonts.mono, t.text) / width));
+    return static_cast<int>(std::max(count, 1.0f));
+  }
+
+  // Breaks between terms; returns the y of the last line.
+  float wrapped(std::string_view words, float x, float y, float width, float pitch, float limit) {
+    while (textWidth(c_.fonts.mono, words) > width && y + pitch <= limit) {
+      std::size_t cut = words.size();
+      while (cut != std::string_view::npos && cut > 0 && textWidth(c_.fonts.mono, words.substr(0, cut)) > width) {
+        cut = words.rfind(' ', cut - 1);
+      }
+      if (cut == std::string_view::npos || cut == 0) break;
+      textMiddle(list_, c_.fonts.mono, x, y, c_.palette.text, words.substr(0, cut));
+      words.remove_prefix(cut + 1);
+      y += std::min(pitch, 21.0f);
+    }
+    textMiddle(list_, c_.fonts.mono, x, y, c_.palette.text, elide(c_.fonts.mono, words, width));
+    return y;
+  }
+
+  void bars(const Box& box, int row) {
+    const int n = c_.state.tokens;
+    const float x0 = box.x + (box.width < 460 ? 96.0f : 150.0f), width = box.right() - 18 - x0;
+    const float base = box.bottom() - 21, pitch = std::min(90.0f, width / static_cast<float>(n));
+    const float barWidth = std::max(1.0f, std::min(54.0f, pitch * 0.62f)), high = 44;
+    textMiddle(list_, c_.fonts.small, box.x + 18, base - 13, c_.palette.muted, "row " + std::to_string(row + 1));
+    const double bits = attention::entropyBits(c_.trace, c_.state.focusHead, row);
+    textMiddle(list_, c_.fonts.small, box.x + 18, base + 5, c_.palette.muted, "entropy " + format(bits, 2) + " bit");
+    for (int j = 0; j < n; ++j) {
+      const float w = c_.trace.weights.at(c_.state.focusHead, row, j);
+      const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), top = base - std::max(2.0f, high * w);
+      const bool chosen = isPair(c_.focus().tensor) && c_.focus().col == j;
+      list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, base}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f),
+                           std::min(2.0f, barWidth / 3));
+      if (pitch < 32) continue;
+      textCentered(list_, c_.fonts.monoSmall, x, top - 9, c_.palette.text, format(static_cast<double>(w), std::min(c_.state.decimals, 3)));
+      textCentered(list_, c_.fonts.small, x, base + 11, chosen ? c_.palette.text : c_.palette.muted, elide(c_.fonts.small, label(j), pitch - 4));
+    }
+  }
+
+  Context& c_;
+  ImDrawList* list_;
+};
+
+}  // namespace
+
+void inspector(Context& c) {
+  const CellRef focus = c.focus();
+  if (c.layout.inspector.empty() || !c.tensor(focus.tensor)) return;
+  const Box& board = c.layout.board;
+  const Explanation e = explainFocus(c, focus);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+  Inspector view(c);
+  const Box first = onScreen(c.layout, c.view, c.layout.inspector);
+  if (c.layout.inspectorIsBrief) {
+    view.brief(first, e);
+    view.whole(onScreen(c.layout, c.view, c.layout.inspectorBelow), e);
+  } else {
+    view.whole(first, e);
+  }
+  list->PopClipRect();
+}
+
+}  // namespace views

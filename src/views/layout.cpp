@@ -1,0 +1,257 @@
+#include "views/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace views {
+namespace {
+
+using attention::TensorId;
+using document::Mode;
+
+constexpr float kHeader = 44, kSide = 232;
+constexpr float kTitle = 24;        // above a matrix
+constexpr float kBetween = 20;      // from a matrix to the one below it: column labels stand there
+constexpr float kCaption = 30;      // under the lowest matrices
+constexpr float kGap = 30;          // from a matrix to the one beside it
+constexpr float kArrow = 92;        // from scores to weights
+constexpr float kCardHeight = 306;
+constexpr float kHeadsPanel = 206;
+constexpr float kMaxCell = 48, kReadableCell = 36;
+constexpr float kContentWidth = 1640;
+
+float clampCell(float wanted, float limit) {
+  // Whole pixels while numbers can be read, so that columns of digits line up; finer when there is no room for that.
+  const float cell = std::min(wanted, limit);
+  return cell >= 8 ? std::floor(cell) : std::max(cell, 0.25f);
+}
+
+class Builder {
+ public:
+  explicit Builder(const LayoutInput& input) : in_(input) {}
+
+  Layout build() {
+    frame();
+    if (out_.board.width >= 860) wide();
+    else compact();
+    return std::move(out_);
+  }
+
+ private:
+  bool projected() const { return in_.mode == Mode::x; }
+
+  void frame() {
+    out_.width = in_.width >= 1100 ? Width::full : in_.width >= 600 ? Width::medium : Width::narrow;
+    const float top = in_.header ? kHeader : 0;
+    out_.header = {0, 0, in_.width, top};
+    out_.sidePanelIsDrawer = out_.width != Width::full;
+    const bool docked = in_.side && !out_.sidePanelIsDrawer;
+    out_.side = {0, top, in_.side ? std::min(kSide, in_.width) : 0, in_.height - top};
+    const float left = docked ? kSide : 0;
+    out_.board = {left, top, in_.width - left, in_.height - top};
+  }
+
+  MatrixPlace& place(TensorId id, float x, float y, int rows, int cols, float cell, std::string_view title,
+                     std::string_view caption = {}) {
+    MatrixPlace m;
+    m.tensor = id;
+    m.transposed = id == TensorId::k;
+    m.rows = rows, m.cols = cols;
+    m.box = {x, y, static_cast<float>(cols) * cell, static_cast<float>(rows) * cell};
+    m.cell = cell;
+    m.title = title, m.caption = caption;
+    out_.matrices.push_back(m);
+    return out_.matrices.back();
+  }
+
+  // All matrices side by side: X, Q, S, W, O (and the output) below; the weights, Kᵀ and V above.
+  void wide() {
+    const float area = std::min(out_.board.width, kContentWidth);
+    const float margin = std::max(24.0f, (out_.board.width - area) / 2);
+    const float labels = std::max(36.0f, in_.labelWidth + 14);
+    const float heads = in_.headsPanel ? kHeadsPanel : 0;
+    const int n = in_.tokens, d = in_.headDim, m = in_.modelDim;
+
+    const int first = projected() ? std::max(m, d) : 0;  // X, with W_K above it
+    const int third = n;                                 // weights, with W_V above them
+    const int cells = first + d + n + std::max(third, projected() ? d : 0) + d + (projected() ? m : 0);
+    const float fixedWidth = labels + (projected() ? kGap : 0) + kGap + kArrow + kGap + labels +
+                             (projected() ? 8.0f : 0) + heads + 24;
+    const int above = std::max({d, n, projected() ? m : 0, projected() ? d : 0});
+    const float cards = in_.arcs || in_.inspector ? kCardHeight + 40 : 0;
+    const float fixedHeight = 8 + kTitle + kBetween + kCaption + 16 + cards;
+    const float byWidth = (area - 2 * 24 - fixedWidth) / static_cast<float>(cells);
+    const float byHeight = (out_.board.height - fixedHeight) / static_cast<float>(above + n);
+    // Rather scroll down a little than make numbers too small to read.
+    const float c = clampCell(std::min(byWidth, std::max(byHeight, kReadableCell)), kMaxCell);
+
+    const float used = static_cast<float>(cells) * c + fixedWidth;
+    const float spare = std::max(0.0f, (area - 48 - used) / 2);
+    float x = margin + std::min(spare, 56.0f) + labels;
+    const float y0 = 8 + kTitle + static_cast<float>(above) * c + kBetween;  // top of the lower row
+    const float base = y0 - kBetween;                                       // bottom of the upper row
+    auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
+
+    if (projected()) {
+      place(TensorId::x, x, y0, n, m, c, "X", "one row a token").labelsLeft = true;
+      place(TensorId::w_k, x, aboveY(m) - kBetween, m, d, c, "W_K");
+      x += static_cast<float>(first) * c + kGap;
+      place(TensorId::w_q, x, aboveY(m) - kBetween, m, d, c, "W_Q");
+    }
+    auto& q = place(TensorId::q, x, y0, n, d, c, "Q", projected() ? "Q = X·W_Q" : "drag a cell, or double-click to type");
+    q.labelsLeft = !projected();
+    x += static_cast<float>(d) * c + kGap;
+    auto& k = place(TensorId::k, x, aboveY(d), d, n, c, "K^T");
+    k.labelsBelow = true;
+    place(TensorId::scores, x, y0, n, n, c, "", "S = Q·K^T / √d_k + mask");
+    x += static_cast<float>(n) * c;
+    out_.arrow = {x, y0, kArrow, static_cast<float>(n) * c};
+    x += kArrow;
+    auto& w = place(TensorId::weights, x, y0, n, n, c, "", "W = softmax(S), rows sum to 1");
+    w.labelsAbove = true;
+    if (projected()) place(TensorId::w_v, x, aboveY(m) - kBetween, m, d, c, "W_V");
+    x += static_cast<float>(std::max(third, projected() ? d : 0)) * c + kGap;
+    place(TensorId::v, x, aboveY(n), n, d, c, "V").labelsRight = true;
+    place(TensorId::head_output, x, y0, n, d, c, "", "O = W·V");
+    x += static_cast<float>(d) * c + labels;
+    if (projected()) {
+      x += 8;
+      place(TensorId::w_o, x, aboveY(d) - kBetween, d, m, c, "W_O");
+      place(TensorId::output, x, y0, n, m, c, "", "output of all heads");
+      x += static_cast<float>(m) * c + 24;
+    }
+    if (in_.headsPanel) {
+      const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - heads - 16);
+      out_.heads = {left, 28, heads, y0 + static_cast<float>(n) * c - 28};
+    }
+    float y = y0 + static_cast<float>(n) * c + kCaption + 16;
+    cardsBelow(margin + 8, out_.board.width - 2 * margin - 16, y);
+  }
+
+  void cardsBelow(float x, float width, float y) {
+    const float height = std::max(kCardHeight, std::min(out_.board.height - y - 24, 400.0f));
+    const int count = (in_.arcs ? 1 : 0) + (in_.inspector ? 1 : 0);
+    if (count == 0) {
+      out_.contentHeight = y;
+      return;
+    }
+    const float each = count == 2 ? (width - 28) / 2 : width;
+    if (in_.arcs) out_.arcs = {x, y, each, height};
+    if (in_.inspector) out_.inspector = {count == 2 ? x + each + 28 : x, y, each, height};
+    out_.contentHeight = y + height + 24;
+  }
+
+  // A small embed or a phone: Q, Kᵀ and the weights first; everything else further down.
+  void compact() {
+    const int n = in_.tokens, d = in_.headDim;
+    const float width = out_.board.width;
+    const bool beside = in_.inspector && width >= 560;
+    const float labels = std::min(std::max(24.0f, in_.labelWidth + 10), 90.0f);
+    const float gap = 23, between = in_.width < 600 ? 29 : 30;
+    const float panel = beside ? 224 : 0;
+    const float left = in_.width < 600 ? std::min(20.0f, labels * 0.4f) : 26;
+    const float byWidth = (width - left - labels - gap - panel - 12) / static_cast<float>(n + d);
+    const float byHeight = (out_.board.height - 34 - between - 22) / static_cast<float>(n + d);
+    const float limit = in_.width < 600 ? 40.0f : 44.0f;
+    const float c = clampCell(beside ? std::min(byWidth, std::max(byHeight, kReadableCell - 2)) : byWidth, limit);
+
+    const float used = labels + gap + static_cast<float>(n + d) * c + panel;
+    const float x0 = std::max(left, std::min((width - used) / 2, 64.0f)) + (beside ? labels - 16 : labels - 8);
+    const float xk = x0 + static_cast<float>(d) * c + gap;
+    const float yk = in_.width < 600 ? 40.0f : 34.0f;
+    const float y0 = yk + static_cast<float>(d) * c + between;
+    place(TensorId::q, x0, y0, n, d, c, "Q").labelsLeft = true;
+    auto& k = place(TensorId::k, xk, yk, d, n, c, "K^T");
+    k.labelsBelow = true;
+    place(TensorId::weights, xk, y0, n, n, c, "");
+    float y = y0 + static_cast<float>(n) * c + 24;
+    if (beside) {
+      const float x = xk + static_cast<float>(n) * c + 26;
+      out_.inspectorIsBrief = true;
+      out_.inspector = {x, yk - 4, width - x - 16, y - yk};
+    }
+    restBelow(y, beside, labels);
+  }
+
+  void restBelow(float y, bool brief, float labels) {
+    const float x = in_.width < 600 ? 16.0f : 24.0f;
+    const float width = out_.board.width - 2 * x;
+    if (in_.inspector) {
+      (brief ? out_.inspectorBelow : out_.inspector) = {x, y, width, 0};
+      Box& card = brief ? out_.inspectorBelow : out_.inspector;
+      card.height = in_.width < 600 ? 236.0f : kCardHeight;
+      y = card.bottom() + 16;
+    }
+    if (in_.arcs) {
+      out_.arcs = {x, y, width, std::clamp(48.0f + static_cast<float>(in_.tokens) * 34.0f, 140.0f, 420.0f)};
+      y = out_.arcs.bottom() + 16;
+    }
+    if (in_.headsPanel && in_.heads > 1) {
+      out_.heads = {x, y, width, 0};
+      const ThumbnailGrid grid = thumbnails(out_.heads, in_.heads);
+      out_.heads.height = 28 + grid.pitchY * std::ceil(static_cast<float>(in_.heads) / static_cast<float>(grid.columns));
+      y = out_.heads.bottom() + 16;
+    }
+    flow(x + labels, y, out_.board.width - x, labels);
+  }
+
+  // The remaining matrices, from left to right, then on the next line.
+  void flow(float left, float y, float right, float labels) {
+    const int n = in_.tokens, d = in_.headDim, m = in_.modelDim;
+    struct Item { TensorId id; int rows, cols; std::string_view title, caption; bool labelled; };
+    std::vector<Item> items;
+    if (projected()) {
+      items = {{TensorId::x, n, m, "X", "", true},       {TensorId::w_q, m, d, "W_Q", "Q = X·W_Q", false},
+               {TensorId::w_k, m, d, "W_K", "K = X·W_K", false}, {TensorId::w_v, m, d, "W_V", "V = X·W_V", false}};
+    }
+    items.push_back({TensorId::scores, n, n, "S", "S = Q·K^T / √d_k + mask", true});
+    items.push_back({TensorId::v, n, d, "V", projected() ? "V = X·W_V" : "", true});
+    items.push_back({TensorId::head_output, n, d, "O", "O = W·V", true});
+    if (projected()) {
+      items.push_back({TensorId::w_o, d, m, "W_O", "", false});
+      items.push_back({TensorId::output, n, m, "Output", "all heads · W_O", true});
+    }
+    float x = left, lineHeight = 0;
+    for (const Item& item : items) {
+      const float c = clampCell((right - left) / static_cast<float>(std::max(item.cols, 1)), 44);
+      const float w = std::max(static_cast<float>(item.cols) * c, 150.0f);
+      if (x > left && x + w > right) x = left, y += lineHeight, lineHeight = 0;
+      place(item.id, x, y + kTitle, item.rows, item.cols, c, item.title, item.caption).labelsLeft = item.labelled;
+      lineHeight = std::max(lineHeight, kTitle + static_cast<float>(item.rows) * c + kCaption + 8);
+      x += w + labels + 16;
+    }
+    out_.contentHeight = y + lineHeight + 16;
+  }
+
+  const LayoutInput& in_;
+  Layout out_;
+};
+
+}  // namespace
+
+Box MatrixPlace::cellBox(int row, int col) const {
+  const int down = transposed ? col : row, across = transposed ? row : col;
+  return {box.x + static_cast<float>(across) * cell, box.y + static_cast<float>(down) * cell, cell, cell};
+}
+
+const MatrixPlace* Layout::find(TensorId id) const {
+  for (const MatrixPlace& m : matrices) {
+    if (m.tensor == id) return &m;
+  }
+  return nullptr;
+}
+
+Layout layout(const LayoutInput& input) { return Builder(input).build(); }
+
+ThumbnailGrid thumbnails(const Box& heads, int count) {
+  ThumbnailGrid grid;
+  // Two to a row beside the board; smaller ones when there are many heads.
+  const float gap = 16;
+  grid.size = count <= 4 ? 84.0f : count <= 8 ? 64.0f : 44.0f;
+  grid.columns = std::max(1, static_cast<int>((heads.width + gap) / (grid.size + gap)));
+  grid.pitchX = grid.size + gap;
+  grid.pitchY = grid.size + 28;
+  return grid;
+}
+
+}  // namespace views

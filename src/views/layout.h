@@ -1,0 +1,73 @@
+// Where everything goes for a given size. Pure geometry: no drawing, no state, so that it can be tested and asked
+// (locate) without a frame.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "document/state.h"
+
+namespace views {
+
+/// A rectangle in logical pixels.
+struct Box {
+  float x = 0, y = 0, width = 0, height = 0;
+  float right() const { return x + width; }
+  float bottom() const { return y + height; }
+  float midX() const { return x + width / 2; }
+  float midY() const { return y + height / 2; }
+  bool contains(float px, float py) const { return px >= x && px < right() && py >= y && py < bottom(); }
+  bool empty() const { return width <= 0 || height <= 0; }
+};
+
+/// What the layout depends on.
+struct LayoutInput {
+  float width = 0, height = 0;
+  document::Mode mode = document::Mode::qkv;
+  int tokens = 1, heads = 1, headDim = 1, modelDim = 1;
+  int decimals = 2;
+  float labelWidth = 30;  ///< of the widest token label
+  bool header = true, side = true, headsPanel = true, arcs = true, inspector = true;  ///< false: hidden by the page
+};
+
+/// One matrix on the board.
+struct MatrixPlace {
+  attention::TensorId tensor = attention::TensorId::q;
+  bool transposed = false;   ///< shown with its columns running down (Kᵀ)
+  int rows = 0, cols = 0;    ///< as shown
+  Box box;                   ///< of the cells, in content coordinates
+  float cell = 0;            ///< pitch
+  bool labelsLeft = false, labelsRight = false, labelsBelow = false, labelsAbove = false;
+  std::string_view title, caption;
+
+  /// The box of one cell, by row and column of the tensor (not as shown).
+  Box cellBox(int row, int col) const;
+};
+
+enum class Width { full, medium, narrow };
+
+/// Header and side panel are in window coordinates; all else in content coordinates, which scroll inside `board`.
+struct Layout {
+  Width width = Width::full;
+  Box header, side, board;
+  float contentHeight = 0;
+  std::vector<MatrixPlace> matrices;
+  Box arrow;             ///< "softmax", between scores and weights; empty where they are not side by side
+  Box heads, arcs, inspector;
+  bool sidePanelIsDrawer = false;
+  bool inspectorIsBrief = false;  ///< beside the matrices: three lines and bars
+  Box inspectorBelow;             ///< the whole one, further down, where the other is brief
+
+  const MatrixPlace* find(attention::TensorId id) const;
+};
+
+Layout layout(const LayoutInput& input);
+
+/// The height of a head's thumbnail with its caption, and its width, inside Layout::heads.
+struct ThumbnailGrid {
+  float size = 0, pitchX = 0, pitchY = 0;
+  int columns = 1;
+};
+ThumbnailGrid thumbnails(const Box& heads, int count);
+
+}  // namespace views

@@ -1,0 +1,40 @@
+// The panels. Each reads a Context, draws itself and puts what the user did into Context::wishes.
+#pragma once
+
+#include "views/context.h"
+
+namespace views {
+
+/// The matrices: drawing, hovering, selecting, dragging, painting. Board boxes come from the layout.
+void board(Context& context);
+/// Keys that belong to the board: moving, changing, typing, copying, shortcuts. Returns true if one was used.
+bool boardKeys(Context& context);
+/// Would that key do something now? Only such keys are taken from the page. `command` is Ctrl or Cmd.
+bool usesKey(const Context& context, ImGuiKey key, bool command, bool shift, bool alt);
+/// Is there something at this place that a touch should take hold of (an editable cell), rather than scroll?
+enum class Hold { nothing, edit, scroll, control };
+Hold hold(const document::State& state, const Layout& layout, const ViewState& view, float x, float y);
+
+/// Small pictures of the weights of every head; a click puts one in focus.
+void heads(Context& context);
+/// "Who attends to whom": a curve from each query to each key, as thick as the weight.
+void arcs(Context& context);
+/// The arithmetic behind the cell in focus, and its row as bars.
+void inspector(Context& context);
+/// The options, docked or as a drawer.
+void sidePanel(Context& context);
+/// The line at the top.
+void header(Context& context);
+/// The list of keys and what this build is; over everything.
+void help(Context& context);
+/// The sentence at the bottom.
+void notice(Context& context);
+
+/// Content to window coordinates of the scrolled board.
+Box onScreen(const Layout& layout, const ViewState& view, Box content);
+/// The largest scroll that makes sense.
+float maxScroll(const Layout& layout);
+/// A card with a title; returns the y below the title.
+float card(Context& context, const Box& box, std::string_view title);
+
+}  // namespace views

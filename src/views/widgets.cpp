@@ -1,0 +1,312 @@
+#include "views/widgets.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace views {
+namespace {
+
+constexpr float kPi = 3.14159265f;
+
+const char* end(std::string_view words) { return words.data() + words.size(); }
+
+ImVec2 at(const Box& b) { return {b.x, b.y}; }
+ImVec2 to(const Box& b) { return {b.right(), b.bottom()}; }
+
+// Centre line of a face: Inter's and JetBrains Mono's digits and small letters sit a little above the middle.
+float lineTop(ImFont* font, float midY) {
+  const float scale = ImGui::GetIO().FontGlobalScale;
+  return std::round((midY - font->FontSize * scale / 2) * 2) / 2;
+}
+
+float sizeOf(ImFont* font) { return font->FontSize * ImGui::GetIO().FontGlobalScale; }
+
+void arcArrow(ImDrawList* list, ImVec2 center, float radius, bool clockwise, float from, float sweep, ImU32 color) {
+  const float sign = clockwise ? 1.0f : -1.0f;
+  for (int i = 0; i <= 16; ++i) {
+    const float a = from + sign * sweep * static_cast<float>(i) / 16;
+    list->PathLineTo({center.x + radius * std::cos(a), center.y + radius * std::sin(a)});
+  }
+  list->PathStroke(color, 0, 1.5f);
+  const float a = from + sign * sweep;
+  const ImVec2 tip{center.x + radius * std::cos(a), center.y + radius * std::sin(a)};
+  const ImVec2 along{-sign * std::sin(a), sign * std::cos(a)}, out{std::cos(a), std::sin(a)};
+  auto wing = [&](float side) {
+    return ImVec2{tip.x - 3.6f * along.x + side * 3.2f * out.x, tip.y - 3.6f * along.y + side * 3.2f * out.y};
+  };
+  const ImVec2 points[] = {wing(1), tip, wing(-1)};
+  list->AddPolyline(points, 3, color, 0, 1.5f);
+}
+
+void hookArrow(ImDrawList* list, ImVec2 c, float side, ImU32 color) {
+  // A bent arrow back (side −1) or forth (+1), as editors draw undo and redo.
+  const float w = 5.0f * side;
+  list->PathLineTo({c.x + w, c.y - 2});
+  list->PathLineTo({c.x - w * 0.3f, c.y - 2});
+  list->PathBezierCubicCurveTo({c.x - w * 1.3f, c.y - 2}, {c.x - w * 1.3f, c.y + 5}, {c.x - w * 0.3f, c.y + 5});
+  list->PathLineTo({c.x + w * 0.1f, c.y + 5});
+  list->PathStroke(color, 0, 1.5f);
+  const ImVec2 head[] = {{c.x + w * 0.4f, c.y - 5}, {c.x + w, c.y - 2}, {c.x + w * 0.4f, c.y + 1}};
+  list->AddPolyline(head, 3, color, 0, 1.5f);
+}
+
+void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
+  using Icon = Widgets::Icon;
+  switch (icon) {
+    case Icon::undo: hookArrow(list, c, -1, color); break;
+    case Icon::redo: hookArrow(list, c, 1, color); break;
+    case Icon::reset: arcArrow(list, c, 5.5f, false, -0.6f, 5.2f, color); break;
+    case Icon::theme:
+      list->AddCircle(c, 5.5f, color, 24, 1.5f);
+      list->PathArcTo(c, 5.5f, -kPi / 2, kPi / 2, 16);
+      list->PathFillConvex(color);
+      break;
+    case Icon::menu:
+      for (float dy : {-4.0f, 0.0f, 4.0f}) list->AddLine({c.x - 6, c.y + dy}, {c.x + 6, c.y + dy}, color, 1.5f);
+      break;
+    case Icon::more:
+      for (float dx : {-4.5f, 0.0f, 4.5f}) list->AddCircleFilled({c.x + dx, c.y}, 1.4f, color);
+      break;
+    case Icon::expand:
+      for (float s : {-1.0f, 1.0f}) {
+        const ImVec2 tip{c.x + 5 * s, c.y - 5 * s};
+        list->AddLine({c.x + 1.2f * s, c.y - 1.2f * s}, tip, color, 1.5f);
+        list->AddLine({tip.x - 3.8f * s, tip.y}, tip, color, 1.5f);
+        list->AddLine({tip.x, tip.y + 3.8f * s}, tip, color, 1.5f);
+      }
+      break;
+    case Icon::help: break;  // drawn as a letter by the caller
+    case Icon::close:
+      list->AddLine({c.x - 4, c.y - 4}, {c.x + 4, c.y + 4}, color, 1.5f);
+      list->AddLine({c.x - 4, c.y + 4}, {c.x + 4, c.y - 4}, color, 1.5f);
+      break;
+    case Icon::dice:
+      list->AddRect({c.x - 5.5f, c.y - 5.5f}, {c.x + 5.5f, c.y + 5.5f}, color, 2.5f, 0, 1.4f);
+      for (float d : {-2.5f, 0.0f, 2.5f}) list->AddCircleFilled({c.x + d, c.y + d}, 1.1f, color);
+      break;
+    case Icon::pencil:
+      list->PathLineTo({c.x - 5, c.y + 5});
+      list->PathLineTo({c.x - 4, c.y + 1.6f});
+      list->PathLineTo({c.x + 3, c.y - 5});
+      list->PathLineTo({c.x + 5, c.y - 3});
+      list->PathLineTo({c.x - 1.6f, c.y + 4});
+      list->PathStroke(color, ImDrawFlags_Closed, 1.3f);
+      break;
+  }
+}
+
+void caret(ImDrawList* list, ImVec2 c, ImU32 color) {
+  list->AddTriangleFilled({c.x - 3.5f, c.y - 2}, {c.x + 3.5f, c.y - 2}, {c.x, c.y + 2.5f}, color);
+}
+
+}  // namespace
+
+float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
+  if (words.empty()) return 0;
+  list->AddText(font, sizeOf(font), {x, y}, color, words.data(), end(words));
+  return textWidth(font, words);
+}
+
+float textWidth(ImFont* font, std::string_view words) {
+  return words.empty() ? 0 : font->CalcTextSizeA(sizeOf(font), FLT_MAX, 0, words.data(), end(words)).x;
+}
+
+void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words) {
+  text(list, font, x, lineTop(font, midY), color, words);
+}
+
+void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color, std::string_view words) {
+  textMiddle(list, font, right - textWidth(font, words), midY, color, words);
+}
+
+void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words) {
+  textMiddle(list, font, x - textWidth(font, words) / 2, midY, color, words);
+}
+
+float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words) {
+  const float start = x;
+  auto put = [&](ImFont* face, float y, std::string_view part) {
+    if (list) textMiddle(list, face, x, y, color, part);
+    x += textWidth(face, part);
+  };
+  std::size_t from = 0;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const bool raised = words[i] == '^', lowered = words[i] == '_' && i > 0 && words[i - 1] == 'W';
+    if (!raised && !lowered) continue;
+    put(font, midY, words.substr(from, i - from));
+    put(small, midY + (raised ? -4.0f : 4.0f), words.substr(i + 1, 1));
+    from = i + 2;
+  }
+  put(font, midY, words.substr(from));
+  return x - start;
+}
+
+std::string elide(ImFont* font, std::string_view words, float width) {
+  if (textWidth(font, words) <= width) return std::string(words);
+  const float room = width - textWidth(font, "…");
+  const char* cut = words.data();
+  font->CalcTextSizeA(sizeOf(font), std::max(room, 0.0f), 0, words.data(), end(words), &cut);
+  return std::string(words.data(), cut) + "…";
+}
+
+Widgets::Widgets(Context& context) : c_(context), list_(ImGui::GetWindowDrawList()) {}
+
+bool Widgets::hit(std::string_view name, Box box, bool enabled) {
+  c_.places[std::string(name)] = box;
+  if (!enabled || c_.locked(name)) return false;
+  ImGui::SetCursorScreenPos(at(box));
+  ImGui::PushID(name.data(), end(name));
+  const bool pressed = ImGui::InvisibleButton("##hit", {std::max(box.width, 1.0f), std::max(box.height, 1.0f)});
+  ImGui::PopID();
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  return pressed;
+}
+
+bool Widgets::toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong) {
+  const bool pressed = hit(name, row);
+  const Palette& p = c_.palette;
+  const bool locked = c_.locked(name);
+  textMiddle(list_, strong ? c_.fonts.strong : c_.fonts.text, row.x, row.midY(), locked ? p.muted : p.text, label);
+  const Box track{row.right() - 34, row.midY() - 9.5f, 34, 19};
+  list_->AddRectFilled(at(track), to(track), on ? withAlpha(p.on, locked ? 0.5f : 1.0f) : p.track, 9.5f);
+  list_->AddCircleFilled({on ? track.right() - 9.5f : track.x + 9.5f, track.midY()}, 7.5f, p.knob, 24);
+  return pressed;
+}
+
+int Widgets::stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore) {
+  const Palette& p = c_.palette;
+  const std::string base(name);
+  const bool open = !c_.locked(name);
+  const float side = std::floor(box.width * 0.3f);
+  const Box less{box.x, box.y, side, box.height}, more{box.right() - side, box.y, side, box.height};
+  c_.places[base] = box;
+  list_->AddRectFilled(at(box), to(box), p.panel, 5);
+  int step = 0;
+  if (hit(base + "-", less, open && canLess)) step = -1;
+  if (open && canLess && ImGui::IsItemHovered()) list_->AddRectFilled(at(less), to(less), p.hover, 5, ImDrawFlags_RoundCornersLeft);
+  if (hit(base + "+", more, open && canMore)) step = 1;
+  if (open && canMore && ImGui::IsItemHovered()) list_->AddRectFilled(at(more), to(more), p.hover, 5, ImDrawFlags_RoundCornersRight);
+  list_->AddRect(at(box), to(box), p.border, 5);
+  list_->AddLine({less.right(), box.y}, {less.right(), box.bottom()}, p.border);
+  list_->AddLine({more.x, box.y}, {more.x, box.bottom()}, p.border);
+  const ImU32 off = withAlpha(p.faint, 0.55f);
+  const ImU32 minus = open && canLess ? p.text : off, plus = open && canMore ? p.text : off;
+  const float y = std::round(box.midY());
+  list_->AddRectFilled({std::round(less.midX()) - 4, y - 0.75f}, {std::round(less.midX()) + 4, y + 0.75f}, minus);
+  list_->AddRectFilled({std::round(more.midX()) - 4, y - 0.75f}, {std::round(more.midX()) + 4, y + 0.75f}, plus);
+  list_->AddRectFilled({std::round(more.midX()) - 0.75f, y - 4}, {std::round(more.midX()) + 0.75f, y + 4}, plus);
+  textCentered(list_, c_.fonts.text, box.midX(), box.midY(), open ? p.text : p.muted, value);
+  return step;
+}
+
+bool Widgets::segment(std::string_view name, Box box, std::string_view label, bool chosen) {
+  const bool pressed = hit(name, box);
+  const Palette& p = c_.palette;
+  if (chosen) list_->AddRectFilled(at(box), to(box), p.ink, 5);
+  else if (ImGui::IsItemHovered() && !c_.locked(name)) list_->AddRectFilled(at(box), to(box), p.hover, 5);
+  textCentered(list_, c_.fonts.text, box.midX(), box.midY(), chosen ? p.inkText : p.text, label);
+  return pressed;
+}
+
+bool Widgets::button(std::string_view name, Box box, std::string_view label, bool filled) {
+  const bool pressed = hit(name, box);
+  const Palette& p = c_.palette;
+  const bool over = ImGui::IsItemHovered() && !c_.locked(name);
+  list_->AddRectFilled(at(box), to(box), filled ? p.ink : over ? p.hover : p.panel, 5);
+  if (!filled) list_->AddRect(at(box), to(box), p.border, 5);
+  textCentered(list_, filled ? c_.fonts.strong : c_.fonts.text, box.midX(), box.midY(),
+               filled ? p.inkText : c_.locked(name) ? p.muted : p.text, label);
+  return pressed;
+}
+
+bool Widgets::icon(std::string_view name, Box box, Icon icon, bool enabled, bool active) {
+  const bool pressed = hit(name, box, enabled);
+  const Palette& p = c_.palette;
+  const bool open = enabled && !c_.locked(name);
+  const bool over = open && ImGui::IsItemHovered();
+  list_->AddRectFilled(at(box), to(box), active ? p.ink : over ? p.hover : p.panel, 5);
+  list_->AddRect(at(box), to(box), active ? p.ink : p.border, 5);
+  const ImU32 color = active ? p.inkText : open ? p.text : withAlpha(p.faint, 0.55f);
+  const ImVec2 middle{std::round(box.midX()), std::round(box.midY())};
+  if (icon == Icon::help) textCentered(list_, c_.fonts.strong, box.midX(), box.midY(), color, "?");
+  else drawIcon(list_, icon, middle, color);
+  return pressed;
+}
+
+void Widgets::menuButton(std::string_view name, Box box, std::string_view label) {
+  const bool pressed = hit(name, box);
+  const Palette& p = c_.palette;
+  const bool over = ImGui::IsItemHovered() && !c_.locked(name);
+  list_->AddRectFilled(at(box), to(box), over ? p.hover : p.panel, 5);
+  list_->AddRect(at(box), to(box), p.border, 5);
+  const std::string fitted = elide(c_.fonts.text, label, box.width - 34);
+  textMiddle(list_, c_.fonts.text, box.x + 11, box.midY(), p.text, fitted);
+  caret(list_, {box.right() - 14, box.midY()}, p.text);
+  if (pressed) ImGui::OpenPopup(std::string(name).c_str());
+  ImGui::SetNextWindowPos({box.x, box.bottom() + 4}, ImGuiCond_Appearing);
+}
+
+bool Widgets::beginMenu(std::string_view name) {
+  const Palette& p = c_.palette;
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {6, 6});
+  ImGui::PushStyleVar(ImGuiStyleVar_PopupRounding, 8);
+  ImGui::PushStyleColor(ImGuiCol_PopupBg, p.panel);
+  ImGui::PushStyleColor(ImGuiCol_Border, p.border);
+  const bool open = ImGui::BeginPopup(std::string(name).c_str(), ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleColor(2);
+  ImGui::PopStyleVar(2);
+  if (!open) return false;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  list_ = ImGui::GetWindowDrawList();
+  return true;
+}
+
+bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about) {
+  const Palette& p = c_.palette;
+  const float wide = std::max({textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about), 150.0f});
+  const ImVec2 at0 = ImGui::GetCursorScreenPos();
+  const Box box{at0.x, at0.y, std::min(wide + 40, ImGui::GetIO().DisplaySize.x - 32), about.empty() ? 30.0f : 46.0f};
+  const bool pressed = hit(name, box);
+  if (ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
+  const float y = about.empty() ? box.midY() : box.y + 15;
+  textMiddle(list_, c_.fonts.text, box.x + 26, y, p.text, label);
+  if (!about.empty()) {
+    textMiddle(list_, c_.fonts.small, box.x + 26, box.y + 33, p.muted, elide(c_.fonts.small, about, box.width - 34));
+  }
+  if (chosen) {
+    const ImVec2 tick[] = {{box.x + 9, y}, {box.x + 12.5f, y + 3.5f}, {box.x + 18.5f, y - 4}};
+    list_->AddPolyline(tick, 3, p.text, 0, 1.6f);
+  }
+  if (pressed) ImGui::CloseCurrentPopup();
+  return pressed;
+}
+
+void Widgets::endMenu() {
+  ImGui::PopStyleVar();
+  ImGui::EndPopup();
+  list_ = ImGui::GetWindowDrawList();
+}
+
+bool Widgets::slider(std::string_view name, Box box, float& position) {
+  hit(name, box);
+  const Palette& p = c_.palette;
+  const bool moved = ImGui::IsItemActive() && !c_.locked(name);
+  const float knob = 7;
+  if (moved) position = std::clamp((ImGui::GetIO().MousePos.x - box.x - knob) / (box.width - 2 * knob), 0.0f, 1.0f);
+  const float x = box.x + knob + position * (box.width - 2 * knob), y = box.midY();
+  list_->AddRectFilled({box.x, y - 2}, {box.right(), y + 2}, p.track, 2);
+  list_->AddCircleFilled({x, y}, knob, p.ink, 24);
+  return moved;
+}
+
+bool Widgets::field(std::string_view name, Box box, std::string_view content) {
+  const bool pressed = hit(name, box);
+  const Palette& p = c_.palette;
+  if (ImGui::IsItemHovered() && !c_.locked(name)) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+  list_->AddRectFilled(at(box), to(box), p.panel, 5);
+  list_->AddRect(at(box), to(box), p.border, 5);
+  textMiddle(list_, c_.fonts.text, box.x + 10, box.midY(), p.text, elide(c_.fonts.text, content, box.width - 20));
+  return pressed;
+}
+
+}  // namespace views

@@ -1,0 +1,52 @@
+// Controls in the look of the design, on top of Dear ImGui's input handling.
+#pragma once
+
+#include <string_view>
+
+#include "views/context.h"
+
+namespace views {
+
+/// Text in a face of the theme. Returns the width.
+float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words);
+/// The same, ending at `right`, or centred on `x`; `y` is the middle of the line.
+void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color, std::string_view words);
+void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
+void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
+float textWidth(ImFont* font, std::string_view words);
+/// Words with raised and lowered letters: "K^T" raises the T, "W_Q" lowers the Q. One letter after the sign; other
+/// underscores ("d_k") stay as they are. Returns the width; draws nothing where `list` is null.
+float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words);
+/// `words`, cut to `width` with "…" where they are longer. Cuts between UTF-8 characters.
+std::string elide(ImFont* font, std::string_view words, float width);
+
+/// Draws the controls of one panel. Boxes are in window coordinates; each is entered in Context::places by its name.
+class Widgets {
+ public:
+  explicit Widgets(Context& context);
+
+  /// All return true when the user did it.
+  bool toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong = false);
+  /// −1, 0 or +1. `value` stands between the buttons.
+  int stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore);
+  bool segment(std::string_view name, Box box, std::string_view label, bool chosen);
+  bool button(std::string_view name, Box box, std::string_view label, bool filled = false);
+  enum class Icon { undo, redo, reset, theme, menu, more, expand, help, close, dice, pencil };
+  bool icon(std::string_view name, Box box, Icon icon, bool enabled = true, bool active = false);
+  /// A button that opens a menu; `menu` in beginMenu() is the same name.
+  void menuButton(std::string_view name, Box box, std::string_view label);
+  bool beginMenu(std::string_view name);
+  bool menuItem(std::string_view name, std::string_view label, bool chosen = false, std::string_view about = {});
+  void endMenu();
+  /// A value on a track between 0 and 1; true while it is moved.
+  bool slider(std::string_view name, Box box, float& position);
+  /// Text that opens a field when clicked.
+  bool field(std::string_view name, Box box, std::string_view content);
+
+ private:
+  bool hit(std::string_view name, Box box, bool enabled = true);
+  Context& c_;
+  ImDrawList* list_;
+};
+
+}  // namespace views
