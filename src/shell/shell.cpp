@@ -15,9 +15,18 @@
 namespace shell {
 namespace {
 
-// What the subset faces hold, and no more: every code point asked for costs a look-up in each of them.
-constexpr ImWchar kGlyphs[] = {0x20,   0x7E,   0xA0,   0x17F,  0x391,  0x3C9,  0x1D40, 0x1D40, 0x2013, 0x2026, 0x2070,
-                               0x2089, 0x2190, 0x21BA, 0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
+// The glyphs of the panels themselves. Rasterising all that the faces hold takes three times as long, and the first
+// frame waits for it.
+constexpr ImWchar kFewGlyphs[] = {0x20,   0x7E,   0xB1,   0xB3,   0xB7,   0xB9,   0xD7,   0xD7,   0xF7,   0xF7,
+                                  0x2013, 0x2026, 0x2070, 0x2089, 0x2190, 0x2193, 0x2211, 0x2211, 0x221A, 0x221E,
+                                  0x2260, 0x2265, 0x2212, 0x2212, 0x27F6, 0x27F6, 0};
+// All that the faces hold, for labels in other alphabets.
+constexpr ImWchar kAllGlyphs[] = {0x20,   0x7E,   0xA0,   0x17F,  0x391,  0x3C9,  0x1D40, 0x1D40, 0x2013, 0x2026, 0x2070,
+                                  0x2089, 0x2190, 0x21BA, 0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
+
+bool isPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
 
 /// Reads big-endian numbers of an OpenType file; 0 outside of it.
 class OpenType {
@@ -26,12 +35,14 @@ class OpenType {
 
   /// Line height (ascent to descent) as a multiple of the size that designers and CSS speak of, the em.
   float linePerEm() const {
-    const std::size_t head = table("head"), hhea = table("hhea");
-    const int em = number(head + 18), ascent = number(hhea + 4), descent = number(hhea + 6);
-    return em > 0 && ascent > descent ? static_cast<float>(ascent - descent) / static_cast<float>(em) : 1.0f;
+    const std::size_t hhea = table("hhea");
+    return static_cast<float>(number(hhea + 4) - number(hhea + 6)) / em();
   }
+  /// How far one character of a monospaced face is from the next, in ems.
+  float advancePerEm() const { return static_cast<float>(number(table("hmtx"))) / em(); }
 
  private:
+  float em() const { return std::max(1.0f, static_cast<float>(number(table("head") + 18))); }
   int number(std::size_t at) const {
     if (at + 2 > bytes_.size()) return 0;
     return static_cast<std::int16_t>((bytes_[at] << 8) | bytes_[at + 1]);
@@ -51,20 +62,38 @@ class OpenType {
   std::span<const unsigned char> bytes_;
 };
 
-/// Adds a face; `size` is the em in framebuffer pixels.
-ImFont* addFont(ImFontAtlas& atlas, std::span<const unsigned char> bytes, float size, bool wholeAdvances) {
-  ImFontConfig config;
-  config.FontDataOwnedByAtlas = false;
-  // Words: glyphs lie between pixels, so they are rasterised twice as wide. Numbers: every advance is a whole number
-  // of pixels, so that digits are alike and sharp wherever they stand.
-  config.OversampleH = wholeAdvances ? 1 : 2;
-  config.OversampleV = 1;
-  config.PixelSnapH = wholeAdvances;
-  // Dear ImGui wants a writable pointer, and writes only when it owns the data.
-  void* data = const_cast<unsigned char*>(bytes.data());
-  const float lineHeight = size * OpenType(bytes).linePerEm();
-  return atlas.AddFontFromMemoryTTF(data, static_cast<int>(bytes.size()), lineHeight, &config, kGlyphs);
-}
+/// Adds faces to an atlas; sizes are ems in logical pixels.
+struct FaceSet {
+  ImFontAtlas& atlas;
+  float scale;
+  const ImWchar* glyphs;
+
+  /// Glyphs lie between pixels, so they are rasterised twice as wide.
+  ImFont* words(std::span<const unsigned char> bytes, float size) const {
+    ImFontConfig config;
+    config.OversampleH = 2;
+    return add(bytes, size, config);
+  }
+  /// An advance of whole pixels, the same at every ratio, so that digits are alike and sharp wherever they are.
+  ImFont* numbers(std::span<const unsigned char> bytes, float size) const {
+    ImFontConfig config;
+    config.OversampleH = 1;
+    config.PixelSnapH = true;
+    config.GlyphMinAdvanceX = config.GlyphMaxAdvanceX = std::round(size * OpenType(bytes).advancePerEm()) * scale;
+    return add(bytes, size, config);
+  }
+
+ private:
+  ImFont* add(std::span<const unsigned char> bytes, float size, ImFontConfig config) const {
+    config.FontDataOwnedByAtlas = false;
+    config.OversampleV = 1;
+    config.GlyphRanges = glyphs;
+    // Dear ImGui wants a writable pointer, and writes only when it owns the data. It would cut off fractions of a line.
+    void* data = const_cast<unsigned char*>(bytes.data());
+    const float lineHeight = std::round(size * scale * OpenType(bytes).linePerEm());
+    return atlas.AddFontFromMemoryTTF(data, static_cast<int>(bytes.size()), lineHeight, &config);
+  }
+};
 
 /// Moves glyphs to whole pixels, up or down. Dear ImGui puts text at whole logical pixels, which at a ratio like 1.5
 /// is between two pixels of the framebuffer for every other line.
@@ -93,19 +122,19 @@ float exactScale(float logical, int framebuffer, float scale) {
 
 }  // namespace
 
-void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale) {
+void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs) {
   ImFontAtlas& atlas = *io.Fonts;
   atlas.Clear();
   atlas.Flags = ImFontAtlasFlags_NoPowerOfTwoHeight | ImFontAtlasFlags_NoMouseCursors | ImFontAtlasFlags_NoBakedLines;
-  atlas.TexGlyphPadding = 1;
-  fonts.text = addFont(atlas, fonts::inter_regular, 13.5f * scale, false);
-  fonts.small = addFont(atlas, fonts::inter_regular, 12 * scale, false);
-  fonts.strong = addFont(atlas, fonts::inter_semibold, 13.5f * scale, false);
-  fonts.smallStrong = addFont(atlas, fonts::inter_semibold, 11 * scale, false);
-  fonts.title = addFont(atlas, fonts::inter_semibold, 16 * scale, false);
-  fonts.tiny = addFont(atlas, fonts::inter_semibold, 9.5f * scale, false);
-  fonts.mono = addFont(atlas, fonts::jetbrainsmono_regular, 13 * scale, true);
-  fonts.monoSmall = addFont(atlas, fonts::jetbrainsmono_regular, 11 * scale, true);
+  const FaceSet add{atlas, scale, allGlyphs ? kAllGlyphs : kFewGlyphs};
+  fonts.text = add.words(fonts::inter_regular, 13.5f);
+  fonts.small = add.words(fonts::inter_regular, 12);
+  fonts.strong = add.words(fonts::inter_semibold, 13.5f);
+  fonts.smallStrong = add.words(fonts::inter_semibold, 11);
+  fonts.title = add.words(fonts::inter_semibold, 16);
+  fonts.tiny = add.words(fonts::inter_semibold, 9.5f);
+  fonts.mono = add.numbers(fonts::jetbrainsmono_regular, 13);
+  fonts.monoSmall = add.numbers(fonts::jetbrainsmono_regular, 11);
   io.FontGlobalScale = 1 / scale;
 }
 
@@ -143,10 +172,19 @@ void Stage::resize(int framebufferWidth, int framebufferHeight, float scale) {
   width_ = framebufferWidth, height_ = framebufferHeight, scale_ = scale;
 }
 
+void Stage::needGlyphs(std::string_view text) { allGlyphs_ = allGlyphs_ || !isPlain(text); }
+
+void Stage::lookForGlyphs(const app::App& app) {
+  const document::Document& document = app.document();
+  if (allGlyphs_ || document.revision() == seenRevision_) return;
+  seenRevision_ = document.revision();
+  for (const std::string& label : document.state().labels) needGlyphs(label);
+}
+
 void Stage::refreshFonts() {
-  if (fontScale_ == scale_) return;
-  fontScale_ = scale_;
-  buildFonts(ImGui::GetIO(), fonts_, scale_);
+  if (builtScale_ == scale_ && builtAll_ == allGlyphs_) return;
+  builtScale_ = scale_, builtAll_ = allGlyphs_;
+  buildFonts(ImGui::GetIO(), fonts_, scale_, allGlyphs_);
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
   ImGuiStyle& style = ImGui::GetStyle();
@@ -161,9 +199,11 @@ void Stage::build(app::App& app, float seconds) {
   io.DisplaySize = {width, height};
   io.DisplayFramebufferScale = {scale_, scale_};
   io.DeltaTime = seconds;
+  lookForGlyphs(app);
   refreshFonts();
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
+  for (const ImWchar c : io.InputQueueCharacters) allGlyphs_ = allGlyphs_ || c >= 0x80;  // from the next frame on
   heatmaps_.newFrame(width, height, scale_);
   app.frame();
   ImGui::EndFrame();

@@ -1,7 +1,9 @@
 // What the desktop and the browser share: Dear ImGui's context, the fonts at a pixel ratio, and the drawing of a frame.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "gfx/heatmap.h"
 #include "views/theme.h"
@@ -17,8 +19,9 @@ namespace shell {
 
 /// Puts the fonts of `fonts` into io.Fonts, rasterised at logical size × `scale`, and sets io.FontGlobalScale to
 /// 1/scale so that layout stays in logical pixels. Whatever was in the atlas is dropped. The renderer's texture has to
-/// be made anew afterwards (Stage does).
-void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale);
+/// be made anew afterwards (Stage does). `allGlyphs` false: ASCII and the signs that the panels use, in a third of the
+/// time.
+void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs);
 
 /// Everything between input and pixels. One object per canvas or window; its OpenGL context must be current in every
 /// call but the constructor. Several can live in one process: each call selects its own ImGui context.
@@ -45,6 +48,10 @@ class Stage {
   /// A new scale makes the fonts anew, so call it only when it has settled.
   void resize(int framebufferWidth, int framebufferHeight, float scale);
 
+  /// `text` (UTF-8) is going to be shown: from the next frame on the fonts hold what it needs, as far as the faces do.
+  /// Token labels and typed characters are looked after already.
+  void needGlyphs(std::string_view text);
+
   /// Lets `app` build one frame and draws nothing: for input that has to have its effect at once.
   void build(app::App& app, float seconds);
   /// One frame: lets `app` build it, clears to the theme's background, draws into the framebuffer that is bound.
@@ -52,14 +59,16 @@ class Stage {
   void draw(app::App& app, float seconds);
 
  private:
+  void lookForGlyphs(const app::App& app);
   void refreshFonts();
 
   ImGuiContext* context_ = nullptr;
   views::Fonts fonts_;
   gfx::Heatmaps heatmaps_;
   int width_ = 0, height_ = 0;  ///< of the framebuffer
-  float scale_ = 1, fontScale_ = 0;
-  bool started_ = false;
+  float scale_ = 1, builtScale_ = 0;
+  bool started_ = false, allGlyphs_ = false, builtAll_ = false;
+  std::uint64_t seenRevision_ = 0;
 };
 
 }  // namespace shell
