@@ -1,0 +1,225 @@
+// explain(): the words of the design's picture, and numbers that add up when they are read back from the text.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "attention/explain.h"
+#include "layer.h"
+
+using namespace attention;
+using test::Layer;
+using test::Random;
+
+namespace {
+
+const std::vector<std::string> kWords = {"I", "saw", "a", "saw"};
+
+Layer designBoard() {
+  Layer layer;
+  layer.spec = test::shape(1, 1, 4, 4, 3, 3);
+  layer.spec.causal = true;
+  layer.q = layer.k = layer.v = Tensor(1, 4, 3);
+  const float q[] = {0.9f, -0.4f, 0.3f, 1.2f, 0.6f, -0.5f, -0.3f, 1.1f, 0.8f, 0.2f, -0.7f, 1.6f};
+  const float k[] = {1.1f, 0.2f, -0.6f, -0.2f, 1.3f, 0.4f, 0.3f, -0.5f, 1.4f, 0.8f, 0.9f, -0.2f};
+  const float v[] = {0.7f, 0.3f, 0.0f, -0.4f, 0.9f, 0.2f, 0.1f, -0.2f, 1.0f, 0.5f, 0.5f, -0.8f};
+  std::copy_n(q, 12, layer.q.data());
+  std::copy_n(k, 12, layer.k.data());
+  std::copy_n(v, 12, layer.v.data());
+  return layer;
+}
+
+Explanation explained(const Layer& layer, CellRef cell, int decimals = 2,
+                      const std::vector<std::string>& labels = kWords) {
+  Trace trace;
+  forward(layer.spec, layer.inputs(), trace);
+  return explain(layer.spec, layer.inputs(), trace, cell, labels, decimals);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+/// What "a×b + c×d" comes to, read from the text alone.
+double sumOfProducts(const std::string& text) {
+  const std::string plain = replaced(replaced(text, "−", "-"), "×", "*");
+  const char* at = plain.c_str();
+  double sum = 0.0;
+  for (;;) {
+    char* end = nullptr;
+    double term = std::strtod(at, &end);
+    if (end == at) return sum;
+    if (*end == '*') term *= std::strtod(end + 1, &end);
+    sum += term;
+    at = end;
+    if (std::string(at, 3) != " + ") return sum;
+    at += 3;
+  }
+}
+
+/// Checks that the left of " = " comes to the right of it, and to the value of the term.
+void checkAddsUp(const Term& term, double tolerance) {
+  CAPTURE(term.text);
+  const std::size_t equals = term.text.rfind(" = ");
+  REQUIRE(equals != std::string::npos);
+  const double left = sumOfProducts(term.text.substr(0, equals));
+  const double right = std::atof(replaced(term.text.substr(equals + 3), "−", "-").c_str());
+  CHECK(std::abs(left - right) <= tolerance);
+  CHECK(std::abs(right - term.value) <= tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("explain: the lines of the design's picture") {
+  const Explanation e = explained(designBoard(), {TensorId::weights, 0, 3, 2});
+  CHECK(e.text() ==
+        "W[saw₄, a₃] = 0.69\n"
+        "q₄ · k₃: 0.20×0.30 + −0.70×−0.50 + 1.60×1.40 = 2.65\n"
+        "÷ √3: 2.65 ÷ 1.73 = 1.53\n"
+        "mask: key 3 ≤ query 4 : visible\n"
+        "exp(s − max): exp(1.53 − 1.53) = 1.00\n"
+        "÷ Σ row: 1.00 ÷ 1.45 = 0.69\n"
+        "adds to output: 0.69 × v₃ = [0.07, −0.14, 0.69]");
+  CHECK(e.terms[0].cells.size() == 6);
+  CHECK(e.terms[0].cells[1] == CellRef{TensorId::k, 0, 2, 0});
+  CHECK(e.terms[0].value == doctest::Approx(2.65));
+}
+
+TEST_CASE("explain: why a key is hidden") {
+  Layer layer = designBoard();
+  CHECK(explained(layer, {TensorId::weights, 0, 1, 2}).text() ==
+        "W[saw₂, a₃] = 0.00\n"
+        "q₂ · k₃: 1.20×0.30 + 0.60×−0.50 + −0.50×1.40 = −0.64\n"
+        "÷ √3: −0.64 ÷ 1.73 = −0.37\n"
+        "mask: key 3 > query 2 : hidden, −∞\n"
+        "exp(s − max): exp(−∞) = 0.00\n"
+        "÷ Σ row: 0.00 ÷ 1.45 = 0.00\n"
+        "adds to output: 0.00 × v₃ = [0.00, 0.00, 0.00]");
+  const auto mask = [&](int i, int j) { return explained(layer, {TensorId::masked, 0, i, j}).terms.back().text; };
+  layer.spec.causalOffset = 1;
+  CHECK(mask(0, 1) == "key 2 ≤ query 1 + 1 : visible");
+  CHECK(mask(0, 3) == "key 4 > query 1 + 1 : hidden, −∞");
+  layer.spec.causalOffset = 0, layer.spec.windowLeft = 1;
+  CHECK(mask(3, 0) == "key 1 outside window 3…4 : hidden, −∞");
+  CHECK(mask(3, 3) == "key 4 in window 3…4 : visible");
+  layer.spec.windowLeft = -1;
+  layer.paintNothing();
+  layer.paint(3, 2) = 1;
+  CHECK(mask(3, 2) == "key 3 is painted out : hidden, −∞");
+  layer.spec.causal = false;
+  CHECK(mask(0, 3) == "no mask : visible");
+}
+
+TEST_CASE("explain: a row that sees nothing says so") {
+  Layer layer = designBoard();
+  layer.paintNothing();
+  for (int j = 0; j < 4; ++j) layer.paint(2, j) = 1;
+  const std::string sentence = "row 3: every key is masked : weights and output are 0";
+  for (TensorId id : {TensorId::weights, TensorId::exponentials, TensorId::row_max, TensorId::row_sum,
+                      TensorId::head_output, TensorId::output}) {
+    CAPTURE(name(id));
+    CHECK(explained(layer, {id, 0, 2, 0}).text().find(sentence) != std::string::npos);
+  }
+  CHECK(explained(layer, {TensorId::row_max, 0, 2, 0}).title == "max[a₃] = −∞");
+}
+
+TEST_CASE("explain: temperature and scale have lines only when they matter") {
+  Layer layer = designBoard();
+  layer.spec.temperature = 0.5f, layer.spec.scale = 2.0f;
+  const Explanation e = explained(layer, {TensorId::weights, 0, 3, 0});
+  CHECK(e.terms[1].label == "× scale");
+  CHECK(e.terms[1].text == "−0.88 × 2.00 = −1.76");
+  CHECK(e.terms[3].label == "÷ temperature");
+  CHECK(e.terms[3].text == "−1.76 ÷ 0.50 = −3.52");
+  layer.spec.score = Score::dot;
+  CHECK(explained(layer, {TensorId::scores, 0, 3, 0}).terms.size() == 1);
+}
+
+TEST_CASE("explain: every printed sum adds up, and its result is the trace's value") {
+  Random random(5);
+  for (const bool isProjected : {false, true}) {
+    Layer layer = isProjected ? test::projected(test::shape(2, 1, 5, 5, 3, 2), 6, 4, random)
+                              : test::direct(test::shape(4, 2, 5, 6, 4, 3), random);
+    layer.spec.causal = true;
+    Trace trace;
+    forward(layer.spec, layer.inputs(), trace);
+    for (int t = 0; t < kTensorCount; ++t) {
+      const TensorId id = static_cast<TensorId>(t);
+      const Tensor* tensor = find(layer.inputs(), trace, id);
+      if (!tensor) continue;
+      for (int h = 0; h < tensor->heads(); ++h) {
+        for (int i = 0; i < tensor->rows(); ++i) {
+          for (int j = 0; j < tensor->cols(); ++j) {
+            const Explanation e = explain(layer.spec, layer.inputs(), trace, {id, h, i, j}, {}, 6);
+            CAPTURE(e.title);
+            REQUIRE(!e.terms.empty());
+            CHECK(e.title.substr(e.title.rfind(" = ") + 3) == formatNumber(double{tensor->at(h, i, j)}, 6));
+            for (const Term& term : e.terms) {
+              const bool isSum = term.text.find("×") != std::string::npos && term.label.find("scale") > 99 &&
+                                 term.text.find('v') == std::string::npos;
+              if (isSum || term.label.rfind("Σ row", 0) == 0) checkAddsUp(term, 2e-5);
+            }
+            const Term& last = e.terms.back();
+            if (last.label != "adds to output") CHECK(last.value == double{tensor->at(h, i, j)});
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("explain: the cells of a term are those whose numbers it shows") {
+  Random random(6);
+  const Layer layer = test::direct(test::shape(2, 1, 4, 4, 3, 2), random);
+  const Explanation e = explained(layer, {TensorId::head_output, 1, 2, 1});
+  REQUIRE(e.terms.size() == 1);
+  REQUIRE(e.terms[0].cells.size() == 8);
+  CHECK(e.terms[0].cells[0] == CellRef{TensorId::weights, 1, 2, 0});
+  CHECK(e.terms[0].cells[1] == CellRef{TensorId::v, 0, 0, 1});
+  CHECK(e.terms[0].cells[7] == CellRef{TensorId::v, 0, 3, 1});
+}
+
+TEST_CASE("explain: a long sum shows its first and last terms") {
+  Random random(7);
+  const Layer layer = test::direct(test::shape(1, 1, 12, 12, 64, 20), random);
+  const Explanation e = explained(layer, {TensorId::weights, 0, 11, 9}, 1, {});
+  CHECK(e.title.substr(0, 9) == "W[12, 10]");
+  CHECK(e.terms[0].label == "q₁₂ · k₁₀");
+  CHECK(e.terms[0].cells.size() == 12);
+  CHECK(e.terms[0].text.find(" + … + ") != std::string::npos);
+  CHECK(e.terms.back().text.find(", …, ") != std::string::npos);
+}
+
+TEST_CASE("explain: inputs say what they feed") {
+  CHECK(explained(designBoard(), {TensorId::q, 0, 3, 1}).text() ==
+        "Q[saw₄, 2] = −0.70\ninput: typed or loaded; it feeds the scores of query 4");
+}
+
+TEST_CASE("explain: numbers as they are written") {
+  CHECK(formatNumber(-0.004, 2) == "0.00");
+  CHECK(formatNumber(-0.006, 2) == "−0.01");
+  CHECK(formatNumber(1234567.0, 0) == "1234567");
+  CHECK(formatNumber(-3.4e38, 2) == "−3.40e38");
+  CHECK(formatNumber(-std::numeric_limits<double>::infinity(), 2) == "−∞");
+  CHECK(formatNumber(0.5, -3) == "0");
+  CHECK(formatNumber(1.0, 99) == "1.000000000");
+}
+
+TEST_CASE("explain: entropy of a row, in bits") {
+  Layer layer = designBoard();
+  Trace trace;
+  forward(layer.spec, layer.inputs(), trace);
+  CHECK(entropyBits(trace, 0, 0) == doctest::Approx(0.0));
+  CHECK(entropyBits(trace, 0, 3) == doctest::Approx(1.38).epsilon(0.005));
+  layer.paintNothing();
+  for (int j = 0; j < 4; ++j) layer.paint(3, j) = 1;
+  forward(layer.spec, layer.inputs(), trace);
+  CHECK(entropyBits(trace, 0, 3) == 0.0);
+  std::fill(layer.q.values().begin(), layer.q.values().end(), 0.0f);
+  layer.spec.causal = false;
+  forward(layer.spec, layer.inputs(), trace);
+  CHECK(entropyBits(trace, 0, 0) == doctest::Approx(2.0));
+}

@@ -1,0 +1,194 @@
+// sources() and feeds() against brute force: every input cell is changed in turn, and what moves is compared.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "attention/explain.h"
+#include "layer.h"
+
+using namespace attention;
+using test::Layer;
+using test::Random;
+
+namespace {
+
+using Cell = std::tuple<TensorId, int, int, int>;
+
+std::set<Cell> cellsOf(const std::vector<Region>& regions) {
+  std::set<Cell> cells;
+  for (const Region& r : regions) {
+    for (int i = r.row; i < r.row + r.rows; ++i) {
+      for (int j = r.col; j < r.col + r.cols; ++j) cells.insert({r.tensor, r.head, i, j});
+    }
+  }
+  return cells;
+}
+
+void addChanged(const Inputs& inputs, const Trace& before, const Trace& after, std::set<Cell>& changed) {
+  for (int t = static_cast<int>(TensorId::q); t < kTensorCount; ++t) {
+    const TensorId id = static_cast<TensorId>(t);
+    const Tensor &a = *find(inputs, before, id), &b = *find(inputs, after, id);
+    for (int h = 0; h < a.heads(); ++h) {
+      for (int i = 0; i < a.rows(); ++i) {
+        for (int j = 0; j < a.cols(); ++j) {
+          if (a.at(h, i, j) != b.at(h, i, j)) changed.insert({id, h, i, j});
+        }
+      }
+    }
+  }
+}
+
+/// The cells that change when one input cell takes several other values, small and large.
+std::set<Cell> changedBy(Layer& layer, TensorId id, int head, int row, int col, const Trace& before) {
+  std::set<Cell> changed;
+  float& cell = layer.input(id).at(head, row, col);
+  const float kept = cell;
+  for (float delta : {0.3f, -0.4f, 1.5f, -1.5f, 6.0f, -6.0f, 5000.0f, -5000.0f}) {
+    cell = kept + delta;
+    Trace after;
+    forward(layer.spec, layer.inputs(), after);
+    addChanged(layer.inputs(), before, after, changed);
+  }
+  cell = kept;
+  if (!layer.projected) changed.erase(Cell(id, head, row, col));  // the trace holds a copy of the input itself
+  return changed;
+}
+
+bool contains(const std::set<Cell>& set, const std::set<Cell>& subset) {
+  return std::includes(set.begin(), set.end(), subset.begin(), subset.end());
+}
+
+int seenBy(const Trace& trace, int head, int row) {
+  int count = 0;
+  for (int j = 0; j < trace.masked.cols(); ++j) count += std::isfinite(trace.masked.at(head, row, j));
+  return count;
+}
+
+/// A cell that may change by the structure but cannot by its numbers: with one key seen the weight is always 1, and a
+/// maximum (with everything it fixes at 1) moves only when its own key's score does.
+bool mayStand(const Trace& trace, const Cell& cell) {
+  const auto [id, head, row, col] = cell;
+  if (id == TensorId::row_max) return true;
+  if (id == TensorId::exponentials && trace.exponentials.at(head, row, col) == 1.0f) return true;
+  if (id < TensorId::exponentials || id > TensorId::head_output) {
+    if (id != TensorId::concat && id != TensorId::output) return false;
+    for (int h = 0; h < trace.masked.heads(); ++h) {
+      if (seenBy(trace, h, row) > 1) return false;
+    }
+    return true;
+  }
+  return seenBy(trace, head, row) <= 1;
+}
+
+/// Checks every cell of every input: feeds() holds what changes, what it holds changes, and sources() is its converse.
+void checkAll(Layer& layer) {
+  Trace before;
+  forward(layer.spec, layer.inputs(), before);
+  std::map<Cell, std::set<Cell>> sourcesOf;
+  const std::vector<TensorId> ids =
+      layer.projected ? std::vector<TensorId>{TensorId::x, TensorId::w_q, TensorId::w_k, TensorId::w_v, TensorId::w_o}
+                      : std::vector<TensorId>{TensorId::q, TensorId::k, TensorId::v};
+  for (TensorId id : ids) {
+    if (id == TensorId::w_o && !layer.withOutputWeights) continue;
+    const Tensor& input = layer.input(id);
+    for (int h = 0; h < input.heads(); ++h) {
+      for (int i = 0; i < input.rows(); ++i) {
+        for (int j = 0; j < input.cols(); ++j) {
+          CAPTURE(name(id));
+          CAPTURE(h);
+          CAPTURE(i);
+          CAPTURE(j);
+          const std::set<Cell> fed = cellsOf(feeds(layer.spec, layer.inputs(), {id, h, i, j}));
+          const std::set<Cell> changed = changedBy(layer, id, h, i, j, before);
+          CHECK(contains(fed, changed));
+          for (const Cell& cell : fed) {
+            const bool moved = changed.count(cell) > 0 || mayStand(before, cell);
+            CHECK_MESSAGE(moved, name(std::get<0>(cell)), " ", std::get<1>(cell), " ", std::get<2>(cell), " ",
+                          std::get<3>(cell));
+            const auto [t, ch, ci, cj] = cell;
+            auto [known, isNew] = sourcesOf.try_emplace(cell);
+            if (isNew) known->second = cellsOf(sources(layer.spec, layer.inputs(), {t, ch, ci, cj}));
+            CHECK(known->second.count(Cell(id, h, i, j)) == 1);
+          }
+        }
+      }
+    }
+  }
+  // The converse: an input cell among the sources of a value feeds it.
+  for (const auto& [cell, from] : sourcesOf) {
+    for (const auto& [id, h, i, j] : from) {
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) continue;
+      CHECK(cellsOf(feeds(layer.spec, layer.inputs(), {id, h, i, j})).count(cell) == 1);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("lineage: direct layers") {
+  Random random(1);
+  Layer layer = test::direct(test::shape(4, 2, 4, 5, 2, 2), random);
+  checkAll(layer);
+  layer.spec.causal = true;
+  checkAll(layer);
+  layer.spec.causalOffset = 1;
+  layer.paintNothing();
+  layer.paint(1, 1) = layer.paint(2, 0) = layer.paint(3, 2) = 1;
+  for (int j = 0; j < 5; ++j) layer.paint(0, j) = 1;
+  checkAll(layer);
+  layer.spec.causal = false, layer.spec.windowLeft = 2, layer.spec.windowRight = 1;
+  checkAll(layer);
+}
+
+TEST_CASE("lineage: projected layers, with and without W_O") {
+  Random random(2);
+  Layer layer = test::projected(test::shape(2, 1, 4, 4, 2, 2), 3, 3, random);
+  checkAll(layer);
+  layer.spec.causal = true;
+  checkAll(layer);
+  layer.withOutputWeights = false;
+  layer.paintNothing();
+  layer.paint(2, 1) = 1;
+  checkAll(layer);
+}
+
+TEST_CASE("lineage: intermediate cells are converse to each other") {
+  Random random(3);
+  Layer layer = test::direct(test::shape(2, 1, 3, 4, 2, 2), random);
+  layer.spec.causal = true, layer.spec.causalOffset = 1;
+  Trace trace;
+  forward(layer.spec, layer.inputs(), trace);
+  std::map<Cell, std::set<Cell>> fed, from;
+  for (int t = 0; t < kTensorCount; ++t) {
+    const TensorId id = static_cast<TensorId>(t);
+    const Tensor* tensor = find(layer.inputs(), trace, id);
+    if (!tensor) continue;
+    for (int h = 0; h < tensor->heads(); ++h) {
+      for (int i = 0; i < tensor->rows(); ++i) {
+        for (int j = 0; j < tensor->cols(); ++j) {
+          fed[{id, h, i, j}] = cellsOf(feeds(layer.spec, layer.inputs(), {id, h, i, j}));
+          from[{id, h, i, j}] = cellsOf(sources(layer.spec, layer.inputs(), {id, h, i, j}));
+        }
+      }
+    }
+  }
+  for (const auto& [cell, targets] : fed) {
+    for (const Cell& target : targets) CHECK(from[target].count(cell) == 1);
+  }
+  for (const auto& [cell, origins] : from) {
+    for (const Cell& origin : origins) CHECK(fed[origin].count(cell) == 1);
+  }
+}
+
+TEST_CASE("lineage: a row of a causal mask is one block, and each region comes once") {
+  Random random(4);
+  Layer layer = test::direct(test::shape(1, 1, 64, 64, 2, 2), random);
+  layer.spec.causal = true;
+  const auto from = sources(layer.spec, layer.inputs(), {TensorId::head_output, 0, 40, 1});
+  CHECK(from.size() < 16);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) CHECK(!(from[i] == from[j]));
+  }
+}
