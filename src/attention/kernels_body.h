@@ -1,0 +1,689 @@
+// The kernels themselves, written once and compiled once per instruction set: a kernels_*.cpp defines
+// KERNEL_NAMESPACE, KERNEL_LANES, KERNEL_TILE_ROWS, KERNEL_TILE_VECTORS and KERNEL_BLOCK_ROWS and includes this. Private to the kernels.
+//
+// Forward follows Milakov & Gimelshein 2018 (softmax in one pass, with a running maximum) in the tiling of Dao et al. 2022:
+// for a block of queries and a block of keys, scores are computed into scratch, exponentiated there, and multiplied with V
+// into a running sum. Both products run through one register tile: a few rows of the left matrix, one panel (two vectors) of
+// the right one. The left rows lie at a constant distance in scratch, the right panels are packed without gaps, so that every
+// load in the inner loop is one pointer plus a constant.
+//
+// Only functions of this namespace are used in here: an inline function of the standard library, compiled for a newer
+// instruction set, may be the copy that the linker keeps for everybody.
+
+#include "attention/kernels_table.h"
+#include "attention/kernels_vector.h"
+
+namespace attention::kernels::KERNEL_NAMESPACE {
+namespace {
+
+constexpr int kTileRows = KERNEL_TILE_ROWS;     // a tile is as large as the registers hold beside its operands
+constexpr int kVectors = KERNEL_TILE_VECTORS;
+constexpr int kPanel = kVectors * kLanes;       // keys, or columns of V, of a tile
+constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries of a block: scores of a block stay in the first-level cache
+constexpr int kTiles = kRows / kTileRows;
+constexpr int kKeys = kBlockKeys;
+constexpr int kPanels = kKeys / kPanel;
+static_assert(kRows % kTileRows == 0 && kVectors % 2 == 0 && kKeys % kPanel == 0 && kPanels <= 64);
+
+constexpr float kInfinity = __builtin_huge_valf();
+constexpr float kLargest = 3.40282347e38f;
+constexpr float kLog2e = 1.44269504f;
+
+constexpr int smaller(int a, int b) { return a < b ? a : b; }
+constexpr int larger(int a, int b) { return a > b ? a : b; }
+KERNEL_INLINE float magnitude(float x) { return x < 0 ? -x : x; }
+
+// ------------------------------------------------------------------------------------------------------------- exp
+
+// e^r = 1 + r·(1 + r·(…)) for |r| <= ln2/2: minimax of degree 6 for the relative error, 1.9e-9 before rounding.
+constexpr float kPolynomial[] = {1.0f, 0.499999911f, 0.166664198f, 0.0416682288f, 0.00837485678f, 0.00138367945f};
+// The same for 2^f, |f| <= 1/2: 1 + f·(0.69… + f·(…)).
+constexpr float kPolynomial2[] = {0.693147182f, 0.240226462f, 0.0555032864f, 0.00961849f, 0.00133999973f, 0.000153457542f};
+// Adding and subtracting this rounds to a whole number, which is then in the low bits of the sum.
+constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
+constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // the product of the first with |n| < 2^9 is exact
+constexpr float kExp2Lowest = -126.0f;
+
+KERNEL_INLINE V polynomial(const float (&c)[6], V r) {
+  V p = set(c[5]);
+  for (int i = 4; i >= 0; --i) p = mulAdd(p, r, set(c[i]));
+  return p;
+}
+
+/// v · 2^n, where `rounded` holds n + kRounder. The result must be a normal number.
+KERNEL_INLINE V timesPowerOf2(V v, V rounded) { return fromBits(bitsOf(v) + (bitsOf(rounded) << 23)); }
+
+/// 2^x for x <= 0; zero below -126.
+KERNEL_INLINE V exp2OfNegative(V x) {
+  const V rounded = x + set(kRounder);
+  const V f = x - (rounded - set(kRounder));
+  const V y = timesPowerOf2(mulAdd(polynomial(kPolynomial2, f), f, set(1.0f)), rounded);
+  return x >= set(kExp2Lowest) ? y : V{};
+}
+
+/// x = n·ln2 + r; returns r, and n + kRounder in `rounded`.
+KERNEL_INLINE V reduced(V x, V& rounded) {
+  rounded = mulAdd(x, set(kLog2e), set(kRounder));
+  const V n = rounded - set(kRounder);
+  return mulAdd(n, set(-kLn2Low), mulAdd(n, set(-kLn2High), x));
+}
+
+KERNEL_INLINE V expOf(V x) {
+  V rounded;
+  const V r = reduced(x, rounded);
+  // 2^128 is not a float, so the last factor of two comes at the end.
+  const V half = timesPowerOf2(mulAdd(polynomial(kPolynomial, r), r, set(1.0f)) * set(0.5f), rounded);
+  const V y = x <= set(kExpHighest) ? half + half : set(kInfinity);
+  return x >= set(kExpLowest) ? y : V{};
+}
+
+/// tanh from e^(-2|x|) - 1, which keeps small results as accurate as large ones.
+KERNEL_INLINE V tanhOf(V x) {
+  const V size = largerOf(x, -x);
+  const V t = largerOf(size * set(-2.0f), set(-40.0f));
+  V rounded;
+  const V r = reduced(t, rounded);
+  const V power = timesPowerOf2(set(1.0f), rounded);
+  const V less = mulAdd(polynomial(kPolynomial, r) * r, power, power - set(1.0f));
+  const V y = -less / (less + set(2.0f));
+  return x >= V{} ? y : -y;
+}
+
+// ------------------------------------------------------------------------------------------------- the register tile
+
+template <int Rows>
+KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* b) {
+  V bn[kVectors];
+  for (int n = 0; n < kVectors; ++n) bn[n] = load(b + n * kLanes);
+  for (int m = 0; m < Rows; ++m) {
+    const V am = set(a[m * kRowStride]);
+    for (int n = 0; n < kVectors; ++n) sums[m][n] = mulAdd(am, bn[n], sums[m][n]);
+  }
+}
+
+/// c[m][0..kPanel) = or += Σ_k a[m][k]·b[k][0..kPanel), k < depth; rows of a are kRowStride apart, of c cStride.
+template <int Rows, bool Add>
+__attribute__((noinline)) void tile(const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
+  V sums[Rows][kVectors];
+  for (int m = 0; m < Rows; ++m)
+    for (int n = 0; n < kVectors; ++n) sums[m][n] = Add ? load(c + m * cStride + n * kLanes) : V{};
+  for (; depth >= 4; depth -= 4, a += 4, b += 4 * kPanel) {
+    step(sums, a, b);
+    step(sums, a + 1, b + kPanel);
+    step(sums, a + 2, b + 2 * kPanel);
+    step(sums, a + 3, b + 3 * kPanel);
+  }
+  for (; depth > 0; --depth, ++a, b += kPanel) step(sums, a, b);
+  for (int m = 0; m < Rows; ++m)
+    for (int n = 0; n < kVectors; ++n) store(c + m * cStride + n * kLanes, sums[m][n]);
+}
+
+/// The narrowest tile that covers `rows`; the rows beyond are scratch, and nobody reads them.
+template <bool Add>
+KERNEL_INLINE void tileOf(int rows, const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
+  constexpr int kTwoThirds = larger(kTileRows * 2 / 3, 1), kThird = larger(kTileRows / 3, 1);
+  if (rows > kTwoThirds) return tile<kTileRows, Add>(a, b, depth, c, cStride);
+  if (rows > kThird) return tile<kTwoThirds, Add>(a, b, depth, c, cStride);
+  if (rows > 1) return tile<kThird, Add>(a, b, depth, c, cStride);
+  tile<1, Add>(a, b, depth, c, cStride);
+}
+
+// ----------------------------------------------------------------------------------------------------------- packing
+
+typedef float Four __attribute__((vector_size(16)));
+
+/// Keys [begin, end) into panels [panel][dim][kPanel]; what is missing of the last panel is zero.
+void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, int dim, float* to) {
+  for (int key = begin; key < end; key += kPanel, to += static_cast<std::ptrdiff_t>(dim) * kPanel) {
+    const int count = smaller(kPanel, end - key);
+    const float* from = keys + key * rowStride;
+    int lane = 0;
+    for (; lane + 4 <= count; lane += 4, from += 4 * rowStride) {
+      int c = 0;
+      for (; c + 4 <= dim; c += 4) {  // four keys by four numbers, transposed
+        Four r0, r1, r2, r3;
+        __builtin_memcpy(&r0, from + c, 16);
+        __builtin_memcpy(&r1, from + c + rowStride, 16);
+        __builtin_memcpy(&r2, from + c + 2 * rowStride, 16);
+        __builtin_memcpy(&r3, from + c + 3 * rowStride, 16);
+        const Four a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5), b = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+        const Four d = __builtin_shufflevector(r0, r1, 2, 6, 3, 7), e = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+        const Four c0 = __builtin_shufflevector(a, b, 0, 1, 4, 5), c1 = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        const Four c2 = __builtin_shufflevector(d, e, 0, 1, 4, 5), c3 = __builtin_shufflevector(d, e, 2, 3, 6, 7);
+        float* out = to + c * kPanel + lane;
+        __builtin_memcpy(out, &c0, 16);
+        __builtin_memcpy(out + kPanel, &c1, 16);
+        __builtin_memcpy(out + 2 * kPanel, &c2, 16);
+        __builtin_memcpy(out + 3 * kPanel, &c3, 16);
+      }
+      for (; c < dim; ++c)
+        for (int i = 0; i < 4; ++i) to[c * kPanel + lane + i] = from[c + i * rowStride];
+    }
+    for (; lane < kPanel; ++lane, from += rowStride)
+      for (int c = 0; c < dim; ++c) to[c * kPanel + lane] = lane < count ? from[c] : 0.0f;
+  }
+}
+
+/// Rows [begin, end) of V into panels [panel][packedKeys][kPanel]; columns that are missing of the last one are zero.
+void packValues(const float* values, std::ptrdiff_t rowStride, int begin, int end, int dim, int packedKeys, float* to) {
+  for (int c = 0; c < dim; c += kPanel, to += static_cast<std::ptrdiff_t>(packedKeys) * kPanel) {
+    const int count = smaller(kPanel, dim - c);
+    const float* from = values + begin * rowStride + c;
+    float* out = to;
+    for (int key = begin; key < end; ++key, from += rowStride, out += kPanel) {
+      if (count == kPanel) {
+        for (int n = 0; n < kVectors; ++n) store(out + n * kLanes, load(from + n * kLanes));
+      } else {
+        for (int i = 0; i < kPanel; ++i) out[i] = i < count ? from[i] : 0.0f;
+      }
+    }
+  }
+}
+
+float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, int dim) {
+  V most{};
+  float rest = 0.0f;
+  for (int r = 0; r < count; ++r, rows += rowStride) {
+    int c = 0;
+    for (; c + kLanes <= dim; c += kLanes) {
+      const V v = load(rows + c);
+      most = largerOf(most, largerOf(v, -v));
+    }
+    for (; c < dim; ++c) rest = magnitude(rows[c]) > rest ? magnitude(rows[c]) : rest;
+  }
+  const float lanes = largestLane(most);
+  return lanes > rest ? lanes : rest;
+}
+
+/// Rows of Q times `factor` into blocks [chunk of kBlockKeys columns][kRows][kRowStride].
+void packQueries(const float* rows, std::ptrdiff_t rowStride, int count, int dim, float factor, float* to) {
+  for (int begin = 0; begin < dim; begin += kBlockKeys, to += kRows * kRowStride) {
+    const int width = smaller(kBlockKeys, dim - begin);
+    for (int r = 0; r < count; ++r) {
+      const float* from = rows + r * rowStride + begin;
+      float* out = to + r * kRowStride;
+      int c = 0;
+      for (; c + kLanes <= width; c += kLanes) store(out + c, load(from + c) * set(factor));
+      for (; c < width; ++c) out[c] = from[c] * factor;
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------- a block of scores
+
+/// Stores the first of kLanes numbers that lie before `end`.
+KERNEL_INLINE void storeBefore(int end, float* row, int column, V v) {
+  if (column + kLanes <= end) return store(row + column, v);
+  float lanes[kLanes];
+  store(lanes, v);
+  for (int i = 0; column + i < end; ++i) row[column + i] = lanes[i];
+}
+KERNEL_INLINE V loadBefore(int end, const float* row, int column) {
+  if (column + kLanes <= end) return load(row + column);
+  float lanes[kLanes] = {};
+  for (int i = 0; column + i < end; ++i) lanes[i] = row[column + i];
+  return load(lanes);
+}
+KERNEL_INLINE I widenBefore(int end, const std::uint8_t* row, int column) {
+  if (column + kLanes <= end) return widen(row + column);
+  std::uint8_t lanes[kLanes] = {};
+  for (int i = 0; column + i < end; ++i) lanes[i] = row[column + i];
+  return widen(lanes);
+}
+
+KERNEL_INLINE float* rowOf(const Out& out, int head, int row) { return out.data + head * out.headStride + row * out.rowStride; }
+KERNEL_INLINE const float* rowOf(const In& in, int head, int row) {
+  return in.data + head * in.headStride + row * in.rowStride;
+}
+KERNEL_INLINE const std::uint8_t* blockedRow(const Forward& f, int head, int row) {
+  return f.blocked + head * f.blockedHeadStride + row * f.blockedRowStride;
+}
+
+/// Which panels of the current block of keys a tile of rows looks at, one bit each.
+struct Sight {
+  std::uint64_t scored = 0;   // computed
+  std::uint64_t visible = 0;  // not masked as a whole
+  std::uint64_t whole = 0;    // not masked anywhere
+  Keys keys;                  // those that any of the rows sees by its range
+};
+
+/// Is anything in these rows and columns neither blocked nor biased away?
+bool anyLeft(const Forward& f, int head, int row, int rows, int column, int end) {
+  for (int r = row; r < row + rows; ++r)
+    for (int c = column; c < end; ++c)
+      if (!(f.blocked && blockedRow(f, head, r)[c]) && !(f.bias && rowOf(f.bias, head, r)[c] == -kInfinity)) return true;
+  return false;
+}
+
+/// Bits [first, last), clipped to 0 … 64.
+KERNEL_INLINE std::uint64_t bitRange(int first, int last) {
+  first = larger(first, 0);
+  last = smaller(last, 64);
+  if (first >= last) return 0;
+  return (~std::uint64_t{0} >> (64 - (last - first))) << first;
+}
+
+/// What a tile of rows sees of the keys [begin, end).
+Sight look(const Plan& plan, int head, int row, int rows, int begin, int end) {
+  const Forward& f = plan.call;
+  Sight sight;
+  const std::uint64_t block = bitRange(0, (end - begin + kPanel - 1) / kPanel);
+  const Keys first = visibleKeys(plan, row), last = visibleKeys(plan, row + rows - 1);
+  sight.keys = {first.begin, last.end};  // no row sees earlier keys than a row before it, so the ends give what any row
+  const Keys all{last.begin, first.end};  // and what every row sees
+  if (sight.keys.begin < end && sight.keys.end > begin && first.begin < last.end) {
+    const int from = larger(sight.keys.begin - begin, 0), to = sight.keys.end - begin;
+    sight.visible = block & bitRange(from / kPanel, (to + kPanel - 1) / kPanel);
+    if (all.begin < all.end && all.end > begin)
+      sight.whole = block & bitRange((larger(all.begin - begin, 0) + kPanel - 1) / kPanel, (all.end - begin) / kPanel);
+  }
+  if (f.blocked || f.bias) {
+    sight.whole = 0;
+    for (std::uint64_t left = sight.visible; left; left &= left - 1) {
+      const int key = begin + __builtin_ctzll(left) * kPanel;
+      if (!anyLeft(f, head, row, rows, larger(key, sight.keys.begin), smaller(key + kPanel, sight.keys.end)))
+        sight.visible &= ~(left & (~left + 1));
+    }
+  }
+  sight.scored = plan.allScores ? block : sight.visible;
+  return sight;
+}
+
+/// The panels of a bit mask as runs: calls each(first panel, one past the last).
+template <class Each>
+KERNEL_INLINE void forRuns(std::uint64_t bits, Each each) {
+  while (bits) {
+    const int first = __builtin_ctzll(bits);
+    const std::uint64_t rest = ~(bits >> first);
+    const int length = rest ? smaller(__builtin_ctzll(rest), 64 - first) : 64 - first;
+    each(first, first + length);
+    bits = first + length == 64 ? 0 : bits >> (first + length) << (first + length);
+  }
+}
+
+/// One row of products in scratch becomes scores, and is stored wherever asked: the steps between Q·Kᵀ and softmax.
+/// Panels [first, last) of the block of keys that begins at `begin`.
+void scoreRow(const Plan& plan, int head, int row, int begin, int first, int last, float* s) {
+  const Forward& f = plan.call;
+  const Keys keys = visibleKeys(plan, row);
+  const int width = f.keyCount;
+  for (int c = first * kPanel; c < last * kPanel; c += kLanes) {
+    const int key = begin + c;
+    if (key >= width) {  // the last panel reaches beyond the keys
+      store(s + c, set(-kInfinity));
+      continue;
+    }
+    V x = load(s + c);
+    if (!plan.plain) {
+      if (f.raw) storeBefore(width, rowOf(f.raw, head, row), key, x);
+      x = x * set(f.scale);
+      if (f.scores) storeBefore(width, rowOf(f.scores, head, row), key, x);
+      if (f.softcap > 0.0f) x = tanhOf(x / set(f.softcap)) * set(f.softcap);
+      if (f.softcapped) storeBefore(width, rowOf(f.softcapped, head, row), key, x);
+      if (f.bias) {
+        const V bias = loadBefore(width, rowOf(f.bias, head, row), key);
+        const V sum = largerOf(smallerOf(x + bias, set(kLargest)), set(-kLargest));
+        x = bias == set(-kInfinity) ? set(-kInfinity) : sum;
+      }
+    }
+    const I index = countFrom(key);
+    x = index >= keys.begin ? x : set(-kInfinity);
+    x = index < keys.end ? x : set(-kInfinity);
+    if (f.blocked) x = widenBefore(width, blockedRow(f, head, row), key) != 0 ? set(-kInfinity) : x;
+    if (!plan.plain) {
+      if (f.masked) storeBefore(width, rowOf(f.masked, head, row), key, x);
+      const V scaled = largerOf(smallerOf(x * set(plan.finalFactor), set(kLargest)), set(-kLargest));
+      x = x == set(-kInfinity) ? x : scaled;
+    }
+    store(s + c, x);
+  }
+}
+
+/// Largest of a row over the panels of a mask.
+KERNEL_INLINE float largestOf(const float* s, std::uint64_t panels) {
+  V m0 = set(-kInfinity), m1 = m0;
+  forRuns(panels, [&](int first, int last) {
+    for (int c = first * kPanel; c < last * kPanel; c += 2 * kLanes) {
+      m0 = largerOf(load(s + c), m0);
+      m1 = largerOf(load(s + c + kLanes), m1);
+    }
+  });
+  return largestLane(largerOf(m0, m1));
+}
+
+/// A row of scores becomes exponentials relative to `max`; their sum.
+template <V (*Exp)(V)>
+KERNEL_INLINE float exponentiate(float* s, std::uint64_t panels, float max) {
+  V sum0{}, sum1{};
+  const V shift = set(max == -kInfinity ? 0.0f : max);
+  forRuns(panels, [&](int first, int last) {
+    for (int c = first * kPanel; c < last * kPanel; c += 2 * kLanes) {
+      const V e0 = Exp(load(s + c) - shift), e1 = Exp(load(s + c + kLanes) - shift);
+      store(s + c, e0);
+      store(s + c + kLanes, e1);
+      sum0 = sum0 + e0;
+      sum1 = sum1 + e1;
+    }
+  });
+  return sumOfLanes(sum0 + sum1);
+}
+
+/// e^(from - to) or 2^(from - to), where `from` is -inf or not above `to`.
+KERNEL_INLINE float ratio(bool plain, float from, float to) {
+  if (from == to) return from == -kInfinity ? 0.0f : 1.0f;
+  const V x = set(from - to);
+  float lanes[kLanes];
+  store(lanes, plain ? exp2OfNegative(x) : expOf(x));
+  return lanes[0];
+}
+
+KERNEL_INLINE void fill(float* row, int begin, int end, float value) {
+  for (int c = begin; c < end; ++c) row[c] = value;
+}
+
+KERNEL_INLINE void scaleRow(float* row, int count, float factor) {
+  int c = 0;
+  for (; c + kLanes <= count; c += kLanes) store(row + c, load(row + c) * set(factor));
+  for (; c < count; ++c) row[c] *= factor;
+}
+
+/// A row of a block of scratch to a row of a result: the panels of a mask are copied, the others get `elsewhere`.
+KERNEL_INLINE void copyRow(const float* s, std::uint64_t panels, int count, float elsewhere, float* to) {
+  for (int c = 0; c < count; c += kLanes)
+    storeBefore(count, to, c, panels >> (c / kPanel) & 1 ? load(s + c) : set(elsewhere));
+}
+
+/// Where a block of rows stands between one pack of keys and the next.
+struct Rows {
+  int head = 0, row = 0, count = 0;
+  float* max = nullptr;  // running, one a row
+  float* sum = nullptr;
+};
+
+/// One block of queries against one block of keys [begin, end), of the keys that are packed from `packedBegin` on.
+void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int end, int packedBegin) {
+  const Forward& f = plan.call;
+  const int tiles = (rows.count + kTileRows - 1) / kTileRows;
+  const int panels = (end - begin + kPanel - 1) / kPanel;
+  const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
+  Sight sights[kTiles];
+  std::uint64_t any = 0;
+  for (int t = 0; t < tiles; ++t) {
+    sights[t] = look(plan, rows.head, rows.row + t * kTileRows, smaller(kTileRows, rows.count - t * kTileRows), begin, end);
+    any |= sights[t].scored;
+    scratch.tiles.computed += __builtin_popcountll(sights[t].scored);
+    scratch.tiles.total += panels;
+  }
+
+  // S = Q·Kᵀ. A panel of K stays in the first-level cache while the rows of the block pass it.
+  const int dim = f.headDim;
+  for (std::uint64_t left = any; left; left &= left - 1) {
+    const int p = __builtin_ctzll(left);
+    const float* panel = scratch.keys + static_cast<std::ptrdiff_t>(begin - packedBegin + p * kPanel) * dim;
+    for (int t = 0; t < tiles; ++t) {
+      if (!(sights[t].scored >> p & 1)) continue;
+      const int count = rows.count - t * kTileRows;
+      float* s = scratch.scores + t * kTileRows * kRowStride + p * kPanel;
+      const float* q = scratch.query + t * kTileRows * kRowStride;
+      tileOf<false>(count, q, panel, smaller(dim, kBlockKeys), s, kRowStride);
+      for (int c = kBlockKeys; c < dim; c += kBlockKeys) {
+        q += kRows * kRowStride;
+        tileOf<true>(count, q, panel + static_cast<std::ptrdiff_t>(c) * kPanel, smaller(dim - c, kBlockKeys), s, kRowStride);
+      }
+    }
+  }
+
+  // The steps between product and softmax where there are any, and each row's largest score so far.
+  float maxBefore[kRows];
+  for (int r = 0; r < rows.count; ++r) {
+    const Sight& sight = sights[r / kTileRows];
+    float* s = scratch.scores + r * kRowStride;
+    forRuns(plan.plain ? sight.scored & ~sight.whole : sight.scored,
+            [&](int first, int last) { scoreRow(plan, rows.head, rows.row + r, begin, first, last, s); });
+    if (f.masked) {
+      float* to = rowOf(f.masked, rows.head, rows.row + r) + begin;
+      for (int c = 0; c < end - begin; ++c)
+        if (!(sight.scored >> (c / kPanel) & 1)) to[c] = -kInfinity;
+    }
+    maxBefore[r] = rows.max[r];
+    const float most = largestOf(s, sight.visible);
+    if (most > rows.max[r]) rows.max[r] = most;
+  }
+
+  for (int r = 0; r < rows.count; ++r) {
+    const Sight& sight = sights[r / kTileRows];
+    float* s = scratch.scores + r * kRowStride;
+    if (sight.visible) {
+      if (rows.max[r] != maxBefore[r]) {  // what was summed before is relative to a smaller maximum
+        const float shrink = ratio(plan.plain, maxBefore[r], rows.max[r]);
+        rows.sum[r] *= shrink;
+        if (f.output) scaleRow(scratch.sums + r * sumStride, sumStride, shrink);
+      }
+      rows.sum[r] += plan.plain ? exponentiate<exp2OfNegative>(s, sight.visible, rows.max[r])
+                                : exponentiate<expOf>(s, sight.visible, rows.max[r]);
+    }
+    if (f.weights) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.weights, rows.head, rows.row + r) + begin);
+    if (f.exponentials) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.exponentials, rows.head, rows.row + r) + begin);
+    if (scratch.blockMax) scratch.blockMax[begin / kKeys * kRows + r] = rows.max[r];
+  }
+
+  // O += P·V.
+  if (!f.output) return;
+  for (int c = 0; c < f.valueDim; c += kPanel) {
+    const float* panel = scratch.values + static_cast<std::ptrdiff_t>(c) * plan.packedKeys;
+    for (int t = 0; t < tiles; ++t) {
+      const Sight& sight = sights[t];
+      forRuns(sight.visible, [&](int first, int last) {
+        const int from = larger(first * kPanel, sight.keys.begin - begin);
+        const int to = smaller(last * kPanel, smaller(sight.keys.end, end) - begin);
+        tileOf<true>(rows.count - t * kTileRows, scratch.scores + t * kTileRows * kRowStride + from,
+                     panel + static_cast<std::ptrdiff_t>(begin - packedBegin + from) * kPanel, to - from,
+                     scratch.sums + t * kTileRows * sumStride + c, sumStride);
+      });
+    }
+  }
+}
+
+/// Divides by the sums, and brings exponentials that were stored relative to an earlier maximum to the last one.
+void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
+  const Forward& f = plan.call;
+  const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
+  for (int r = 0; r < rows.count; ++r) {
+    const int row = rows.row + r;
+    const float inverse = rows.sum[r] > 0.0f ? 1.0f / rows.sum[r] : 0.0f;
+    if (f.output) {
+      const float* sums = scratch.sums + r * sumStride;
+      float* to = rowOf(f.output, rows.head, row);
+      for (int c = 0; c < f.valueDim; c += kLanes) storeBefore(f.valueDim, to, c, load(sums + c) * set(inverse));
+    }
+    if (f.rowMax) *rowOf(f.rowMax, rows.head, row) = rows.max[r];
+    if (f.rowSum) *rowOf(f.rowSum, rows.head, row) = rows.sum[r];
+    for (int begin = 0; scratch.blockMax && begin < plan.keyEnd; begin += kKeys) {
+      const float factor = ratio(plan.plain, scratch.blockMax[begin / kKeys * kRows + r], rows.max[r]);
+      const int count = smaller(kKeys, plan.keyEnd - begin);
+      if (f.weights) scaleRow(rowOf(f.weights, rows.head, row) + begin, count, factor * inverse);
+      if (f.exponentials && factor != 1.0f) scaleRow(rowOf(f.exponentials, rows.head, row) + begin, count, factor);
+    }
+    if (f.weights) fill(rowOf(f.weights, rows.head, row), plan.keyEnd, f.keyCount, 0.0f);
+    if (f.exponentials) fill(rowOf(f.exponentials, rows.head, row), plan.keyEnd, f.keyCount, 0.0f);
+    if (f.masked) fill(rowOf(f.masked, rows.head, row), plan.keyEnd, f.keyCount, -kInfinity);
+  }
+}
+
+/// One block of queries against the keys [begin, end) that are packed. Between packs the sums wait in the output itself.
+void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int end) {
+  const Forward& f = plan.call;
+  const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
+  const bool first = begin == 0, last = end == plan.keyEnd;
+  if (first) {
+    fill(rows.max, 0, rows.count, -kInfinity);
+    fill(rows.sum, 0, rows.count, 0.0f);
+  }
+  if (f.output) {
+    for (int r = 0; r < rows.count; ++r) {
+      float* sums = scratch.sums + r * sumStride;
+      const float* from = rowOf(f.output, rows.head, rows.row + r);
+      for (int c = 0; c < sumStride; c += kLanes) store(sums + c, first ? V{} : loadBefore(f.valueDim, from, c));
+    }
+  }
+  packQueries(rowOf(f.q, rows.head, rows.row), f.q.rowStride, rows.count, f.headDim, plan.queryFactor, scratch.query);
+  for (int key = begin; key < end; key += kKeys)
+    block(plan, scratch, rows, key, smaller(key + kKeys, end), begin);
+  if (last) return finish(plan, scratch, rows);
+  if (f.output) {
+    for (int r = 0; r < rows.count; ++r) {
+      float* to = rowOf(f.output, rows.head, rows.row + r);
+      for (int c = 0; c < f.valueDim; c += kLanes) storeBefore(f.valueDim, to, c, load(scratch.sums + r * sumStride + c));
+    }
+  }
+}
+
+void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
+  const Forward& f = plan.call;
+  const int group = f.heads / f.kvHeads;
+  const float* keys = rowOf(f.k, unit.kvHead, 0);
+  const float* values = f.output ? rowOf(f.v, unit.kvHead, 0) : nullptr;
+  if (scratch.packedHead != unit.kvHead) {
+    scratch.packedHead = unit.kvHead;
+    scratch.packedBegin = -1;
+    scratch.keyMagnitude = largestMagnitude(keys, f.k.rowStride, plan.keyEnd, f.headDim);
+    scratch.valueMagnitude = f.output ? largestMagnitude(values, f.v.rowStride, plan.keyEnd, f.valueDim) : 0.0f;
+  }
+  int begin = 0;
+  do {
+    const int end = smaller(begin + plan.packedKeys, plan.keyEnd);
+    if (scratch.packedBegin != begin) {
+      packKeys(keys, f.k.rowStride, begin, end, f.headDim, scratch.keys);
+      if (f.output) packValues(values, f.v.rowStride, begin, end, f.valueDim, plan.packedKeys, scratch.values);
+      scratch.packedBegin = begin;
+    }
+    float *max = scratch.rowMax, *sum = scratch.rowSum;
+    for (int head = unit.kvHead * group; head < (unit.kvHead + 1) * group; ++head) {
+      for (int row = unit.rowBegin; row < unit.rowEnd; row += kRows) {
+        const int count = smaller(kRows, unit.rowEnd - row);
+        const float query = largestMagnitude(rowOf(f.q, head, row), f.q.rowStride, count, f.headDim);
+        if (fits(plan, query, scratch.keyMagnitude, scratch.valueMagnitude))
+          rowBlock(plan, scratch, {head, row, count, max, sum}, begin, end);
+        else if (begin == 0)
+          forwardCarefully(plan, head, row, row + count);
+        max += count;
+        sum += count;
+      }
+    }
+    begin = end;
+  } while (begin < plan.keyEnd);
+}
+
+// ---------------------------------------------------------------------------------------------------- row operations
+
+float expRow(const float* in, float shift, int count, float* out) {
+  const float by = shift == -kInfinity ? 0.0f : shift;
+  V sum{};
+  int c = 0;
+  for (; c + kLanes <= count; c += kLanes) {
+    const V e = expOf(load(in + c) - set(by));
+    store(out + c, e);
+    sum = sum + e;
+  }
+  if (c < count) {
+    float lanes[kLanes];
+    for (int i = 0; i < kLanes; ++i) lanes[i] = c + i < count ? in[c + i] : -kInfinity;
+    const V e = expOf(load(lanes) - set(by));
+    storeBefore(count, out, c, e);
+    sum = sum + e;
+  }
+  return sumOfLanes(sum);
+}
+
+/// A dot product that did not fit a float, in double precision; too large counts as the largest float.
+float careful(const float* a, const float* b, std::ptrdiff_t stride, int count) {
+  double sum = 0.0;
+  for (int i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i * stride]);
+  if (sum > static_cast<double>(kLargest)) return kLargest;
+  if (sum < -static_cast<double>(kLargest)) return -kLargest;
+  return static_cast<float>(sum);
+}
+KERNEL_INLINE bool isFinite(float x) { return magnitude(x) <= kLargest; }
+
+void dotRows(const float* a, const float* rows, std::ptrdiff_t rowStride, int count, int dim, float* out,
+             std::ptrdiff_t outStride) {
+  for (int i = 0; i < count; ++i, rows += rowStride, out += outStride) {
+    V sum0{}, sum1{};
+    int c = 0;
+    for (; c + 2 * kLanes <= dim; c += 2 * kLanes) {
+      sum0 = mulAdd(load(a + c), load(rows + c), sum0);
+      sum1 = mulAdd(load(a + c + kLanes), load(rows + c + kLanes), sum1);
+    }
+    if (c < dim) sum0 = mulAdd(loadBefore(dim, a, c), loadBefore(dim, rows, c), sum0);
+    if (c + kLanes < dim) sum1 = mulAdd(loadBefore(dim, a, c + kLanes), loadBefore(dim, rows, c + kLanes), sum1);
+    const float dot = sumOfLanes(sum0 + sum1);
+    *out = isFinite(dot) ? dot : careful(a, rows, 1, dim);
+  }
+}
+
+float largestOfRow(const float* in, int count) {
+  V most = set(-kInfinity);
+  int c = 0;
+  for (; c + kLanes <= count; c += kLanes) most = largerOf(load(in + c), most);
+  float result = largestLane(most);
+  for (; c < count; ++c) result = in[c] > result ? in[c] : result;
+  return result;
+}
+
+void scaleTo(float a, const float* in, int count, float* out) {
+  int c = 0;
+  for (; c + kLanes <= count; c += kLanes) store(out + c, load(in + c) * set(a));
+  for (; c < count; ++c) out[c] = in[c] * a;
+}
+
+SoftmaxRow softmaxRow(const float* in, float temperature, int count, float* exponentials, float* weights) {
+  const float inverse = 1.0f / temperature;
+  float* e = exponentials ? exponentials : weights;
+  for (int c = 0; c < count; c += kLanes) {  // the same steps as scoreRow's last
+    const V x = loadBefore(count, in, c);
+    const V scaled = largerOf(smallerOf(x * set(inverse), set(kLargest)), set(-kLargest));
+    storeBefore(count, e, c, x == set(-kInfinity) ? x : scaled);
+  }
+  SoftmaxRow found;
+  found.max = largestOfRow(e, count);
+  found.sum = expRow(e, found.max, count, e);
+  scaleTo(found.sum > 0.0f ? 1.0f / found.sum : 0.0f, e, count, weights);
+  return found;
+}
+
+/// `Vectors` vectors of columns at a time.
+template <int Vectors>
+KERNEL_INLINE void sumColumns(const float* weights, const float* rows, std::ptrdiff_t rowStride, int count, float* out) {
+  V sums[Vectors]{};
+  for (int i = 0; i < count; ++i, rows += rowStride)
+    for (int n = 0; n < Vectors; ++n) sums[n] = mulAdd(set(weights[i]), load(rows + n * kLanes), sums[n]);
+  for (int n = 0; n < Vectors; ++n) store(out + n * kLanes, sums[n]);
+}
+
+void weightedSumRow(const float* weights, const float* rows, std::ptrdiff_t rowStride, int count, int dim, float* out) {
+  int c = 0;
+  for (; c + 8 * kLanes <= dim; c += 8 * kLanes) sumColumns<8>(weights, rows + c, rowStride, count, out + c);
+  for (; c + kLanes <= dim; c += kLanes) sumColumns<1>(weights, rows + c, rowStride, count, out + c);
+  for (int rest = c; rest < dim; ++rest) out[rest] = 0.0f;
+  for (int i = 0; i < count; ++i)
+    for (int rest = c; rest < dim; ++rest) out[rest] += weights[i] * rows[i * rowStride + rest];
+  for (c = 0; c < dim; ++c)
+    if (!isFinite(out[c])) out[c] = careful(weights, rows + c, rowStride, count);
+}
+
+void addRow(float a, const float* x, std::ptrdiff_t xStride, int count, float* y, std::ptrdiff_t yStride) {
+  int i = 0;
+  if (xStride == 1 && yStride == 1)
+    for (; i + kLanes <= count; i += kLanes) store(y + i, mulAdd(set(a), load(x + i), load(y + i)));
+  for (; i < count; ++i) y[i * yStride] += a * x[i * xStride];
+}
+
+}  // namespace
+
+const Table& table() {
+  static constexpr Table functions{{kRows, kKeys, kPanel}, forwardUnit,    expRow, dotRows, softmaxRow,
+                                   weightedSumRow,         addRow,         scaleTo, largestOfRow};
+  return functions;
+}
+
+}  // namespace attention::kernels::KERNEL_NAMESPACE

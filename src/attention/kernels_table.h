@@ -1,0 +1,83 @@
+// What kernels.cpp asks of each instruction set: one table of functions. Private to the kernels.
+#pragma once
+
+#include "attention/kernels.h"
+
+namespace attention::kernels {
+
+/// What kernels.cpp works out once per call.
+struct Plan {
+  Forward call;
+  bool plain = false;     ///< no softcap, no bias, none of the score matrices: the scale goes into Q, exponents are base 2
+  bool allScores = false; ///< masked scores are asked for too, so no tile of Q·Kᵀ is skipped
+  int keyEnd = 0;         ///< keys that are not padding
+  int packedKeys = 0;     ///< keys that are packed at a time, a multiple of Blocking::keys
+  float queryFactor = 1.0f;  ///< multiplies Q when it is packed
+  float finalFactor = 1.0f;  ///< multiplies the masked scores (when not plain)
+  double margin = 1.0;       ///< how far the factors above may take a product of Q and K
+};
+
+/// A share of the work: some rows of all the query heads that read one key head.
+struct Unit {
+  int kvHead = 0, rowBegin = 0, rowEnd = 0;
+};
+
+/// Sizes that a kernel works in.
+struct Blocking {
+  int rows = 0;   ///< queries of one block; units begin at multiples of it
+  int keys = 0;   ///< keys of one block
+  int panel = 0;  ///< keys, or columns of V, of one packed panel
+};
+
+/// One thread's memory. Sizes in floats; see scratchSizes() in kernels.cpp.
+struct Scratch {
+  float* query = nullptr;       ///< a block of Q
+  float* scores = nullptr;      ///< a block of scores, then of exponentials
+  float* sums = nullptr;        ///< a block of the output, before it is divided
+  float* keys = nullptr;        ///< packed K
+  float* values = nullptr;      ///< packed V
+  float* rowMax = nullptr;      ///< per head and row of the unit, while later keys are still to come
+  float* rowSum = nullptr;
+  float* blockMax = nullptr;    ///< per row of the block and block of keys: what its exponentials are relative to
+  int packedHead = -1, packedBegin = -1;  ///< what keys and values hold
+  float keyMagnitude = 0.0f, valueMagnitude = 0.0f;  ///< the largest |k| and |v| of that head
+  Tiles tiles;
+};
+
+struct Table {
+  Blocking blocking;
+  void (*forward)(const Plan&, const Unit&, Scratch&);
+  float (*exp)(const float*, float, int, float*);
+  void (*dots)(const float*, const float*, std::ptrdiff_t, int, int, float*, std::ptrdiff_t);
+  SoftmaxRow (*softmax)(const float*, float, int, float*, float*);
+  void (*weightedSum)(const float*, const float*, std::ptrdiff_t, int, int, float*);
+  void (*axpy)(float, const float*, std::ptrdiff_t, int, float*, std::ptrdiff_t);
+  void (*scale)(float, const float*, int, float*);
+  float (*largest)(const float*, int);
+};
+
+/// Rows of the scratch blocks are this many floats apart: a constant, so that the inner loop has no address arithmetic,
+/// and not a power of two, so that rows do not fall on the same cache sets.
+inline constexpr int kBlockKeys = 256;
+inline constexpr int kRowStride = kBlockKeys + 16;
+
+/// Rows whose products might not fit a float, in double precision and one number at a time. Does all that a kernel's
+/// forward does for them.
+void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd);
+
+/// Half-open range of keys that the causal rule, the window and the padding leave to a query.
+struct Keys {
+  int begin = 0, end = 0;
+};
+Keys visibleKeys(const Plan& plan, int row);
+
+/// Can no product of these magnitudes, nor a sum of them, leave the range of a float?
+bool fits(const Plan& plan, float queryMagnitude, float keyMagnitude, float valueMagnitude);
+
+namespace scalar { const Table& table(); }
+namespace sse4 { const Table& table(); }
+namespace avx2 { const Table& table(); }
+namespace avx512 { const Table& table(); }
+namespace wasm { const Table& table(); }
+
+}  // namespace attention::kernels
