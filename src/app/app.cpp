@@ -11,6 +11,7 @@
 #include "document/preset.h"
 #include "document/text.h"
 #include "views/panels.h"
+#include "views/widgets.h"
 
 namespace app {
 namespace {
@@ -433,6 +434,7 @@ void App::frame() {
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(3);
+  views::sharp(ImGui::GetWindowDrawList());
   if (!p.view.text && views::boardKeys(context)) p.wake();
   views::header(context);
   views::heads(context);

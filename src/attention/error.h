@@ -35,6 +35,7 @@ class Result {
   const T& operator*() const { return *std::get_if<T>(&content_); }
   T& operator*() { return *std::get_if<T>(&content_); }
   const T* operator->() const { return std::get_if<T>(&content_); }
+  T* operator->() { return std::get_if<T>(&content_); }
   const Error& error() const { return *std::get_if<Error>(&content_); }
 
  private:

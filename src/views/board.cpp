@@ -170,7 +170,7 @@ class BoardView {
           continue;
         }
         const gfx::Color under = gfx::at(look.map, (value - look.low) / (look.high - look.low));
-        textCentered(list_, font, x, y + m.cell / 2, textOn(under), format(value, decimals));
+        textCentered(list_, font, x, y + m.cell / 2, textOn(under), formatNumber(value, decimals));
       }
     }
   }

@@ -1,8 +1,5 @@
 #include "views/context.h"
 
-#include <cmath>
-#include <cstdio>
-
 namespace views {
 
 bool listed(std::string_view list, std::string_view name) {
@@ -28,18 +25,6 @@ CellRef Context::focus() const {
   if (view.hover) return *view.hover;
   const bool headed = tensor(view.selection.tensor) && tensor(view.selection.tensor)->heads() > 1;
   return {view.selection.tensor, headed ? state.focusHead : 0, view.selection.row, view.selection.col};
-}
-
-std::string format(double value, int decimals) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
-  char digits[64];
-  const double size = std::fabs(value);
-  // Seven digits are all that float32 holds; beyond that a power of ten says more.
-  std::snprintf(digits, sizeof digits, size >= 1e7 ? "%.*e" : "%.*f", decimals, size);
-  bool zero = true;
-  for (const char* c = digits; *c != 0; ++c) zero = zero && (*c == '0' || *c == '.');
-  return (value < 0 && !zero ? "−" : "") + std::string(digits);
 }
 
 }  // namespace views

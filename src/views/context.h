@@ -15,6 +15,7 @@
 namespace views {
 
 using attention::CellRef;
+using attention::formatNumber;
 using attention::TensorId;
 
 /// A rectangle of cells of one tensor, from where it was begun to where it was drawn.
@@ -125,8 +126,5 @@ struct Context {
 
 /// Is `name` one of the comma-separated words of `list`?
 bool listed(std::string_view list, std::string_view name);
-
-/// A number with `decimals` digits, a true minus sign, "∞" for infinities, never "−0.00".
-std::string format(double value, int decimals);
 
 }  // namespace views

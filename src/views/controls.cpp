@@ -120,7 +120,7 @@ class SidePanel {
     const Box box = row(24, 6);
     label(box, "Temperature");
     const float t = c_.state.temperature;
-    textRight(ImGui::GetWindowDrawList(), c_.fonts.monoSmall, box.right(), box.midY(), c_.palette.muted, format(static_cast<double>(t), 2));
+    textRight(ImGui::GetWindowDrawList(), c_.fonts.monoSmall, box.right(), box.midY(), c_.palette.muted, formatNumber(static_cast<double>(t), 2));
     float position = std::clamp((std::log10(t) + 1) / 2, 0.0f, 1.0f);
     if (w_.slider("temperature", {box.right() - 116, box.y, 80, box.height}, position)) {
       if (std::fabs(position - 0.5f) < 0.025f) position = 0.5f;  // 1 is easy to find again
@@ -163,6 +163,7 @@ void sidePanel(Context& c) {
                    ImGuiWindowFlags_NoNav);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
+  sharp(ImGui::GetWindowDrawList());
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float height = SidePanel(c, origin.x + 14, origin.y + 6, b.width - 29).draw();
   ImGui::SetCursorScreenPos({origin.x, origin.y + height + 16});

@@ -189,7 +189,7 @@ void help(Context& c) {
   ImGui::PopStyleColor(2);
   ImGui::PopStyleVar(2);
   Widgets w(c);
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImDrawList* list = sharp(ImGui::GetWindowDrawList());
   const float x = box.x + 22, top = ImGui::GetCursorScreenPos().y;
   textMiddle(list, c.fonts.title, x, top + 30, c.palette.text, "Keys and pointer");
   if (w.icon("help-close", {box.right() - 48, top + 16, 30, 28}, Icon::close)) c.view.help = false;
@@ -213,7 +213,7 @@ void help(Context& c) {
 
 void notice(Context& c) {
   if (c.view.notice.empty()) return;
-  ImDrawList* list = ImGui::GetForegroundDrawList();
+  ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   ImFont* font = c.fonts.text;
   const float most = std::min(size.x - 48, 720.0f), scale = ImGui::GetIO().FontGlobalScale;

@@ -73,11 +73,11 @@ class Inspector {
     const int decimals = c_.state.decimals;
     if (f.tensor == TensorId::weights) {
       const float w = c_.trace.weights.at(f.head, f.row, f.col);
-      if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return {"masked", "= " + format(static_cast<double>(w), decimals)};
-      std::string inside = format(static_cast<double>(c_.trace.raw.at(f.head, f.row, f.col)), decimals);
+      if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return {"masked", "= " + formatNumber(static_cast<double>(w), decimals)};
+      std::string inside = formatNumber(static_cast<double>(c_.trace.raw.at(f.head, f.row, f.col)), decimals);
       if (c_.state.scale) inside += " ÷ √" + std::to_string(c_.state.headDim);
-      if (c_.state.temperature != 1.0f) inside += " ÷ " + format(static_cast<double>(c_.state.temperature), 2);
-      return {"= softmax(" + inside + ")", "= " + format(static_cast<double>(w), decimals)};
+      if (c_.state.temperature != 1.0f) inside += " ÷ " + formatNumber(static_cast<double>(c_.state.temperature), 2);
+      return {"= softmax(" + inside + ")", "= " + formatNumber(static_cast<double>(w), decimals)};
     }
     std::vector<std::string> lines;
     const std::size_t equals = e.title.find(" = ");
@@ -100,7 +100,7 @@ class Inspector {
                            withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
       const std::string word = elide(c_.fonts.monoSmall, label(j), 56);
       textMiddle(list_, c_.fonts.monoSmall, box.x + width + 7, cell.midY(), c_.palette.text,
-                 word + " " + format(static_cast<double>(w), c_.state.decimals));
+                 word + " " + formatNumber(static_cast<double>(w), c_.state.decimals));
     }
   }
 
@@ -135,7 +135,7 @@ class Inspector {
     const float barWidth = std::max(1.0f, std::min(54.0f, pitch * 0.62f)), high = 44;
     textMiddle(list_, c_.fonts.small, box.x + 18, base - 13, c_.palette.muted, "row " + std::to_string(row + 1));
     const double bits = attention::entropyBits(c_.trace, c_.state.focusHead, row);
-    textMiddle(list_, c_.fonts.small, box.x + 18, base + 5, c_.palette.muted, "entropy " + format(bits, 2) + " bit");
+    textMiddle(list_, c_.fonts.small, box.x + 18, base + 5, c_.palette.muted, "entropy " + formatNumber(bits, 2) + " bit");
     for (int j = 0; j < n; ++j) {
       const float w = c_.trace.weights.at(c_.state.focusHead, row, j);
       const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), top = base - std::max(2.0f, high * w);
@@ -143,7 +143,7 @@ class Inspector {
       list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, base}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f),
                            std::min(2.0f, barWidth / 3));
       if (pitch < 32) continue;
-      textCentered(list_, c_.fonts.monoSmall, x, top - 9, c_.palette.text, format(static_cast<double>(w), std::min(c_.state.decimals, 3)));
+      textCentered(list_, c_.fonts.monoSmall, x, top - 9, c_.palette.text, formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3)));
       textCentered(list_, c_.fonts.small, x, base + 11, chosen ? c_.palette.text : c_.palette.muted, elide(c_.fonts.small, label(j), pitch - 4));
     }
   }

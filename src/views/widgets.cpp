@@ -101,6 +101,12 @@ void caret(ImDrawList* list, ImVec2 c, ImU32 color) {
 
 }  // namespace
 
+ImDrawList* sharp(ImDrawList* list) {
+  // Fonts are made at the pixel ratio and scaled back, so this is one device pixel.
+  list->_FringeScale = ImGui::GetIO().FontGlobalScale;
+  return list;
+}
+
 float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
   if (words.empty()) return 0;
   list->AddText(font, sizeOf(font), {x, y}, color, words.data(), end(words));
@@ -257,7 +263,7 @@ bool Widgets::beginMenu(std::string_view name) {
   ImGui::PopStyleVar(2);
   if (!open) return false;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-  list_ = ImGui::GetWindowDrawList();
+  list_ = sharp(ImGui::GetWindowDrawList());
   return true;
 }
 

@@ -7,6 +7,8 @@
 
 namespace views {
 
+/// The draw list of the window that was just begun, with edges as fine as the screen's own pixels.
+ImDrawList* sharp(ImDrawList* list);
 /// Text in a face of the theme. Returns the width.
 float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words);
 /// The same, ending at `right`, or centred on `x`; `y` is the middle of the line.
