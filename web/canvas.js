@@ -24,7 +24,7 @@ export class Playground {
   /**
    * @param root where the canvas and its text field are put
    * @param label of the canvas, for assistive technology
-   * @param on {event(type, detail), crash(error), contextLost(), contextRestored(), wheelAlways(): boolean}
+   * @param on {event(type, detail), crash(error), contextLost(), wheelAlways(): boolean, toggleFullscreen()}
    */
   constructor(root, label, on) {
     this.on = on;
@@ -208,9 +208,7 @@ export class Playground {
       this.on.contextLost();
     }, {signal});
     this.canvas.addEventListener('webglcontextrestored', () => {
-      if (!this.run('context_restored')) return;
-      this.draw();
-      this.on.contextRestored();
+      if (this.run('context_restored')) this.draw();
     }, {signal});
   }
 
@@ -268,7 +266,7 @@ export class Playground {
   wheel(e) {
     if (e.ctrlKey || !this.mayScroll()) return;
     const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : e.deltaMode === WheelEvent.DOM_DELTA_PAGE ? this.canvas.clientHeight : 1;
-    if (this.run('wheel', ...this.point(e), e.deltaX * unit, e.deltaY * unit)) e.preventDefault();
+    if (this.run('wheel', ...this.point(e), e.deltaY * unit)) e.preventDefault();
   }
 
   /**
@@ -289,8 +287,8 @@ export class Playground {
     }, options);
     canvas.addEventListener('touchmove', (e) => {
       if (began && !kept) {
-        const [x, y] = this.point(e.touches[0]);
-        kept = this.run('scrolls', ...began, began[0] - x, began[1] - y) !== 0;
+        const [, y] = this.point(e.touches[0]);
+        kept = this.run('scrolls', ...began, began[1] - y) !== 0;
         began = null;
       }
       if (kept && e.cancelable) e.preventDefault();
@@ -337,7 +335,7 @@ export class Playground {
       const text = e.clipboardData.getData('text/plain');
       if (!text) return;
       e.preventDefault();
-      this.attempt('paste', text);
+      this.run('paste', text);  // the board says why when it refuses
     }, {signal});
   }
 
@@ -354,7 +352,7 @@ export class Playground {
     if (!done) navigator.clipboard?.writeText(text).catch((error) => this.tell(`The browser did not let the text be copied: ${error.message}`));
   }
 
-  /** Something the user did: when it is refused, the board says why. */
+  /** What the page's author asked for in an attribute: when it is refused, the board says why. */
   attempt(name, ...values) {
     try {
       this.ask(name, ...values);
@@ -451,7 +449,7 @@ export class Playground {
     if (file.size > this.maxText) return this.tell(`${file.name} has ${file.size} bytes; the playground reads up to ${this.maxText}.`);
     try {
       const text = await file.text();
-      if (this.alive) this.attempt('open', text, file.name);
+      if (this.alive) this.run('open', text, file.name);
     } catch (error) {
       this.tell(`${file.name} could not be read: ${error.message}`, 'load');
     }
@@ -460,6 +458,8 @@ export class Playground {
   // ------------------------------------------------------------ the rest of what the module asks
 
   prefersDark() { return DARK.matches ? 1 : 0; }
+
+  toggleFullscreen() { this.on.toggleFullscreen(); }
 
   emit(type, detail) { this.events.push([type, detail]); }
 }

@@ -187,9 +187,14 @@ class AttentionPlayground extends HTMLElement {
       event: (type, detail) => this.#send(type, detail),
       crash: (error) => this.#fail('crash', `The playground stopped because of a fault in it (${error.message}); please reload the page.`),
       contextLost: () => this.#send('error', {type: 'contextlost', message: 'The browser took the graphics context away; the board is drawn again as soon as it gives it back.'}),
-      contextRestored: () => {},
+      toggleFullscreen: () => this.#toggleFullscreen(),
       wheelAlways: () => this.wheel === 'always' || this.hasAttribute('page'),
     };
+  }
+
+  #toggleFullscreen() {
+    const change = document.fullscreenElement ? document.exitFullscreen() : this.requestFullscreen?.();
+    change?.catch((error) => this.#playground?.tell(`The browser did not allow full screen: ${error.message}`));
   }
 
   /** Events do not bubble: a form around the element must not take its numbers for its own. */

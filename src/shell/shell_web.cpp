@@ -36,6 +36,7 @@ EM_JS(void, host_save_file, (const char* name, const char* text, int length), {
   Module["host"].saveFile(UTF8ToString(name), HEAPU8.slice(text, text + length));
 })
 EM_JS(void, host_copy, (const char* text, int length), { Module["host"].copy(UTF8ToString(text, length)); })
+EM_JS(void, host_toggle_fullscreen, (), { Module["host"].toggleFullscreen(); })
 EM_JS(int, host_prefers_dark, (), { return Module["host"].prefersDark(); })
 EM_JS(void, host_emit, (const char* type, const char* detail), {
   Module["host"].emit(UTF8ToString(type), UTF8ToString(detail));
@@ -75,6 +76,7 @@ class Browser final : public app::Host {
     host_save_file(std::string(name).c_str(), text.data(), static_cast<int>(text.size()));
     return "Saved with your downloads as " + std::string(name) + ".";
   }
+  void toggleFullscreen() override { host_toggle_fullscreen(); }
   void copyToClipboard(std::string_view text) override { host_copy(text.data(), static_cast<int>(text.size())); }
   bool prefersDark() const override { return host_prefers_dark() != 0; }
   bool isTouch() const override { return touch; }
@@ -93,7 +95,7 @@ struct Playground {
   std::string reply;
   double lastFrame = 0;  ///< in milliseconds
   int cursor = ImGuiMouseCursor_Arrow;
-  bool drawn = false;    ///< fonts and layout are there
+  bool contextIsLost = false;
 };
 
 Playground* self = nullptr;
@@ -113,11 +115,8 @@ bool inputIsWaiting() { return self->stage.io().Ctx->InputEventsQueue.Size > 0; 
 /// (a phone opens its keyboard only inside one) and a script that asks right after it both see the outcome.
 void settle() {
   constexpr int kMostFrames = 16;  // a queue of down, up, down, up takes one frame each
-  for (int i = 0; self->drawn && i < kMostFrames && inputIsWaiting(); ++i) {
-    self->stage.io().DeltaTime = secondsSinceLastFrame();
-    ImGui::NewFrame();
-    self->app.frame();
-    ImGui::EndFrame();
+  for (int i = 0; !self->contextIsLost && i < kMostFrames && inputIsWaiting(); ++i) {
+    self->stage.build(self->app, secondsSinceLastFrame());
   }
 }
 
@@ -241,10 +240,14 @@ EMSCRIPTEN_KEEPALIVE int playground_start() {
 
 EMSCRIPTEN_KEEPALIVE const char* playground_reply() { return self->reply.c_str(); }
 
-EMSCRIPTEN_KEEPALIVE void playground_context_lost() { self->stage.contextLost(); }
+EMSCRIPTEN_KEEPALIVE void playground_context_lost() {
+  self->contextIsLost = true;
+  self->stage.contextLost();
+}
 
 EMSCRIPTEN_KEEPALIVE int playground_context_restored() {
   self->reply = self->stage.start("#version 300 es");
+  self->contextIsLost = !self->reply.empty();
   self->app.wake();
   return self->reply.empty();
 }
@@ -260,7 +263,6 @@ EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebuffe
 EMSCRIPTEN_KEEPALIVE int playground_frame() {
   const double began = emscripten_get_now();
   self->stage.draw(self->app, secondsSinceLastFrame());
-  self->drawn = true;
   self->app.noteFrameTime(static_cast<float>(emscripten_get_now() - began));
   if (const int cursor = ImGui::GetMouseCursor(); cursor != self->cursor) {
     self->cursor = cursor;
@@ -294,17 +296,15 @@ EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isT
 EMSCRIPTEN_KEEPALIVE int playground_hit(float x, float y) { return self->app.dragsAt(x, y); }
 
 /// Is there something here that the wheel, or a finger, would move by this much?
-EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dx, float dy) {
-  return self->app.scrollsAt(x, y, dx, dy);
-}
+EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dy) { return self->app.scrollsAt(x, y, dy); }
 
 /// In CSS pixels, positive towards the end. 0: not used, the page may scroll.
-EMSCRIPTEN_KEEPALIVE int playground_wheel(float x, float y, float dx, float dy) {
-  if (!self->app.scrollsAt(x, y, dx, dy)) return 0;
+EMSCRIPTEN_KEEPALIVE int playground_wheel(float x, float y, float dy) {
+  if (!self->app.scrollsAt(x, y, dy)) return 0;
   constexpr float kPixels = 100;  // that make one step of a wheel
   ImGuiIO& io = self->stage.io();
   io.AddMousePosEvent(x, y);
-  io.AddMouseWheelEvent(-dx / kPixels, -dy / kPixels);
+  io.AddMouseWheelEvent(0, -dy / kPixels);
   inputCame();
   return 1;
 }

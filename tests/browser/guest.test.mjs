@@ -1,0 +1,349 @@
+// A guest in the page: it takes no key, no wheel turn, no focus and no request that it was not given, rests when nothing
+// changes, and says what is wrong when it cannot work.
+import assert from 'node:assert/strict';
+import {after, before, test} from 'node:test';
+import {start} from './harness.mjs';
+
+let browser;
+before(async () => { browser = await start(); });
+after(() => browser.stop());
+
+const focused = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.localName);
+const scrolled = (page) => page.evaluate(() => scrollY);
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+test('at most five requests, all of the site itself', async () => {
+  const board = await browser.open('/');
+  await board.drag('q', [0, 0, 0], 30, 0);
+  assert.ok(board.requests.length <= 5, board.requests.join('\n'));
+  assert.ok(board.requests.every((url) => url.startsWith(browser.server.url)));
+  assert.deepEqual(await board.page.context().cookies(), []);
+  await board.close();
+});
+
+test('the address names a preset', async () => {
+  const board = await browser.open('/?preset=uniform');
+  assert.equal((await board.call('getState')).preset, 'uniform');
+  await board.close();
+});
+
+test('idle is idle: no frame is drawn in ten seconds', async () => {
+  const board = await browser.open('/');
+  await board.drag('q', [0, 0, 0], 30, 0);
+  await pause(500);
+  const {frames} = await board.stats();
+  await pause(10_000);
+  assert.equal((await board.stats()).frames, frames);
+  await board.close();
+});
+
+test('hidden or off-screen nothing is drawn', async () => {
+  const board = await browser.open('/pages/embed.html', {viewport: {width: 800, height: 600}});
+  await board.settle();
+  const {frames} = await board.stats();
+  await board.page.evaluate(() => document.querySelector('attention-playground').set('causal', false));
+  await board.settle();
+  assert.equal((await board.stats()).frames, frames, 'off-screen');
+  await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView());
+  await pause(200);
+  assert.ok((await board.stats()).frames > frames, 'in view');
+  await board.close();
+});
+
+test('Tab goes in, and out again; only used keys are taken', async () => {
+  const board = await browser.open('/pages/embed.html');
+  const {page} = board;
+  assert.equal(await focused(page), 'body', 'no focus on load');
+  await page.focus('#before');
+  await page.keyboard.press('Tab');
+  assert.equal(await focused(page), 'attention-playground');
+  await page.keyboard.press('Tab');
+  assert.equal(await focused(page), 'after');
+  await page.keyboard.press('Shift+Tab');
+  assert.equal(await focused(page), 'attention-playground');
+  const taken = await page.evaluate(() => {
+    const canvas = document.querySelector('attention-playground').shadowRoot.querySelector('canvas');
+    return Object.fromEntries(['Tab', 'F5', 'F12', 'ContextMenu', 'AudioVolumeUp', 'F1'].map((key) =>
+      [key, !canvas.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}))]));
+  });
+  assert.ok(Object.values(taken).every((used) => !used), JSON.stringify(taken));
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  const before = await scrolled(page);
+  await page.keyboard.press('PageDown');
+  await pause(400);
+  assert.ok(await scrolled(page) > before, 'with nothing selected, the page has the keys that scroll it');
+  await board.close();
+});
+
+test('keys outside of the board do nothing to it', async () => {
+  const board = await browser.open('/pages/embed.html');
+  const was = await board.call('getState');
+  await board.page.focus('#after');
+  await board.press('c', 'ArrowUp', 'Delete', 'Control+z', '5');
+  assert.deepEqual(await board.call('getState'), was);
+  await board.close();
+});
+
+test('the wheel scrolls the page over an unfocused board', async () => {
+  const board = await browser.open('/pages/embed.html', {viewport: {width: 800, height: 600}});
+  const {page} = board;
+  await page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+  const before = await scrolled(page);
+  const {x, y, width, height} = await page.evaluate(() => document.querySelector('attention-playground').getBoundingClientRect().toJSON());
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.wheel(0, 200);
+  await pause(300);
+  assert.ok(await scrolled(page) > before);
+  await board.close();
+});
+
+test('a board in the middle of the page is edited where it is', async () => {
+  const board = await browser.open('/pages/embed.html', {viewport: {width: 800, height: 600}});
+  await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+  await board.settle();
+  const before = await scrolled(board.page), was = await board.value('q', 0, 1, 1);
+  await board.drag('q', [0, 1, 1], 40, 0);
+  assert.ok(Math.abs(await board.value('q', 0, 1, 1) - was - 0.4) < 1e-6);
+  assert.equal(await scrolled(board.page), before, 'taking the focus does not scroll the page');
+  await board.check();
+  await board.close();
+});
+
+test('also where the page scales it', async () => {
+  const board = await browser.open('/pages/embed.html');
+  await board.page.evaluate(() => {
+    const element = document.querySelector('attention-playground');
+    element.style.transform = 'scale(0.75) translate(40px, 10px)';
+    element.scrollIntoView({block: 'center'});
+  });
+  await board.settle();
+  const was = await board.value('q', 0, 1, 1);
+  await board.click('q', 0, 1, 1);
+  await board.press('ArrowUp');
+  assert.ok(Math.abs(await board.value('q', 0, 1, 1) - was - 0.1) < 1e-6);
+  await board.close();
+});
+
+test('two boards in one page know nothing of each other', async () => {
+  const one = await browser.open('/pages/two.html', {viewport: {width: 800, height: 1000}});
+  const two = Object.assign(Object.create(one), {selector: '#two'});
+  one.selector = '#one';
+  const was = await two.call('getState');
+  assert.equal(was.preset, 'uniform');
+  await one.drag('q', [0, 0, 0], 50, 0);
+  assert.deepEqual(await two.call('getState'), was);
+  const first = await one.call('getState');
+  await two.drag('v', [0, 0, 0], 50, 0);
+  assert.deepEqual(await one.call('getState'), first);
+  await Promise.all([one.check(), two.check()]);
+  assert.ok(one.requests.filter((url) => url.endsWith('.wasm')).length === 1, 'one module serves both');
+  await one.close();
+});
+
+test('moved in the page, taken off it, put back, disposed of', async () => {
+  const board = await browser.open('/pages/two.html', {viewport: {width: 800, height: 1000}});
+  board.selector = '#one';
+  await board.drag('q', [0, 0, 0], 50, 0);
+  const state = await board.call('getState');
+  await board.page.evaluate(() => document.querySelector('#elsewhere').append(document.querySelector('#one')));
+  await pause(100);
+  assert.deepEqual(await board.call('getState'), state, 'moved');
+  await board.page.evaluate(async () => {
+    globalThis.away = document.querySelector('#one');
+    globalThis.away.remove();
+    await new Promise((done) => setTimeout(done, 100));
+  });
+  assert.equal(await board.page.evaluate(() => {
+    try {
+      globalThis.away.getState();
+      return 'alive';
+    } catch (error) {
+      return error.message;
+    }
+  }), 'The playground is not ready; await its `ready` first.');
+  await board.page.evaluate(async () => {
+    document.body.append(globalThis.away);
+    await globalThis.away.ready;
+  });
+  assert.deepEqual(await board.call('getState'), state, 'put back');
+  await board.check();
+  await board.call('dispose');
+  await assert.rejects(board.call('getState'), /disposed/);
+  assert.equal(await board.page.evaluate(() => document.querySelector('#one').shadowRoot.querySelector('canvas')), null);
+  await board.close();
+});
+
+test('twenty boards come and go: their contexts and memory are given back', async () => {
+  const board = await browser.open('/pages/two.html', {viewport: {width: 800, height: 1000}});
+  await board.page.evaluate(async () => {
+    for (let i = 0; i < 20; i++) {
+      const element = document.createElement('attention-playground');
+      document.body.append(element);
+      await element.ready;
+      element.getTensor('weights');
+      if (i % 2) element.dispose();
+      element.remove();
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  });
+  board.selector = '#two';
+  await board.check();
+  await board.close();
+});
+
+test('properties set before the element is defined are taken over', async () => {
+  const board = await browser.open('/pages/embed.html');
+  const preset = await board.page.evaluate(async () => {
+    const frame = document.createElement('iframe');
+    document.body.append(frame);
+    const early = frame.contentDocument.createElement('attention-playground');
+    early.preset = 'uniform';
+    early.theme = 'dark';
+    document.body.append(early);  // adopted, and upgraded here
+    customElements.upgrade(early);
+    await early.ready;
+    return [early.getState().preset, early.getAttribute('theme')];
+  });
+  assert.deepEqual(preset, ['uniform', 'dark']);
+  await board.close();
+});
+
+test('a lost graphics context is rebuilt, and the state survives', async () => {
+  const board = await browser.open('/', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/]});
+  const events = await board.listen('error');
+  await board.drag('q', [0, 0, 0], 50, 0);
+  await board.page.mouse.move(5, 895);
+  await pause(300);
+  const state = await board.call('getState'), picture = await board.page.screenshot();
+  await board.page.evaluate(async () => {
+    const gl = document.querySelector('attention-playground').shadowRoot.querySelector('canvas').getContext('webgl2');
+    const extension = gl.getExtension('WEBGL_lose_context');
+    extension.loseContext();
+    await new Promise((done) => setTimeout(done, 200));
+    document.querySelector('attention-playground').set('decimals', 3);
+    document.querySelector('attention-playground').set('decimals', 2);
+    extension.restoreContext();
+    await new Promise((done) => setTimeout(done, 500));
+  });
+  assert.deepEqual(await board.call('getState'), state);
+  assert.equal((await events())[0].detail.type, 'contextlost');
+  assert.ok(picture.equals(await board.page.screenshot()), 'the same picture as before');
+  await board.drag('q', [0, 0, 0], -20, 0);
+  await board.check();
+  await board.close();
+});
+
+test('where nothing can be fetched it says so', async () => {
+  const page = await (await browser.browser.newContext()).newPage();
+  await page.route('**/*.wasm', (route) => route.fulfill({status: 404, body: ''}));
+  await page.goto(`${browser.server.url}/pages/embed.html`);
+  const sentence = await page.evaluate(() => document.querySelector('attention-playground').ready.then(() => '', (error) => error.message));
+  assert.match(sentence, /could not be loaded.*404.*reload/);
+  assert.match(await page.locator('attention-playground [role=alert]').textContent(), /could not be loaded/);
+  await page.context().close();
+});
+
+test('an engine without SIMD is told what to do, in a sentence', async () => {
+  const page = await (await browser.browser.newContext()).newPage();
+  await page.addInitScript(() => { WebAssembly.validate = () => false; });
+  await page.goto(`${browser.server.url}/pages/embed.html`);
+  const error = await page.evaluate(() => document.querySelector('attention-playground').ready.catch(({type, message}) => ({type, message})));
+  assert.equal(error.type, 'no-simd');
+  assert.match(error.message, /update/);
+  await page.context().close();
+});
+
+test('an engine without relaxed SIMD gets the other build', async () => {
+  const page = await (await browser.browser.newContext()).newPage();
+  await page.addInitScript(() => {
+    const {validate} = WebAssembly;
+    WebAssembly.validate = (bytes) => bytes.length < 40 && validate(bytes);
+  });
+  await page.goto(`${browser.server.url}/pages/embed.html`);
+  const kernel = await page.evaluate(() => document.querySelector('attention-playground').ready.then((element) => element.stats().kernel));
+  assert.equal(kernel, 'wasm-simd128');
+  await page.context().close();
+});
+
+test('with WebGL switched off there is a sentence in the page and an error event', async () => {
+  const without = await start({gpu: ['--disable-gpu', '--disable-3d-apis']});
+  const board = await without.open('/', {wait: false, allow: [/./]});
+  const error = await board.page.evaluate(async () => {
+    await customElements.whenDefined('attention-playground');
+    return document.querySelector('attention-playground').ready.catch(({type, message}) => ({type, message}));
+  });
+  assert.equal(error.type, 'webgl');
+  assert.match(await board.page.locator('attention-playground [role=alert]').textContent(), /WebGL 2 switched off.*try/);
+  await board.close();
+  await without.stop();
+});
+
+// ---------------------------------------------------------------- fingers
+
+const PHONE = {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true, deviceScaleFactor: 3};
+
+/** One finger, from a place by some way. */
+async function swipe(board, [x, y], dx, dy) {
+  const session = await board.page.context().newCDPSession(board.page);
+  const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
+  await send('touchStart', {x, y});
+  for (let i = 1; i <= 10; i++) {
+    await send('touchMove', {x: x + dx * i / 10, y: y + dy * i / 10});
+    await pause(16);
+  }
+  await send('touchEnd');
+  await pause(100);
+  await session.detach();
+}
+
+test('a finger drags a cell, across and up', async () => {
+  const board = await browser.open('/', PHONE);
+  const cell = ['q', 0, 1, 1];
+  const was = await board.value(...cell);
+  await swipe(board, await board.middle(...cell), 60, 0);
+  const across = await board.value(...cell);
+  assert.ok(across > was + 0.3, `${was} became ${across}`);
+  await swipe(board, await board.middle(...cell), 0, -60);
+  assert.ok(await board.value(...cell) > across + 0.3);
+  await board.check();
+  await board.close();
+});
+
+test('a tap selects, two taps open a field with the keyboard for numbers', async () => {
+  const board = await browser.open('/', PHONE);
+  const at = await board.middle('q', 0, 1, 1);
+  await board.page.touchscreen.tap(...at);
+  await board.page.touchscreen.tap(...at);
+  const field = board.page.locator('attention-playground input');
+  assert.equal(await field.getAttribute('inputmode'), 'decimal');
+  assert.match(await field.getAttribute('aria-label'), /q, row 2, column 2/i);
+  await board.type('2.5');
+  await board.press('Enter');
+  assert.equal(await board.value('q', 0, 1, 1), 2.5);
+  await board.close();
+});
+
+test('a vertical swipe over an unfocused board scrolls the page, and changes no number', async () => {
+  const board = await browser.open('/pages/embed.html', PHONE);
+  await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+  await pause(200);
+  const was = await board.call('getState'), before = await scrolled(board.page);
+  await swipe(board, await board.middle('q', 0, 1, 1), 0, -200);
+  assert.ok(await scrolled(board.page) > before + 50);
+  assert.deepEqual(await board.call('getState'), was);
+  await board.close();
+});
+
+test('on the focused board a vertical swipe on a cell edits, beside the cells it still scrolls the page', async () => {
+  const board = await browser.open('/pages/embed.html', PHONE);
+  await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+  await pause(200);
+  const cell = ['q', 0, 1, 1];
+  await board.page.touchscreen.tap(...await board.middle(...cell));
+  const was = await board.value(...cell), before = await scrolled(board.page);
+  await swipe(board, await board.middle(...cell), 0, -60);
+  assert.ok(await board.value(...cell) > was + 0.3);
+  assert.equal(await scrolled(board.page), before);
+  await board.close();
+});

@@ -1,0 +1,204 @@
+// Every control, by real clicks at the place that `locate` gives; after each the board is what arithmetic says.
+import assert from 'node:assert/strict';
+import {after, before, test} from 'node:test';
+import {start} from './harness.mjs';
+
+let browser;
+before(async () => { browser = await start(); });
+after(() => browser.stop());
+
+const onBoard = (name, body, options) => test(name, async () => {
+  const board = await browser.open('/', options);
+  await body(board);
+  await board.check();
+  await board.close();
+});
+
+onBoard('the causal mask, by a click and by its key', async (board) => {
+  assert.equal(await board.get('causal'), true);
+  assert.equal(await board.value('weights', 0, 0, 3), 0);
+  await board.click('causal');
+  assert.equal(await board.get('causal'), false);
+  assert.ok(await board.value('weights', 0, 0, 3) > 0);
+  await board.check();
+  await board.press('c');
+  assert.equal(await board.get('causal'), true);
+});
+
+onBoard('heads: every count that divides the width, and back', async (board) => {
+  const counts = [await board.get('heads')];
+  for (const [button, steps] of [['heads+', 4], ['heads-', 6]]) {
+    for (let i = 0; i < steps; i++) {
+      await board.click(button);
+      counts.push(await board.get('heads'));
+      await board.check();
+    }
+  }
+  assert.ok(new Set(counts).size >= 2, `the count changes: ${counts}`);
+});
+
+onBoard('a head count that does not divide the width is refused with the allowed ones', async (board) => {
+  const was = await board.call('getState');
+  const width = await board.get('heads') * await board.get('d_k');
+  await assert.rejects(board.call('set', 'heads', width + 1), (error) => {
+    assert.equal(error.type, 'RangeError');
+    assert.equal(error.field, 'heads');
+    assert.match(error.message, new RegExp(`${width + 1}`));
+    for (let n = 1; n <= width; n++) if (width % n === 0) assert.match(error.message, new RegExp(`\\b${n}\\b`));
+    return true;
+  });
+  assert.deepEqual(await board.call('getState'), was);
+});
+
+onBoard('a thumbnail brings its head to the board', async (board) => {
+  await board.call('set', 'heads', 2);
+  await board.settle();
+  await board.click('head:1');
+  assert.equal(await board.get('focus_head'), 1);
+  await board.drag('q', [1, 0, 0], 25, 0);
+});
+
+for (const [option, limit] of [['tokens', 1], ['d_k', 1]]) {
+  onBoard(`${option} by its stepper`, async (board) => {
+    const was = await board.get(option);
+    await board.click(`${option}+`);
+    assert.equal(await board.get(option), was + 1);
+    await board.check();
+    await board.click(`${option}-`);
+    await board.click(`${option}-`);
+    assert.equal(await board.get(option), was - 1);
+    await board.check();
+    for (let i = 0; i < was; i++) await board.click(`${option}-`);
+    assert.equal(await board.get(option), limit);
+  });
+}
+
+onBoard('scale on and off', async (board) => {
+  await board.click('scale');
+  assert.equal(await board.get('scale'), false);
+});
+
+onBoard('temperature by its slider', async (board) => {
+  const {x, y, width, height} = await board.call('locate', 'temperature');
+  await board.page.mouse.move(x + width / 2, y + height / 2);
+  await board.page.mouse.down();
+  await board.page.mouse.move(x + width * 0.9, y + height / 2, {steps: 3});
+  await board.check();
+  await board.page.mouse.up();
+  assert.ok(await board.get('temperature') > 2);
+  await board.press('Control+z');
+  assert.equal(await board.get('temperature'), 1, 'one step of undo');
+});
+
+onBoard('decimals change what is shown, not what is', async (board) => {
+  const was = await board.tensor('weights');
+  await board.click('decimals+');
+  assert.equal(await board.get('decimals'), 3);
+  assert.deepEqual((await board.tensor('weights')).data, was.data);
+});
+
+onBoard('X with W: every matrix can be edited and all that depends on it follows', async (board) => {
+  await board.click('mode:x');
+  assert.equal(await board.get('mode'), 'x');
+  await board.settle();
+  await board.check();
+  for (const name of ['x', 'w_q', 'w_k', 'w_v', 'w_o']) {
+    const was = await board.value(name, 0, 0, 0);
+    await board.drag(name, [0, 0, 0], 35, 0);
+    assert.ok(Math.abs(await board.value(name, 0, 0, 0) - was - 0.35) < 1e-6, name);
+    await board.check();
+  }
+  await board.click('mode:qkv');
+  assert.equal(await board.get('mode'), 'qkv');
+});
+
+onBoard('painting cells out of the mask', async (board) => {
+  await board.click('paint');
+  await board.click('weights', 0, 3, 2);
+  assert.equal(await board.value('weights', 0, 3, 2), 0);
+  await board.check();
+  const from = await board.middle('weights', 0, 3, 0), to = await board.middle('weights', 0, 3, 3);
+  await board.page.mouse.move(...from);
+  await board.page.mouse.down();
+  await board.page.mouse.move(...to, {steps: 12});
+  await board.page.mouse.up();
+  const {data} = await board.tensor('weights');
+  assert.ok(data.every((value) => !Number.isNaN(value)));
+  assert.deepEqual(data.slice(12, 16), [0, 0, 0, 0], 'a row with every key masked is all zeros');
+  await board.press('Control+z');
+  assert.ok(await board.value('weights', 0, 3, 0) > 0, 'a stroke is one step of undo');
+  await board.settle();
+  await board.click('clear-mask');
+});
+
+onBoard('a token label, by double-click', async (board) => {
+  await board.doubleClick('label:left:1');
+  await board.type('Füchsin');
+  await board.press('Enter');
+  assert.equal((await board.get('labels'))[1], 'Füchsin');
+});
+
+onBoard('a sentence is split into tokens', async (board) => {
+  await board.click('labels');
+  await board.press('Control+a');
+  await board.type("The cat, it's here!");
+  await board.press('Enter');
+  const labels = await board.get('labels');
+  assert.equal(labels.length, await board.get('tokens'));
+  assert.deepEqual(labels.slice(0, 3), ['The', 'cat', ',']);
+});
+
+onBoard('random numbers from a seed', async (board) => {
+  const was = await board.tensor('q');
+  await board.click('randomize');
+  const once = await board.tensor('q');
+  assert.notDeepEqual(once.data, was.data);
+  await board.press('Control+z');
+  await board.click('randomize');
+  assert.deepEqual((await board.tensor('q')).data, once.data);
+});
+
+onBoard('every preset, from the menu', async (board) => {
+  const names = [];
+  await board.click('preset');
+  await board.settle();
+  for (const {name} of await board.call('items')) if (name.startsWith('preset:')) names.push(name);
+  assert.equal(names.length, 6);
+  await board.press('Escape');
+  for (const name of names) {
+    await board.settle();
+    await board.click('preset');
+    await board.settle();
+    await board.click(name);
+    assert.equal(`preset:${(await board.call('getState')).preset}`, name);
+    await board.check();
+  }
+});
+
+onBoard('theme, by its button, its attribute and the system', async (board) => {
+  const shown = async () => {
+    await board.settle();
+    const [r] = await pixel(board);
+    return r > 128 ? 'light' : 'dark';
+  };
+  assert.equal(await shown(), 'light');
+  await board.page.emulateMedia({colorScheme: 'dark'});
+  assert.equal(await shown(), 'dark', 'it follows the system at once');
+  await board.page.evaluate(() => { document.querySelector('attention-playground').theme = 'light'; });
+  assert.equal(await shown(), 'light', 'by its attribute');
+  await board.click('theme');
+  assert.equal(await shown(), 'dark', 'by its button');
+});
+
+/** The colour in the lower right corner of the page. */
+async function pixel(board) {
+  const {width, height} = board.page.viewportSize();
+  const png = await board.page.screenshot({clip: {x: width - 4, y: height - 4, width: 2, height: 2}});
+  return board.page.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], {type: 'image/png'}));
+    const context = new OffscreenCanvas(2, 2).getContext('2d');
+    context.drawImage(bitmap, 0, 0);
+    return Array.from(context.getImageData(0, 0, 1, 1).data);
+  }, png.toString('base64'));
+}
