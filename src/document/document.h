@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "document/edit.h"
 
 namespace document {
 
-/// Holds the one State of a playground and all of its history. Undo and redo are unlimited.
+/// Holds the one State of a playground and all of its history. Undo and redo are unlimited; they leave alone
+/// how things are shown (theme, decimals, head in focus).
 class Document {
  public:
+  /// `start` must pass check().
   explicit Document(State start);
 
   const State& state() const { return state_; }
@@ -18,34 +21,42 @@ class Document {
   std::uint64_t revision() const { return revision_; }
 
   /// Checks and applies. Edits with the same non-zero `gesture` as the last one become one undo step with it
-  /// (a drag, typing). A refused edit changes nothing. An edit that changes nothing leaves no step and no revision.
+  /// (a drag, typing). A refused edit changes nothing. An edit that changes nothing leaves no step and no
+  /// revision.
   Check apply(const Edit& edit, std::uint64_t gesture = 0);
   /// Ends a gesture: the next edit is a step of its own even with the same number.
   void endGesture();
 
-  bool canUndo() const;
-  bool canRedo() const;
+  bool canUndo() const { return !past_.empty(); }
+  bool canRedo() const { return !future_.empty(); }
   bool undo();
   bool redo();
   /// Back to the very start, bit for bit, as one undoable step.
   void reset();
-  /// Makes `start` the new beginning (a preset or a file was opened). `undoable` false also forgets the history.
+  /// Makes `start` the new beginning (a preset or a file was opened). `undoable` false also forgets the
+  /// history; else undo brings back the old state and the old beginning.
   Check open(State start, bool undoable);
 
   /// What changed since the last call, for Engine::apply. Empty if nothing did.
   std::vector<attention::Change> takeChanges();
 
  private:
+  /// One step of history. Only the way back is kept: taking it gives the way forth.
   struct Step {
-    std::vector<Edit> undo;  ///< to be applied last to first
-    std::vector<Edit> redo;  ///< first to last
+    std::vector<Edit> edits;             ///< to be applied last to first
+    std::shared_ptr<const State> start;  ///< the beginning to return to, if the step changed it
+    std::uint64_t gesture = 0;
   };
-  void carryOut(const Edit& edit, Step* step);
+  Step takeBack(const Step& step);
+  void record(Edit inverse, std::uint64_t gesture);
+  /// Would the edit change nothing? A drag that ends where it began leaves no step.
+  bool leadsHere(const Edit& edit);
+  void note(const std::optional<attention::Change>& change);
 
   State state_;
   std::shared_ptr<const State> start_;
   std::vector<Step> past_, future_;
-  std::uint64_t revision_ = 1, gesture_ = 0;
+  std::uint64_t revision_ = 1;
   std::vector<attention::Change> changes_;
 };
 

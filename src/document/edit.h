@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "attention/engine.h"
@@ -42,7 +43,8 @@ struct RemoveTokens {
   int at = 0, count = 1;
 };
 
-/// Fills the inputs of the present mode (or one tensor of them) with seeded numbers from N(0, 1), rounded to two decimals.
+/// Fills the inputs of the present mode (or one tensor of them) with seeded numbers from N(0, 1), rounded to
+/// two decimals.
 struct Randomize {
   std::uint32_t seed = 1;
   std::optional<TensorId> tensor;
@@ -53,13 +55,18 @@ struct Load {
   std::shared_ptr<const State> state;
 };
 
-using Edit = std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load>;
+using Edit =
+    std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load>;
 
 /// What an edit did: how to take it back, and what the engine has to look at.
 struct Effect {
-  Edit inverse;
-  attention::Change change;
+  Edit inverse;                             ///< only where `changed`
+  std::optional<attention::Change> change;  ///< none for labels, seed, decimals, theme, focus_head
+  bool changed = true;                      ///< false: the state had these values already
 };
+
+/// Is the edit one that undo brings back? Not so the options of how things are shown.
+bool isUndoable(const Edit& edit);
 
 /// Is the edit possible here? Says which field, which value and what would be right.
 Check check(const State& state, const Edit& edit);

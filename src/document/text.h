@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "document/state.h"
+#include "document/option.h"
 
 namespace document {
 
@@ -16,18 +16,19 @@ inline constexpr std::size_t kMaxTextBytes = 64u << 20;
 /// "mask" (only if something is painted) is {"shape", "dtype": "bool", "data"}: true where visible.
 std::string toText(const State& state);
 
-/// Reads state text, or a plain tensors file: {"q": {"shape", "data"}, "k": …, "v": …, "options": {…}} with shapes
-/// [L, d], [H, L, d], [1, H, L, d], or [1, L, H·d] and [L, H·d] with "layout": "packed" and "heads" in options; or x with w_q, w_k,
-/// w_v (w_o). `current` gives what a tensors file does not say (decimals, theme …). Strict: unknown major versions,
-/// wrong types, sizes (before allocation), ragged rows, NaN and infinities are refused, each with a sentence.
+/// Reads state text, or a plain tensors file: {"q": {"shape", "data"}, "k": …, "v": …, "options": {…}} with
+/// shapes [L, d], [H, L, d], [1, H, L, d], or [1, L, H·d] and [L, H·d] with "layout": "packed" and "heads" in
+/// options; or x with w_q, w_k, w_v (w_o). `current` gives what a tensors file does not say (decimals, theme
+/// …). Strict: unknown major versions, wrong types, sizes (before allocation), ragged rows, NaN and
+/// infinities are refused, each with a sentence.
 Result<State> fromText(std::string_view text, const State& current);
 
 /// One value as JSON text ("true", "0.5", "\"auto\"", "[\"I\",\"saw\"]"), and back.
 std::string toJson(const Value& value);
 Result<Value> valueFromJson(std::string_view json, std::string_view field);
 
-/// Cells as tab-separated text, rows ended by line feeds, and back (tabs, commas, semicolons or spaces between
-/// numbers; − and - are minus). Ragged rows and words that are no numbers are refused.
+/// Cells as tab-separated text, rows ended by line feeds, and back (tabs, commas, semicolons or spaces
+/// between numbers; − and - are minus). Ragged rows and words that are no numbers are refused.
 std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols);
 struct CellBlock {
   int rows = 0, cols = 0;

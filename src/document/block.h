@@ -1,0 +1,34 @@
+// A tensor as it stands in JSON, of any rank, before anybody knows what it is for.
+#pragma once
+
+#include <vector>
+
+#include "document/json.h"
+#include "document/option.h"
+
+namespace document {
+
+/// As many values as the sizes multiply to; every size is at least 1.
+struct Block {
+  std::vector<std::int64_t> shape;
+  std::vector<float> values;  ///< finite; 0 and 1 of a boolean tensor
+};
+
+/// Reads {"shape": [2, 3], "data": [six values]} with an optional "dtype", or nested lists (what NumPy's
+/// tolist() gives). `kind` is numbers or booleans. Sizes are compared with the values that are there; nothing
+/// is made to measure.
+Result<Block> readBlock(const Json& json, std::string_view field, Json::Kind kind);
+
+/// Moves the numbers into a tensor whose size they have.
+Tensor tensorOf(const Block& block, int heads, int rows, int cols);
+
+/// A mask, true where visible. Leading sizes of 1 may stand before [tokens, tokens].
+Result<PaintedMask> readMask(const Json& json, int tokens);
+
+/// The value of an option: true or false, a number, a text, or a list of texts.
+Result<Value> readValue(const Json& json, std::string_view field);
+
+/// A model width for numbers that nobody gave: small enough for the limits.
+int defaultModelDim(const State& state);
+
+}  // namespace document

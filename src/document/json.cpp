@@ -1,0 +1,311 @@
+#include "document/json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "document/number.h"
+#include "document/sentence.h"
+#include "document/text.h"
+
+namespace document {
+namespace {
+
+using attention::Error;
+using nlohmann::json;
+using Kind = Json::Kind;
+
+/// Takes the events of the parser and builds the tree. Returning false ends the parse; `error` then says why.
+class Builder {
+ public:
+  Builder(std::string_view text, std::vector<std::string_view> known)
+      : text_(text), known_(std::move(known)) {}
+
+  std::optional<Error> error;
+  JsonText result;
+
+  bool null() { return keep("null") && add({}); }
+  bool boolean(bool value) { return keep(value ? "true" : "false") && addBoolean(value); }
+  bool number_integer(std::int64_t value) {
+    return keep(std::to_string(value)) && addNumber(static_cast<double>(value), static_cast<float>(value));
+  }
+  bool number_unsigned(std::uint64_t value) {
+    return keep(std::to_string(value)) && addNumber(static_cast<double>(value), static_cast<float>(value));
+  }
+  bool number_float(double value, const std::string& digits) {
+    return keep(digits) && addNumber(value, parseFloat(digits).value_or(0.0f));
+  }
+  bool string(std::string& value) {
+    if (!keep(jsonQuoted(value))) return false;
+    Json node;
+    node.kind = Kind::text;
+    node.text = std::move(value);
+    return add(std::move(node));
+  }
+  bool binary(json::binary_t&) { return false; }
+  bool start_object(std::size_t) { return open(Kind::object, "{"); }
+  bool start_array(std::size_t) { return open(Kind::list, "["); }
+  bool end_object() { return checkKeys() && close("}"); }
+  bool end_array() { return close("]"); }
+  bool key(std::string& name);
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& why);
+
+ private:
+  struct Frame {
+    Json node;
+    std::string key;  ///< of the value that comes next, in an object
+  };
+
+  bool fail(Error::Kind kind, std::string_view sentence);
+  bool add(Json node);
+  bool addNumber(double value, float single);
+  bool addBoolean(bool value);
+  bool addToArray(Kind kind, float value, const Json& alone);
+  bool spread(Json& node);
+  bool open(Kind kind, std::string_view bracket);
+  bool close(std::string_view bracket);
+  bool checkKeys();
+  bool keep(std::string_view token);
+  std::string path() const;
+  std::string place(std::size_t position) const;
+
+  std::string_view text_;
+  std::vector<std::string_view> known_;
+  std::vector<Frame> frames_;
+  std::size_t nodes_ = 0, arrayItems_ = 0;
+  bool isUnknown_ = false;  ///< inside a field of the root that is not known
+};
+
+// Where the parse is: "q.data[7]", "" at the root.
+std::string Builder::path() const {
+  std::string out;
+  for (const Frame& frame : frames_) {
+    if (frame.node.kind == Kind::object) {
+      if (!frame.key.empty()) out += (out.empty() ? "" : ".") + frame.key;
+    } else {
+      out += "[" + std::to_string(frame.node.items.size() + frame.node.numbers.size()) + "]";
+    }
+  }
+  if (out.size() > 80 || std::any_of(out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }))
+    return {};
+  return out;
+}
+
+std::string Builder::place(std::size_t position) const {
+  const std::string_view before = text_.substr(0, position);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const std::string where = path();
+  return "line " + std::to_string(lines + 1) + ", column " + std::to_string(position - start + 1) +
+         (where.empty() ? "" : " (" + where + ")");
+}
+
+bool Builder::fail(Error::Kind kind, std::string_view sentence) {
+  const std::string where = path();
+  if (!error) error = refusal(kind, where.empty() ? "text" : where, sentence);
+  return false;
+}
+
+// Repeats the text of unknown fields, so that nothing of it is lost by reading numbers.
+bool Builder::keep(std::string_view token) {
+  if (!isUnknown_ || result.unknownTooLong) return true;
+  std::string& out = result.unknown;
+  const bool first = out.empty() || out.back() == '{' || out.back() == '[' || out.back() == ':';
+  if (!first && token != "}" && token != "]") out += ',';
+  out += token;
+  result.unknownTooLong = out.size() > kMaxUnknownBytes;
+  return true;
+}
+
+bool Builder::key(std::string& name) {
+  Frame& frame = frames_.back();
+  if (frames_.size() == 1) isUnknown_ = std::find(known_.begin(), known_.end(), name) == known_.end();
+  keep(jsonQuoted(name));
+  if (isUnknown_ && !result.unknownTooLong) result.unknown += ':';
+  frame.key = std::move(name);
+  return true;
+}
+
+bool Builder::add(Json node) {
+  if (++nodes_ > kMaxNodes)
+    return fail(Error::Kind::memory, "there are more than " + std::to_string(kMaxNodes) +
+                                         " values; give long tensors as {\"shape\", \"data\"}.");
+  if (frames_.empty()) {
+    result.root = std::move(node);
+    return true;
+  }
+  Frame& top = frames_.back();
+  if (!spread(top.node)) return false;
+  if (top.node.kind == Kind::object) top.node.keys.push_back(std::exchange(top.key, {}));
+  top.node.items.push_back(std::move(node));
+  return true;
+}
+
+// A plain array that gets a value of another kind becomes a list.
+bool Builder::spread(Json& node) {
+  if (node.kind != Kind::numbers && node.kind != Kind::booleans) return true;
+  nodes_ += node.numbers.size();
+  if (nodes_ > kMaxNodes)
+    return fail(Error::Kind::type, "a list of numbers goes on with something else; give numbers only.");
+  for (const float value : node.numbers) {
+    Json item;
+    item.kind = node.kind == Kind::numbers ? Kind::number : Kind::boolean;
+    item.number = item.single = value;
+    item.boolean = value != 0;
+    node.items.push_back(std::move(item));
+  }
+  node.numbers.clear();
+  node.kind = Kind::list;
+  return true;
+}
+
+bool Builder::addToArray(Kind kind, float value, const Json& alone) {
+  if (frames_.empty() || frames_.back().node.kind == Kind::object) return add(alone);
+  Json& node = frames_.back().node;
+  if (node.kind == Kind::list && node.items.empty()) node.kind = kind;
+  if (node.kind != kind) return add(alone);
+  if (++arrayItems_ > kMaxArrayItems)
+    return fail(Error::Kind::memory,
+                "there are more than " + std::to_string(kMaxArrayItems) + " numbers; give smaller tensors.");
+  node.numbers.push_back(value);
+  return true;
+}
+
+bool Builder::addNumber(double value, float single) {
+  Json node;
+  node.kind = Kind::number;
+  node.number = value, node.single = single;
+  return addToArray(Kind::numbers, single, node);
+}
+
+bool Builder::addBoolean(bool value) {
+  Json node;
+  node.kind = Kind::boolean;
+  node.boolean = value;
+  return addToArray(Kind::booleans, value ? 1.0f : 0.0f, node);
+}
+
+bool Builder::open(Kind kind, std::string_view bracket) {
+  if (frames_.size() >= static_cast<std::size_t>(kMaxDepth))
+    return fail(Error::Kind::syntax,
+                "lists and objects are more than " + std::to_string(kMaxDepth) + " deep; use fewer levels.");
+  keep(bracket);
+  frames_.emplace_back();
+  frames_.back().node.kind = kind;
+  return true;
+}
+
+bool Builder::close(std::string_view bracket) {
+  keep(bracket);
+  Json node = std::move(frames_.back().node);
+  frames_.pop_back();
+  return add(std::move(node));
+}
+
+bool Builder::checkKeys() {
+  std::vector<std::string> keys = frames_.back().node.keys;
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice == keys.end()) return true;
+  return fail(Error::Kind::syntax, "the key " + inQuotes(*twice) + " is given twice; give it once.");
+}
+
+bool isPartOfWord(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
+         c == '+';
+}
+
+// The number or name that the parser stopped in.
+std::string_view wordAt(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return {};
+  std::size_t begin = at, end = at;
+  while (begin > 0 && isPartOfWord(text[begin - 1])) --begin;
+  while (end < text.size() && isPartOfWord(text[end])) ++end;
+  return text.substr(begin, std::max<std::size_t>(end - begin, 1));
+}
+
+bool Builder::parse_error(std::size_t position, const std::string& token,
+                          const nlohmann::detail::exception& why) {
+  if (error) return false;
+  const std::size_t at = position > 0 ? position - 1 : 0;
+  const std::string_view word = wordAt(text_, at);
+  if (why.id == 406)
+    return fail(Error::Kind::range,
+                inQuotes(token) + " is too large for a 32-bit number; use -3.4e38 to 3.4e38.");
+  if (word == "NaN" || word == "nan" || word == "Infinity" || word == "-Infinity" || word == "inf" ||
+      word == "-inf")
+    return fail(Error::Kind::range, std::string(word) + " cannot be used; give a finite number.");
+  if (at >= text_.size())
+    return fail(Error::Kind::syntax,
+                "the text ends too early, at " + place(text_.size()) + "; is the file complete?");
+  const bool isAfterEnd = frames_.empty() && nodes_ > 0;
+  return fail(Error::Kind::syntax, "at " + place(at) + " " + inQuotes(word) +
+                                       (isAfterEnd ? " comes after the end; remove it."
+                                                   : " does not belong there; give valid JSON in UTF-8."));
+}
+
+// Files saved as "Unicode" by some editors begin with one.
+bool hasByteOrderMark(std::string_view text) {
+  return text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" ||
+         text.substr(0, 2) == "\xfe\xff";
+}
+
+}  // namespace
+
+const Json* Json::find(std::string_view key) const {
+  const auto found = std::find(keys.begin(), keys.end(), key);
+  return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
+}
+
+std::string_view Json::kindName() const {
+  switch (kind) {
+    case Kind::null:
+      return "null";
+    case Kind::boolean:
+      return "true or false";
+    case Kind::number:
+      return "a number";
+    case Kind::text:
+      return "a text";
+    case Kind::object:
+      return "an object";
+    case Kind::list:
+    case Kind::numbers:
+    case Kind::booleans:
+      return "a list";
+  }
+  return {};
+}
+
+attention::Result<JsonText> parseJson(std::string_view text, std::vector<std::string_view> known) {
+  if (text.size() > kMaxTextBytes)
+    return refusal(Error::Kind::memory, "text",
+                   std::to_string(text.size()) + " bytes are too many; use at most " +
+                       std::to_string(kMaxTextBytes) + ".");
+  if (hasByteOrderMark(text))
+    return refusal(Error::Kind::syntax, "text",
+                   "it begins with a byte order mark; save it as UTF-8 without one.");
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return refusal(Error::Kind::syntax, "text", "it is empty; give a state or tensors in JSON.");
+  Builder builder(text, std::move(known));
+  if (json::sax_parse(text.begin(), text.end(), &builder) && !builder.error) return std::move(builder.result);
+  return builder.error ? *builder.error
+                       : refusal(Error::Kind::syntax, "text", "it is not JSON; check the file.");
+}
+
+std::string jsonQuoted(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (byte >= 0x20)
+      out += c;
+    else
+      out += "\\u00", out += digits[byte >> 4], out += digits[byte & 15];
+  }
+  return out + '"';
+}
+
+}  // namespace document

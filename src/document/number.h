@@ -1,0 +1,21 @@
+// Numbers as text and back. The numeric locale is "C", which nothing in the project changes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace document {
+
+/// The fewest digits that read back to the same bits: "0.1", "-0.0", "1e+20". Finite numbers only; valid
+/// JSON.
+std::string shortest(float value);
+std::string shortest(double value);
+/// The double that is written with the same digits: 0.1 for 0.1f, where a plain conversion gives
+/// 0.10000000149….
+double readable(float value);
+/// The float nearest to a decimal number such as "-1.5e3", ".5", "+2."; infinite beyond the range; none if it
+/// is no number.
+std::optional<float> parseFloat(std::string_view text);
+
+}  // namespace document

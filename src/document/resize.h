@@ -1,0 +1,47 @@
+// Changes of shape: tokens, heads, columns. What stays keeps its numbers; what is new gets seeded ones.
+#pragma once
+
+#include "document/state.h"
+
+namespace document {
+
+/// Numbers of N(0, 1) with two decimals for the cells of one tensor. They depend on the seed, the tensor and
+/// the place, so that growing, shrinking and growing again brings back the same ones.
+class SeededCells {
+ public:
+  SeededCells(std::uint32_t seed, TensorId tensor);
+  float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const;
+
+ private:
+  std::uint64_t state_;
+};
+
+/// How the rows or columns of a tensor are counted: `groups` (heads) of `size`. A place is the group and the
+/// one within it, so that a change of d_k keeps the places of the columns that stay.
+struct Axis {
+  int groups = 1, size = 1;
+  int count() const { return groups * size; }
+  std::uint32_t place(int i) const {
+    return static_cast<std::uint32_t>(i / size) << 16 | static_cast<std::uint32_t>(i % size);
+  }
+};
+/// The axes of an input tensor of this state, and how many heads it has.
+struct Axes {
+  int heads = 1;
+  Axis rows, cols;
+};
+Axes axes(const State& state, TensorId id);
+
+/// Gives the input tensor the shape that the state's sizes say, and fills it from state.seed.
+void fillSeeded(State& state, TensorId id);
+/// Changes d_k and the columns of X: what stays keeps its numbers, what is new is seeded.
+void resize(State& state, int headDim, int modelDim);
+/// The same columns in another number of heads, which must divide the width.
+void regroup(State& state, int heads);
+/// Rows and labels for new tokens before `at`, seeded; painted cells move along.
+void insertTokens(State& state, int at, int count);
+void removeTokens(State& state, int at, int count);
+/// An all-visible mask is kept as an empty one, so that equal states are equal in every bit.
+void tidyMask(PaintedMask& mask);
+
+}  // namespace document

@@ -1,0 +1,83 @@
+#include "document/sentence.h"
+
+namespace document {
+namespace {
+
+bool isControl(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
+
+std::string escapedByte(char c) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  return std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
+}
+
+}  // namespace
+
+attention::Error refusal(attention::Error::Kind kind, std::string_view field, std::string_view text) {
+  std::string message(field);
+  message += ": ";
+  message += text;
+  return {kind, std::string(field), std::move(message)};
+}
+
+std::string inQuotes(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  std::string out = "\"";
+  std::size_t at = 0;
+  while (at < text.size() && at < longest) {
+    const int length = utf8Length(text.substr(at));
+    if (length == 0 || isControl(utf8Decode(text.substr(at)))) {
+      out += escapedByte(text[at++]);
+    } else {
+      out += text.substr(at, static_cast<std::size_t>(length));
+      at += static_cast<std::size_t>(length);
+    }
+  }
+  return out + (at < text.size() ? "…\"" : "\"");
+}
+
+std::string orList(const std::vector<std::string>& items) {
+  std::string out;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += i + 1 == items.size() ? " or " : ", ";
+    out += items[i];
+  }
+  return out;
+}
+
+std::string shapeText(const std::vector<std::int64_t>& shape) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) out += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return out + "]";
+}
+
+int utf8Length(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  const int length = first < 0x80   ? 1
+                     : first < 0xc2 ? 0
+                     : first < 0xe0 ? 2
+                     : first < 0xf0 ? 3
+                     : first < 0xf5 ? 4
+                                    : 0;
+  if (length == 0 || text.size() < static_cast<std::size_t>(length)) return 0;
+  for (int i = 1; i < length; ++i)
+    if ((byte(static_cast<std::size_t>(i)) & 0xc0) != 0x80) return 0;
+  // Longer than needed, surrogates, and beyond U+10FFFF: all are told by the second byte.
+  const unsigned second = length > 1 ? byte(1) : 0;
+  const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                   (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  return bad ? 0 : length;
+}
+
+char32_t utf8Decode(std::string_view text) {
+  const int length = utf8Length(text);
+  const auto first = static_cast<unsigned char>(text[0]);
+  char32_t c = length == 1 ? first : first & (0x7fu >> length);
+  for (int i = 1; i < length; ++i)
+    c = (c << 6) | (static_cast<unsigned char>(text[static_cast<std::size_t>(i)]) & 0x3fu);
+  return c;
+}
+
+}  // namespace document

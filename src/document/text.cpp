@@ -1,0 +1,271 @@
+#include "document/text.h"
+
+#include <algorithm>
+
+#include "document/block.h"
+#include "document/number.h"
+#include "document/resize.h"
+#include "document/sentence.h"
+#include "document/tensors.h"
+
+namespace document {
+namespace {
+
+using ErrorKind = Error::Kind;
+using Kind = Json::Kind;
+
+constexpr int kVersion = 1;
+
+/// Sizes of an input tensor in the text: matrices have two, Q, K and V three.
+std::vector<std::int64_t> textShape(const State& state, TensorId id) {
+  const Axes want = axes(state, id);
+  if (id == TensorId::q || id == TensorId::k || id == TensorId::v)
+    return {want.heads, want.rows.count(), want.cols.count()};
+  return {want.rows.count(), want.cols.count()};
+}
+
+// ---- writing
+// ------------------------------------------------------------------------------------------------------
+
+std::string tensorText(const State& state, TensorId id) {
+  std::string out = "{\"shape\": " + shapeText(textShape(state, id)) + ", \"data\": [";
+  const char* separator = "";
+  for (const float value : input(state, id)->values()) {
+    out += separator;
+    out += shortest(value);
+    separator = ",";
+  }
+  return out + "]}";
+}
+
+std::string maskText(const PaintedMask& mask) {
+  std::string out = "{\"shape\": " + shapeText({mask.rows, mask.cols}) + ", \"dtype\": \"bool\", \"data\": [";
+  for (std::size_t i = 0; i < mask.blocked.size(); ++i) {
+    if (i > 0) out += ',';
+    out += mask.blocked[i] != 0 ? "false" : "true";
+  }
+  return out + "]}";
+}
+
+std::string labelsText(const std::vector<std::string>& labels) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < labels.size(); ++i) out += (i > 0 ? ", " : "") + jsonQuoted(labels[i]);
+  return out + "]";
+}
+
+// ---- reading
+// ------------------------------------------------------------------------------------------------------
+
+std::vector<std::string_view> knownFields() {
+  std::vector<std::string_view> names{"version", "preset", "mask"};
+  for (const Option& o : options()) names.push_back(o.name);
+  for (const TensorId id : inputIds()) names.push_back(attention::name(id));
+  return names;
+}
+
+Check checkVersion(const Json& version) {
+  const std::string reads = "this playground reads version " + std::to_string(kVersion);
+  if (version.kind != Kind::number)
+    return refusal(ErrorKind::type, "version",
+                   std::string(version.kindName()) + " is not a version number; " + reads + ".");
+  if (version.number == kVersion) return {};
+  if (version.number > kVersion)
+    return refusal(ErrorKind::version, "version",
+                   shortest(version.number) + " is newer than this playground, which reads version " +
+                       std::to_string(kVersion) + "; reload the page or update the program.");
+  return refusal(ErrorKind::version, "version", shortest(version.number) + " does not exist; " + reads + ".");
+}
+
+/// Reads one state text; each step leaves what it found in the members.
+class StateReader {
+ public:
+  explicit StateReader(JsonText text) : text_(std::move(text)), root_(text_.root) {}
+
+  Result<State> read() {
+    if (Check bad = checkVersion(*root_.find("version"))) return *bad;
+    if (Check bad = readUnknown()) return *bad;
+    if (Check bad = readPreset()) return *bad;
+    if (Check bad = readOptions()) return *bad;
+    if (Check bad = readBlocks()) return *bad;
+    if (Check bad = readSizes()) return *bad;
+    if (Check bad = fillTensors()) return *bad;
+    if (const Json* json = root_.find("mask")) {
+      auto mask = readMask(*json, state_.tokens);
+      if (!mask) return mask.error();
+      state_.painted = std::move(*mask);
+    }
+    if (Check bad = check(state_)) return *bad;
+    return std::move(state_);
+  }
+
+ private:
+  Check readUnknown();
+  Check readPreset();
+  Check readOptions();
+  Check readBlocks();
+  Check readSizes();
+  Check fillTensors();
+  const Block* block(TensorId id) const {
+    const auto& found = blocks_[static_cast<std::size_t>(id)];
+    return found ? &*found : nullptr;
+  }
+
+  JsonText text_;
+  const Json& root_;
+  State state_;
+  std::optional<Block> blocks_[static_cast<std::size_t>(TensorId::v) + 1];
+};
+
+Check StateReader::readUnknown() {
+  if (text_.unknownTooLong)
+    return refusal(ErrorKind::memory, "text",
+                   "fields that this version does not know take more than " +
+                       std::to_string(kMaxUnknownBytes) + " bytes; remove them.");
+  if (!text_.unknown.empty()) state_.unknownFields = "{" + text_.unknown + "}";
+  return {};
+}
+
+Check StateReader::readPreset() {
+  const Json* preset = root_.find("preset");
+  if (preset == nullptr) return {};
+  if (preset->kind != Kind::text)
+    return refusal(ErrorKind::type, "preset",
+                   std::string(preset->kindName()) + " is not a text; give a name or \"\".");
+  state_.preset = preset->text;
+  return checkLabel("preset", state_.preset);
+}
+
+Check StateReader::readOptions() {
+  for (const Option& o : options()) {
+    const Json* json = root_.find(o.name);
+    if (json == nullptr) continue;
+    auto value = readValue(*json, o.name);
+    if (!value) return value.error();
+    if (Check bad = checkAlone(o, *value)) return bad;
+    assign(state_, o.id, *value);
+    if (o.id == OptionId::temperature)
+      state_.temperature = json->single;  // rounded once, not by way of double
+  }
+  return {};
+}
+
+Check StateReader::readBlocks() {
+  for (const TensorId id : inputIds()) {
+    const std::string_view name = attention::name(id);
+    const Json* json = root_.find(name);
+    if (json == nullptr && !isEditable(state_, id)) continue;
+    if (json == nullptr)
+      return refusal(ErrorKind::type, name,
+                     "it is missing; a state of mode " +
+                         std::string(state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o."
+                                                            : "\"qkv\" has q, k and v."));
+    auto read = readBlock(*json, name, Kind::numbers);
+    if (!read) return read.error();
+    const std::size_t rank = textShape(state_, id).size();
+    if (read->shape.size() != rank)
+      return refusal(ErrorKind::range, std::string(name) + ".shape",
+                     shapeText(read->shape) + " does not have " + std::to_string(rank) + " sizes; use " +
+                         (rank == 3 ? "[heads, tokens, d_k]." : "[rows, columns]."));
+    blocks_[static_cast<std::size_t>(id)] = std::move(*read);
+  }
+  return {};
+}
+
+// What the options do not say, the tensors do.
+Check StateReader::readSizes() {
+  const auto fill = [](int& size, std::int64_t value) {
+    if (size == 0) size = static_cast<int>(value);
+  };
+  if (const Block* q = block(TensorId::q)) {
+    fill(state_.heads, q->shape[0]), fill(state_.tokens, q->shape[1]), fill(state_.headDim, q->shape[2]);
+  }
+  if (const Block* x = block(TensorId::x))
+    fill(state_.tokens, x->shape[0]), fill(state_.modelDim, x->shape[1]);
+  fill(state_.heads, 1);
+  if (const Block* w = block(TensorId::w_q)) {
+    fill(state_.modelDim, w->shape[0]);
+    if (state_.heads > 0) fill(state_.headDim, w->shape[1] / state_.heads);
+  }
+  if (state_.modelDim == 0) {
+    if (Check bad = checkSizes("tokens", state_.tokens, state_.heads, state_.headDim, 1)) return bad;
+    state_.modelDim = defaultModelDim(state_);
+  }
+  if (Check bad = checkSizes("tokens", state_.tokens, state_.heads, state_.headDim, state_.modelDim))
+    return bad;
+  if (root_.find("labels") == nullptr)
+    for (int i = 0; i < state_.tokens; ++i) state_.labels.push_back("t" + std::to_string(i + 1));
+  return {};
+}
+
+Check StateReader::fillTensors() {
+  for (const TensorId id : inputIds()) {
+    const Block* read = block(id);
+    const std::vector<std::int64_t> want = textShape(state_, id);
+    if (read != nullptr && read->shape != want)
+      return refusal(ErrorKind::range, std::string(attention::name(id)) + ".shape",
+                     shapeText(read->shape) + " does not fit tokens " + std::to_string(state_.tokens) +
+                         ", heads " + std::to_string(state_.heads) + ", d_k " +
+                         std::to_string(state_.headDim) + " and model_dim " +
+                         std::to_string(state_.modelDim) + "; it must be " + shapeText(want) + ".");
+  }
+  for (const TensorId id : inputIds()) {
+    const Axes shape = axes(state_, id);
+    if (const Block* read = block(id))
+      *input(state_, id) = tensorOf(*read, shape.heads, shape.rows.count(), shape.cols.count());
+    else
+      fillSeeded(state_, id);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string toText(const State& state) {
+  std::string out =
+      "{\"version\": " + std::to_string(kVersion) + ",\n\"preset\": " + jsonQuoted(state.preset);
+  const auto field = [&](std::string_view name, const std::string& value) {
+    out += ",\n\"";
+    out += name;
+    out += "\": ";
+    out += value;
+  };
+  for (const Option& o : options()) field(o.name, toJson(get(state, o.id)));
+  for (const TensorId id : inputIds()) field(attention::name(id), tensorText(state, id));
+  if (!state.painted.empty()) field("mask", maskText(state.painted));
+  if (state.unknownFields.size() > 2)
+    out += ",\n" + state.unknownFields.substr(1, state.unknownFields.size() - 2);
+  return out + "}\n";
+}
+
+Result<State> fromText(std::string_view text, const State& current) {
+  auto parsed = parseJson(text, knownFields());
+  if (!parsed) return parsed.error();
+  const Json& root = parsed->root;
+  if (root.kind != Kind::object)
+    return refusal(
+        ErrorKind::type, "text",
+        std::string(root.kindName()) +
+            " is neither a state nor a tensors file; give an object with version, or with q, k and v.");
+  if (root.find("version") != nullptr) return StateReader(std::move(*parsed)).read();
+  if (root.find("q") != nullptr || root.find("x") != nullptr) return readTensors(root, current);
+  return refusal(ErrorKind::type, "version",
+                 "it is missing; a state has \"version\": 1, a tensors file q, k and v.");
+}
+
+std::string toJson(const Value& value) {
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const double* number = std::get_if<double>(&value)) return shortest(*number);
+  if (const std::string* text = std::get_if<std::string>(&value)) return jsonQuoted(*text);
+  return labelsText(*std::get_if<std::vector<std::string>>(&value));
+}
+
+Result<Value> valueFromJson(std::string_view json, std::string_view field) {
+  auto parsed = parseJson(json, {});
+  if (parsed) return readValue(parsed->root, field);
+  Error error = parsed.error();
+  if (error.field == "text")
+    error = refusal(error.kind, field, std::string_view(error.message).substr(error.field.size() + 2));
+  return error;
+}
+
+}  // namespace document

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <cmath>
+
+#include "document/number.h"
+#include "document/sentence.h"
+#include "document/text.h"
+
+namespace document {
+namespace {
+
+using Kind = Error::Kind;
+
+constexpr std::string_view kMinus = "\u2212";
+constexpr std::string_view kBlank = " \r\f\v";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlank);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+// Spaces separate only where nothing else does.
+std::vector<std::string_view> cellsOf(std::string_view line) {
+  const std::string_view marks = line.find_first_of("\t,;") != std::string_view::npos ? "\t,;" : " ";
+  std::vector<std::string_view> cells;
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find_first_of(marks, at), line.size());
+    const std::string_view cell = trimmed(line.substr(at, end - at));
+    if (marks != " " || !cell.empty()) cells.push_back(cell);
+    at = end + 1;
+  }
+  return cells;
+}
+
+std::optional<float> numberOf(std::string_view cell) {
+  if (cell.starts_with(kMinus)) return parseFloat("-" + std::string(cell.substr(kMinus.size())));
+  return parseFloat(cell);
+}
+
+Check addRow(std::string_view line, CellBlock& block) {
+  const std::vector<std::string_view> cells = cellsOf(line);
+  const std::string row = "row " + std::to_string(block.rows + 1);
+  if (block.rows > 0 && static_cast<int>(cells.size()) != block.cols)
+    return refusal(Kind::range, "cells",
+                   row + " has " + std::to_string(cells.size()) + " numbers, the rows before it " +
+                       std::to_string(block.cols) + "; give every row the same length.");
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const auto value = numberOf(cells[i]);
+    if (!value || !std::isfinite(*value))
+      return refusal(Kind::range, "cells",
+                     row + ", column " + std::to_string(i + 1) + ": " + inQuotes(cells[i]) +
+                         (value ? " is too large; use -3.4e38 to 3.4e38."
+                                : " is no number; give numbers such as -0.5."));
+    block.values.push_back(*value);
+  }
+  block.cols = static_cast<int>(cells.size());
+  ++block.rows;
+  return {};
+}
+
+}  // namespace
+
+std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols) {
+  std::string out;
+  for (int r = row; r < row + rows; ++r)
+    for (int c = col; c < col + cols; ++c) {
+      if (!tensor.contains(head, r, c)) return {};
+      const float value = tensor.at(head, r, c);
+      // Masked scores are minus infinity, which spreadsheets know as this word.
+      out += std::isfinite(value) ? shortest(value) : value < 0 ? "-inf" : "inf";
+      out += c + 1 < col + cols ? '\t' : '\n';
+    }
+  return out;
+}
+
+Result<CellBlock> fromTsv(std::string_view text) {
+  // Each cell takes at least a digit and a separator.
+  if (text.size() > kMaxTextBytes)
+    return refusal(Kind::memory, "cells",
+                   std::to_string(text.size()) + " bytes are too many; use at most " +
+                       std::to_string(kMaxTextBytes) + ".");
+  CellBlock block;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\n\r"), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (trimmed(line).find_first_not_of('\t') == std::string_view::npos) continue;
+    if (Check bad = addRow(line, block)) return *bad;
+    if (static_cast<std::int64_t>(block.values.size()) > kMaxNumbers)
+      return refusal(Kind::memory, "cells",
+                     "there are more than " + std::to_string(kMaxNumbers) + " numbers; give fewer.");
+  }
+  if (block.rows == 0)
+    return refusal(Kind::range, "cells", "there is no number; give numbers separated by tabs.");
+  return block;
+}
+
+}  // namespace document
