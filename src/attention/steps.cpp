@@ -1,103 +1,49 @@
 #include "attention/steps.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
+
+#include "attention/kernels.h"
 
 namespace attention {
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using ConstBlock = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
-using Block = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+constexpr float kMost = std::numeric_limits<float>::max();
 
-ConstBlock block(const Tensor& t, int head, Span rows, Span cols) {
-  return {t.row(head, rows.begin) + cols.begin, rows.size(), cols.size(), Eigen::OuterStride<>(t.cols())};
-}
-Block block(Tensor& t, int head, Span rows, Span cols) {
-  return {t.row(head, rows.begin) + cols.begin, rows.size(), cols.size(), Eigen::OuterStride<>(t.cols())};
-}
-
-Span all(int count) { return {0, count}; }
-
-/// Products of huge numbers overflow float, and ∞ − ∞ is NaN. Where that has happened, the cell is computed again
-/// in double (which holds any product of two floats) and saturated. `left` times `right` gave `result`.
-template <class Left, class Right>
-void repair(const Left& left, const Right& right, Block result) {
-  if ((result.array() * 0.0f).sum() == 0.0f) return;  // 0 times a finite number is 0, anything else is NaN
-  for (Eigen::Index r = 0; r < result.rows(); ++r) {
-    for (Eigen::Index c = 0; c < result.cols(); ++c) {
-      if (std::isfinite(result(r, c))) continue;
-      double sum = 0.0;
-      for (Eigen::Index i = 0; i < left.cols(); ++i) sum += double{left(r, i)} * double{right(i, c)};
-      result(r, c) = saturate(sum);
-    }
+/// to[rows, toFirst…] = x[rows] · w[:, wFirst…], `count` columns of it.
+void multiply(const Tensor& x, const Tensor& w, Span rows, int wFirst, int count, float* to, int toStride) {
+  const kernels::Kernel kernel = kernels::best();
+  if (count == 1 && x.cols() <= Limits::modelDim) {  // a column lies scattered in w: gathered, it is dot products
+    float column[Limits::modelDim];
+    for (int i = 0; i < x.cols(); ++i) column[i] = w.at(0, i, wFirst);
+    return kernels::dots(kernel, column, x.row(0, rows.begin), x.cols(), rows.size(), x.cols(), to, toStride);
   }
-}
-
-template <class Left, class Right>
-void multiply(const Left& left, const Right& right, Block result) {
-  if (result.size() == 0) return;
-  result.noalias() = left * right;
-  repair(left, right, result);
+  for (int r = rows.begin; r < rows.end; ++r, to += toStride) {
+    kernels::weightedSum(kernel, x.row(0, r), w.data() + wFirst, w.cols(), x.cols(), count, to);
+  }
 }
 
 /// One of Q, K, V: a block of head `head`, copied from `given` or computed from x and `w`.
 void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, int head, Span rows, Span cols, Tensor& out) {
-  if (given) {
-    block(out, head, rows, cols) = block(*given, head, rows, cols);
-    return;
+  if (rows.empty() || cols.empty()) return;
+  if (!given) {
+    return multiply(*x, *w, rows, head * out.cols() + cols.begin, cols.size(), out.row(head, rows.begin) + cols.begin,
+                    out.cols());
   }
-  const int first = head * out.cols();
-  multiply(block(*x, 0, rows, all(x->cols())),
-           block(*w, 0, all(x->cols()), {first + cols.begin, first + cols.end}), block(out, head, rows, cols));
-}
-
-int kvHeadOf(const Spec& spec, int head) { return head / (spec.heads / spec.kvHeads); }
-
-/// e = exp((s − max) / T), the exponent of exp(s/T − max/T) without rounding s/T first: the difference of two
-/// near scores is exact, so a small temperature costs no accuracy. Below kLowest e is exactly 0: a denormal weight
-/// is slow to multiply and invisible.
-constexpr float kLowest = -87.0f;
-
-float exponentialsOf(const float* masked, int count, float max, float temperature, float* exponentials) {
-  double sum = 0.0;
-  for (int j = 0; j < count; ++j) {
-    const float exponent = (masked[j] - max) / temperature;
-    const float e = exponent < kLowest ? 0.0f : std::exp(exponent);
-    exponentials[j] = e;
-    sum += double{e};
+  for (int r = rows.begin; r < rows.end; ++r) {
+    std::copy_n(given->row(head, r) + cols.begin, cols.size(), out.row(head, r) + cols.begin);
   }
-  return static_cast<float>(sum);
-}
-
-void makeWeightsRow(const Spec& spec, int head, int query, Trace& trace) {
-  const int count = spec.keyCount;
-  const float* masked = trace.masked.row(head, query);
-  float* exponentials = trace.exponentials.row(head, query);
-  float* weights = trace.weights.row(head, query);
-  const float max = *std::max_element(masked, masked + count);
-  if (max == -std::numeric_limits<float>::infinity()) {  // no key is visible
-    trace.rowMax.at(head, query, 0) = max;
-    trace.rowSum.at(head, query, 0) = 0.0f;
-    std::fill_n(exponentials, count, 0.0f);
-    std::fill_n(weights, count, 0.0f);
-    return;
-  }
-  const float sum = exponentialsOf(masked, count, max, spec.temperature, exponentials);
-  trace.rowMax.at(head, query, 0) = saturate(double{max} / double{spec.temperature});
-  trace.rowSum.at(head, query, 0) = sum;
-  for (int j = 0; j < count; ++j) weights[j] = exponentials[j] / sum;
 }
 
 }  // namespace
 
 float saturate(double value) {
-  constexpr double kMost = std::numeric_limits<float>::max();
-  return static_cast<float>(std::clamp(value, -kMost, kMost));
+  return static_cast<float>(std::clamp(value, -double{kMost}, double{kMost}));
 }
+
+int kvHeadOf(const Spec& spec, int head) { return head / (spec.heads / spec.kvHeads); }
 
 void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace) {
   const int heads = spec.heads, queries = spec.queryCount, keys = spec.keyCount;
@@ -114,32 +60,43 @@ void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace) {
   trace.output.reshape(1, queries, inputs.wO ? inputs.wO->cols() : trace.concat.cols());
 }
 
-void makeQueries(const Spec&, const Inputs& in, int head, Span rows, Span cols, Trace& trace) {
+void makeQueries(const Inputs& in, int head, Span rows, Span cols, Trace& trace) {
   makeInput(in.q, in.x, in.wQ, head, rows, cols, trace.q);
 }
 
-void makeKeys(const Spec&, const Inputs& in, int kvHead, Span rows, Span cols, Trace& trace) {
+void makeKeys(const Inputs& in, int kvHead, Span rows, Span cols, Trace& trace) {
   makeInput(in.k, in.x, in.wK, kvHead, rows, cols, trace.k);
 }
 
-void makeValues(const Spec&, const Inputs& in, int kvHead, Span rows, Span cols, Trace& trace) {
+void makeValues(const Inputs& in, int kvHead, Span rows, Span cols, Trace& trace) {
   makeInput(in.v, in.x, in.wV, kvHead, rows, cols, trace.v);
 }
 
 void makeRaw(const Spec& spec, int head, Span queries, Span keys, Trace& trace) {
-  const ConstBlock k = block(std::as_const(trace.k), kvHeadOf(spec, head), keys, all(spec.headDim));
-  multiply(block(trace.q, head, queries, all(spec.headDim)), k.transpose(), block(trace.raw, head, queries, keys));
+  if (queries.empty() || keys.empty()) return;
+  const kernels::Kernel kernel = kernels::best();
+  const int dim = spec.headDim;
+  const float* firstKey = trace.k.row(kvHeadOf(spec, head), keys.begin);
+  if (keys.size() == 1) {
+    kernels::dots(kernel, firstKey, trace.q.row(head, queries.begin), dim, queries.size(), dim,
+                  trace.raw.row(head, queries.begin) + keys.begin, spec.keyCount);
+    return;
+  }
+  for (int i = queries.begin; i < queries.end; ++i) {
+    kernels::dots(kernel, trace.q.row(head, i), firstKey, dim, keys.size(), dim, trace.raw.row(head, i) + keys.begin, 1);
+  }
 }
 
 void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trace) {
-  constexpr float kMost = std::numeric_limits<float>::max();
   const float factor = scaleFactor(spec);
-  block(trace.scores, head, queries, keys) =
-      (block(trace.raw, head, queries, keys) * factor).cwiseMin(kMost).cwiseMax(-kMost);
+  for (int i = queries.begin; i < queries.end; ++i) {
+    const float* raw = trace.raw.row(head, i);
+    float* scores = trace.scores.row(head, i);
+    for (int j = keys.begin; j < keys.end; ++j) scores[j] = std::clamp(raw[j] * factor, -kMost, kMost);
+  }
 }
 
 void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace) {
-  constexpr float kHidden = -std::numeric_limits<float>::infinity();
   for (int i = queries.begin; i < queries.end; ++i) {
     const KeyRange visible = visibleKeys(spec, i);
     const int begin = std::clamp(visible.begin, keys.begin, keys.end);
@@ -157,28 +114,51 @@ void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span que
 }
 
 void makeWeights(const Spec& spec, int head, Span queries, Trace& trace) {
-  for (int i = queries.begin; i < queries.end; ++i) makeWeightsRow(spec, head, i, trace);
+  const kernels::Kernel kernel = kernels::best();
+  for (int i = queries.begin; i < queries.end; ++i) {
+    // Only the keys that may be seen are looked at; the rest of the row is zeros.
+    const KeyRange visible = visibleKeys(spec, i);
+    float *exponentials = trace.exponentials.row(head, i), *weights = trace.weights.row(head, i);
+    const kernels::SoftmaxRow row =
+        kernels::softmax(kernel, trace.masked.row(head, i) + visible.begin, spec.temperature,
+                         visible.end - visible.begin, exponentials + visible.begin, weights + visible.begin);
+    for (float* zeroed : {exponentials, weights}) {
+      std::fill(zeroed, zeroed + visible.begin, 0.0f);
+      std::fill(zeroed + visible.end, zeroed + spec.keyCount, 0.0f);
+    }
+    trace.rowMax.at(head, i, 0) = row.max;
+    trace.rowSum.at(head, i, 0) = row.sum;
+  }
 }
 
 void makeHeadOutput(const Spec& spec, int head, Span queries, Trace& trace) {
-  multiply(block(trace.weights, head, queries, all(spec.keyCount)),
-           block(trace.v, kvHeadOf(spec, head), all(spec.keyCount), all(spec.valueDim)),
-           block(trace.headOutput, head, queries, all(spec.valueDim)));
+  const kernels::Kernel kernel = kernels::best();
+  const int kvHead = kvHeadOf(spec, head), dim = spec.valueDim;
+  for (int i = queries.begin; i < queries.end; ++i) {
+    const KeyRange visible = visibleKeys(spec, i);
+    float* out = trace.headOutput.row(head, i);
+    std::fill_n(out, dim, 0.0f);
+    if (visible.begin == visible.end) continue;
+    kernels::weightedSum(kernel, trace.weights.row(head, i) + visible.begin, trace.v.row(kvHead, visible.begin), dim,
+                         visible.end - visible.begin, dim, out);
+  }
 }
 
-void makeOutput(const Spec& spec, const Inputs& inputs, Span queries, Trace& trace) {
-  for (int h = 0; h < spec.heads; ++h) {
-    const int first = h * spec.valueDim;
-    block(trace.concat, 0, queries, {first, first + spec.valueDim}) =
-        block(trace.headOutput, h, queries, all(spec.valueDim));
+void makeConcat(const Spec& spec, int head, Span queries, Trace& trace) {
+  for (int i = queries.begin; i < queries.end; ++i) {
+    std::copy_n(trace.headOutput.row(head, i), spec.valueDim, trace.concat.row(0, i) + head * spec.valueDim);
   }
-  const ConstBlock concat = block(std::as_const(trace.concat), 0, queries, all(trace.concat.cols()));
-  Block output = block(trace.output, 0, queries, all(trace.output.cols()));
-  if (!inputs.wO) {
-    output = concat;
-    return;
+}
+
+void makeOutput(const Inputs& inputs, Span queries, Span cols, Trace& trace) {
+  if (queries.empty() || cols.empty()) return;
+  float* to = trace.output.row(0, queries.begin) + cols.begin;
+  if (inputs.wO) {
+    return multiply(trace.concat, *inputs.wO, queries, cols.begin, cols.size(), to, trace.output.cols());
   }
-  multiply(concat, block(*inputs.wO, 0, all(inputs.wO->rows()), all(inputs.wO->cols())), output);
+  for (int i = queries.begin; i < queries.end; ++i, to += trace.output.cols()) {
+    std::copy_n(trace.concat.row(0, i) + cols.begin, cols.size(), to);
+  }
 }
 
 }  // namespace attention

@@ -1,4 +1,5 @@
-// The steps of forward(), each for a block of rows and columns, so that Engine can redo exactly what an edit touches.
+// The steps of the layer, each for a block of rows or columns, made of the row operations of kernels.h. forward() takes
+// the projections and the end from here; Engine redoes with them exactly what an edit touches. None allocates memory.
 #pragma once
 
 #include "attention/trace.h"
@@ -16,16 +17,20 @@ struct Span {
 /// saturates at ±FLT_MAX instead of becoming infinite: products that large tie, and no NaN can follow.
 float saturate(double value);
 
+/// The key head that query head `head` reads.
+int kvHeadOf(const Spec& spec, int head);
+
 /// Gives every tensor of the trace the shape that the layer asks for.
 void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace);
 
 /// Q, K, V: copied, or X times its weights. Rows are of Q (of K, of V), columns of one head of it.
-void makeQueries(const Spec& spec, const Inputs& inputs, int head, Span rows, Span cols, Trace& trace);
-void makeKeys(const Spec& spec, const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
-void makeValues(const Spec& spec, const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
+void makeQueries(const Inputs& inputs, int head, Span rows, Span cols, Trace& trace);
+void makeKeys(const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
+void makeValues(const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
 
-/// raw = Q Kᵀ and scores = raw · scaleFactor, for a block of queries and keys.
+/// raw = Q Kᵀ for a block of queries and keys. One key is a column, and as fast as a row.
 void makeRaw(const Spec& spec, int head, Span queries, Span keys, Trace& trace);
+/// scores = raw · scaleFactor.
 void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trace);
 /// masked = scores, or -inf where the key may not be seen.
 void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace);
@@ -33,7 +38,9 @@ void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span que
 void makeWeights(const Spec& spec, int head, Span queries, Trace& trace);
 /// head_output = weights · V of whole rows.
 void makeHeadOutput(const Spec& spec, int head, Span queries, Trace& trace);
-/// concat and output, of whole rows, from head_output.
-void makeOutput(const Spec& spec, const Inputs& inputs, Span queries, Trace& trace);
+/// concat from head_output, whole rows of one head.
+void makeConcat(const Spec& spec, int head, Span queries, Trace& trace);
+/// output from concat: a copy, or concat · W_O.
+void makeOutput(const Inputs& inputs, Span queries, Span cols, Trace& trace);
 
 }  // namespace attention
