@@ -1,0 +1,21 @@
+// Files of the desktop: read with a limit, written whole or not at all.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "attention/error.h"
+
+namespace shell {
+
+/// The whole content, at most `limit` bytes of it being allowed; otherwise a sentence that names the file.
+attention::Result<std::string> readFile(const std::filesystem::path& path, std::size_t limit);
+
+/// Writes beside `path` and renames: whoever reads it finds the old content or the new, never a part.
+attention::Check writeFile(const std::filesystem::path& path, std::string_view content);
+
+/// `path`, or if that exists the first of name-1.ext, name-2.ext … that does not.
+std::filesystem::path freeName(const std::filesystem::path& path);
+
+}  // namespace shell

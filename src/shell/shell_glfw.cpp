@@ -1,0 +1,456 @@
+// The desktop's shell: a window by GLFW, drawn by OpenGL 3.3, that sleeps until something happens. The same program draws
+// pictures for figures and tests without a window on the screen.
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/app.h"
+#include "document/text.h"
+#include "gfx/gl.h"
+#include "shell/file.h"
+#include "shell/options.h"
+#include "shell/picture.h"
+#include "shell/shell.h"
+#include "shell/shell_place.h"
+
+namespace shell {
+namespace {
+
+constexpr const char* kGlsl = "#version 330 core";
+constexpr int kFailure = 1;
+
+int fail(const std::string& sentence) {
+  std::fprintf(stderr, "attention-playground: %s\n", sentence.c_str());
+  return kFailure;
+}
+
+/// What GLFW has to say about the last thing that failed.
+std::string glfwReason() {
+  const char* reason = nullptr;
+  glfwGetError(&reason);
+  return reason == nullptr ? "no reason given" : reason;
+}
+
+/// Does the desktop ask for dark programs? There is no one way to know; this is the one that needs no library.
+bool desktopIsDark() {
+  const char* theme = std::getenv("GTK_THEME");
+  return theme != nullptr && std::string_view(theme).find("dark") != std::string_view::npos;
+}
+
+/// GLFW and one window with an OpenGL context.
+class Window {
+ public:
+  Window() = default;
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+  ~Window() {
+    if (window_ != nullptr) glfwDestroyWindow(window_);
+    if (started_) glfwTerminate();
+  }
+
+  /// A window that is not shown yet, its context current; or a sentence.
+  std::string open() {
+    started_ = glfwInit() != 0;
+    if (!started_)
+      return "There is no display (" + glfwReason() + "). Start it on a desktop, or with xvfb-run to draw pictures.";
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "attention-playground");
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "attention-playground");
+    window_ = glfwCreateWindow(640, 480, "Attention Playground", nullptr, nullptr);
+    if (window_ == nullptr) return "OpenGL 3.3 is needed, and this display has none (" + glfwReason() + ").";
+    glfwMakeContextCurrent(window_);
+    return "";
+  }
+  GLFWwindow* get() const { return window_; }
+
+ private:
+  GLFWwindow* window_ = nullptr;
+  bool started_ = false;
+};
+
+class Desktop final : public app::Host {
+ public:
+  explicit Desktop(const Options& options) : options_(options) {}
+  Desktop(const Desktop&) = delete;
+  Desktop& operator=(const Desktop&) = delete;
+  ~Desktop() override {
+    stage_.io();
+    if (listening_) ImGui_ImplGlfw_Shutdown();
+  }
+
+  int run();
+
+  // app::Host
+  void requestFrame() override {}  // the loop asks App::wantsFrame() before it sleeps
+  bool beginText(const app::TextField&) override { return false; }
+  void dropText() override {}
+  bool pickFile() override { return false; }
+  attention::Result<std::string> saveFile(std::string_view name, std::string_view text) override;
+  void toggleFullscreen() override;
+  void copyToClipboard(std::string_view text) override { glfwSetClipboardString(window_.get(), std::string(text).c_str()); }
+  bool prefersDark() const override { return desktopIsDark(); }
+  bool isTouch() const override { return false; }
+  void emit(const app::Event&) override {}
+
+ private:
+  std::string load();
+  int printPlaces();
+  int drawPicture();
+  std::string settle();
+
+  int showWindow();
+  void place();
+  void moveTo(int x, int y);
+  void notePlace();
+  void rememberPlace();
+  void listen();
+  void drawFrame();
+  void showTitle();
+  void pressed(int key, int mods);
+  void dropped(const char* path);
+
+  float scale() const;
+  float windowUnits() const;
+  template <class Call>
+  static void handle(GLFWwindow* window, Call call);
+
+  Options options_;
+  Window window_;
+  Stage stage_;
+  app::App app_{*this, stage_.heatmaps()};
+  WindowPlace place_;            ///< as it is when neither maximised nor filling the screen
+  std::filesystem::path file_;   ///< where Ctrl+S saves; empty until it has
+  std::uint64_t savedRevision_ = 0;
+  std::string title_;
+  double lastFrame_ = 0;
+  bool listening_ = false;
+};
+
+// ---------------------------------------------------------------- what it shows
+
+/// A state text says its version; a tensors file does not, and must not be replaced by a state on Ctrl+S.
+bool looksLikeState(std::string_view text) { return text.find("\"version\"") != std::string_view::npos; }
+
+/// Carries out the options that say what to show; returns a sentence if one cannot be.
+std::string Desktop::load() {
+  attention::Check wrong;
+  if (!options_.preset.empty()) wrong = app_.openPreset(options_.preset, false);
+  if (!options_.state.empty()) {
+    const auto text = readFile(options_.state, document::kMaxTextBytes);
+    if (!text) return text.error().message;
+    wrong = app_.setState(*text, false);
+    if (wrong) return options_.state + ": " + wrong->message;
+    if (looksLikeState(*text)) file_ = options_.state;
+  }
+  if (!wrong && !options_.theme.empty()) wrong = app_.set("theme", "\"" + options_.theme + "\"");
+  savedRevision_ = app_.document().revision();
+  return wrong ? wrong->message : "";
+}
+
+int Desktop::run() {
+  if (const std::string wrong = load(); !wrong.empty()) return fail(wrong);
+  if (const std::string wrong = window_.open(); !wrong.empty()) return fail(wrong);
+  if (const std::string wrong = stage_.start(kGlsl); !wrong.empty())
+    return fail("The graphics driver refused the shaders: " + wrong);
+  if (options_.locate || options_.items) return printPlaces();
+  if (!options_.screenshot.empty()) return drawPicture();
+  return showWindow();
+}
+
+// ---------------------------------------------------------------- pictures and places, without a window
+
+/// Builds frames until no more is wanted.
+std::string Desktop::settle() {
+  constexpr int kMostFrames = 240;
+  constexpr float kFrame = 1.0f / 60;
+  const Options& o = options_;
+  const float scale = o.scale > 0 ? o.scale : 1;
+  const float width = static_cast<float>(o.width > 0 ? o.width : place_.width);
+  const float height = static_cast<float>(o.height > 0 ? o.height : place_.height);
+  stage_.resize(static_cast<int>(std::round(width * scale)), static_cast<int>(std::round(height * scale)), scale);
+  app_.wake();
+  for (int i = 0; i < kMostFrames; ++i) {
+    stage_.build(app_, kFrame);
+    if (!app_.wantsFrame()) return "";
+  }
+  return "The picture does not come to rest.";
+}
+
+int Desktop::printPlaces() {
+  if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);
+  if (options_.items) return std::printf("%s\n", app_.items().c_str()) < 0 ? kFailure : 0;
+  const Located& at = *options_.locate;
+  if (const auto wrong = app_.locate(at.name, at.head, at.row, at.col); !wrong) return fail(wrong.error().message);
+  if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);  // another head may have moved into view
+  const auto rect = app_.locate(at.name, at.head, at.row, at.col);
+  if (!rect) return fail(rect.error().message);
+  return std::printf("%g %g %g %g\n", static_cast<double>(rect->x), static_cast<double>(rect->y),
+                     static_cast<double>(rect->width), static_cast<double>(rect->height)) < 0 ? kFailure : 0;
+}
+
+int Desktop::drawPicture() {
+  if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);
+  const ImVec2 size = stage_.io().DisplaySize;
+  const float scale = stage_.io().DisplayFramebufferScale.x;
+  Picture picture(static_cast<int>(std::round(size.x * scale)), static_cast<int>(std::round(size.y * scale)));
+  if (const std::string wrong = picture.begin(); !wrong.empty()) return fail(wrong);
+  stage_.draw(app_, 1.0f / 60);
+  const std::string png = picture.png();
+  if (png.empty()) return fail("The picture could not be made: out of memory.");
+  if (const attention::Check wrong = writeFile(options_.screenshot, png)) return fail(wrong->message);
+  return 0;
+}
+
+// ---------------------------------------------------------------- the window
+
+/// Framebuffer pixels per logical pixel.
+float Desktop::scale() const {
+  if (options_.scale > 0) return options_.scale;
+  float x = 1, y = 1;
+  glfwGetWindowContentScale(window_.get(), &x, &y);
+  return std::clamp(x, 0.5f, 4.0f);
+}
+
+/// Logical pixels per unit that GLFW measures windows and pointers in: framebuffer pixels on X11 and Windows, points on
+/// macOS and Wayland.
+float Desktop::windowUnits() const {
+  int units = 0, pixels = 0, ignored = 0;
+  glfwGetWindowSize(window_.get(), &units, &ignored);
+  glfwGetFramebufferSize(window_.get(), &pixels, &ignored);
+  return units > 0 && pixels > 0 ? static_cast<float>(pixels) / static_cast<float>(units) / scale() : 1 / scale();
+}
+
+/// Gives the window the size and position that it had last time, as far as they still fit the screen.
+void Desktop::place() {
+  if (const auto path = windowPlaceFile(); !path.empty()) {
+    const auto text = readFile(path, 4096);
+    if (const auto before = text ? parseWindowPlace(*text) : std::nullopt) place_ = *before;
+  }
+  const bool sized = options_.width > 0;
+  if (sized) place_.width = options_.width, place_.height = options_.height;
+  float width = static_cast<float>(place_.width) / windowUnits(), height = static_cast<float>(place_.height) / windowUnits();
+  if (GLFWmonitor* monitor = glfwGetPrimaryMonitor(); monitor != nullptr && !sized) {
+    int x = 0, y = 0, most = 0, mostHeight = 0;
+    glfwGetMonitorWorkarea(monitor, &x, &y, &most, &mostHeight);
+    if (most > 0 && mostHeight > 0)
+      width = std::min(width, static_cast<float>(most)), height = std::min(height, static_cast<float>(mostHeight));
+  }
+  glfwSetWindowSizeLimits(window_.get(), static_cast<int>(320 / windowUnits()), static_cast<int>(320 / windowUnits()),
+                          GLFW_DONT_CARE, GLFW_DONT_CARE);
+  glfwSetWindowSize(window_.get(), static_cast<int>(std::round(width)), static_cast<int>(std::round(height)));
+  if (place_.hasPosition) moveTo(place_.x, place_.y);
+  if (place_.maximized && !sized) glfwMaximizeWindow(window_.get());
+}
+
+/// Moves the window there if enough of it would be on a screen to take hold of.
+void Desktop::moveTo(int x, int y) {
+  constexpr int kGrip = 64;
+  int count = 0, width = 0, height = 0;
+  glfwGetWindowSize(window_.get(), &width, &height);
+  GLFWmonitor** monitors = glfwGetMonitors(&count);
+  for (int i = 0; i < count; ++i) {
+    int left = 0, top = 0, w = 0, h = 0;
+    glfwGetMonitorWorkarea(monitors[i], &left, &top, &w, &h);
+    const bool across = x + width >= left + kGrip && x <= left + w - kGrip, down = y >= top && y <= top + h - kGrip;
+    if (across && down) return glfwSetWindowPos(window_.get(), x, y);
+  }
+}
+
+void Desktop::notePlace() {
+  GLFWwindow* window = window_.get();
+  if (glfwGetWindowMonitor(window) != nullptr || glfwGetWindowAttrib(window, GLFW_MAXIMIZED) != 0 ||
+      glfwGetWindowAttrib(window, GLFW_ICONIFIED) != 0)
+    return;
+  int width = 0, height = 0;
+  glfwGetWindowSize(window, &width, &height);
+  place_.width = static_cast<int>(std::round(static_cast<float>(width) * windowUnits()));
+  place_.height = static_cast<int>(std::round(static_cast<float>(height) * windowUnits()));
+  glfwGetError(nullptr);
+  glfwGetWindowPos(window, &place_.x, &place_.y);
+  place_.hasPosition = glfwGetError(nullptr) == GLFW_NO_ERROR;  // Wayland tells no positions
+}
+
+void Desktop::rememberPlace() {
+  const std::filesystem::path path = windowPlaceFile();
+  if (path.empty()) return;
+  place_.maximized = glfwGetWindowAttrib(window_.get(), GLFW_MAXIMIZED) != 0;
+  std::error_code none;
+  std::filesystem::create_directories(path.parent_path(), none);
+  writeFile(path, windowPlaceText(place_));  // settings that cannot be written are no reason to complain at the end
+}
+
+int Desktop::showWindow() {
+  place();
+  listen();
+  glfwSwapInterval(1);
+  glfwShowWindow(window_.get());
+  app_.wake();
+  while (glfwWindowShouldClose(window_.get()) == 0) {
+    const bool visible = glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == 0;
+    if (!visible || !app_.wantsFrame()) {
+      glfwWaitEvents();
+      continue;
+    }
+    glfwPollEvents();
+    drawFrame();
+  }
+  rememberPlace();
+  return 0;
+}
+
+void Desktop::drawFrame() {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_.get(), &width, &height);
+  if (width <= 0 || height <= 0) return glfwWaitEvents();
+  stage_.resize(width, height, scale());
+  stage_.io();
+  ImGui_ImplGlfw_NewFrame();  // the pointer's shape; size and time are the stage's
+  const double now = glfwGetTime();
+  stage_.draw(app_, std::clamp(static_cast<float>(now - lastFrame_), 1e-4f, 0.1f));
+  lastFrame_ = now;
+  app_.noteFrameTime(static_cast<float>((glfwGetTime() - now) * 1000));
+  showTitle();
+  glfwSwapBuffers(window_.get());
+}
+
+/// "• numbers.json — Attention Playground": the dot while there is something to save.
+void Desktop::showTitle() {
+  std::string title = "Attention Playground";
+  if (!file_.empty()) {
+    const bool saved = savedRevision_ == app_.document().revision();
+    title = (saved ? "" : "• ") + file_.filename().string() + " — " + title;
+  }
+  if (title == title_) return;
+  title_ = title;
+  glfwSetWindowTitle(window_.get(), title.c_str());
+}
+
+attention::Result<std::string> Desktop::saveFile(std::string_view name, std::string_view text) {
+  // Over the file that was opened or saved before; else never over anything.
+  if (file_.empty()) file_ = freeName(std::filesystem::current_path() / name);
+  std::error_code none;
+  const std::string shown = std::filesystem::absolute(file_, none).string();
+  stage_.needGlyphs(shown);
+  if (attention::Check wrong = writeFile(file_, text)) return *wrong;
+  savedRevision_ = app_.document().revision();
+  return "Saved to " + shown + ".";
+}
+
+void Desktop::toggleFullscreen() {
+  GLFWwindow* window = window_.get();
+  if (glfwGetWindowMonitor(window) != nullptr) {
+    const float units = windowUnits();
+    glfwSetWindowMonitor(window, nullptr, place_.x, place_.y, static_cast<int>(std::round(static_cast<float>(place_.width) / units)),
+                         static_cast<int>(std::round(static_cast<float>(place_.height) / units)), GLFW_DONT_CARE);
+    return;
+  }
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  const GLFWvidmode* mode = monitor == nullptr ? nullptr : glfwGetVideoMode(monitor);
+  if (mode != nullptr) glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+}
+
+// ---------------------------------------------------------------- input
+
+/// Every event goes through here: it reaches Dear ImGui, and a frame is drawn.
+template <class Call>
+void Desktop::handle(GLFWwindow* window, Call call) {
+  Desktop& self = *static_cast<Desktop*>(glfwGetWindowUserPointer(window));
+  self.stage_.io();
+  call(self);
+  self.app_.wake();
+}
+
+void Desktop::listen() {
+  GLFWwindow* w = window_.get();
+  stage_.io();
+  listening_ = ImGui_ImplGlfw_InitForOpenGL(w, false);
+  glfwSetWindowUserPointer(w, this);
+  glfwSetCursorPosCallback(w, [](GLFWwindow* window, double x, double y) {
+    handle(window, [=](Desktop& self) {
+      const auto units = static_cast<double>(self.windowUnits());
+      ImGui_ImplGlfw_CursorPosCallback(window, x * units, y * units);
+    });
+  });
+  glfwSetCursorEnterCallback(w, [](GLFWwindow* window, int entered) {
+    handle(window, [=](Desktop&) { ImGui_ImplGlfw_CursorEnterCallback(window, entered); });
+  });
+  glfwSetMouseButtonCallback(w, [](GLFWwindow* window, int button, int action, int mods) {
+    handle(window, [=](Desktop&) { ImGui_ImplGlfw_MouseButtonCallback(window, button, action, mods); });
+  });
+  glfwSetScrollCallback(w, [](GLFWwindow* window, double x, double y) {
+    handle(window, [=](Desktop&) { ImGui_ImplGlfw_ScrollCallback(window, x, y); });
+  });
+  glfwSetKeyCallback(w, [](GLFWwindow* window, int key, int code, int action, int mods) {
+    handle(window, [=](Desktop& self) {
+      ImGui_ImplGlfw_KeyCallback(window, key, code, action, mods);
+      if (action == GLFW_PRESS) self.pressed(key, mods);
+    });
+  });
+  glfwSetCharCallback(w, [](GLFWwindow* window, unsigned int character) {
+    handle(window, [=](Desktop&) { ImGui_ImplGlfw_CharCallback(window, character); });
+  });
+  glfwSetWindowFocusCallback(w, [](GLFWwindow* window, int focused) {
+    handle(window, [=](Desktop&) { ImGui_ImplGlfw_WindowFocusCallback(window, focused); });
+  });
+  glfwSetDropCallback(w, [](GLFWwindow* window, int count, const char** paths) {
+    handle(window, [=](Desktop& self) {
+      if (count > 0) self.dropped(paths[0]);
+    });
+  });
+  glfwSetWindowRefreshCallback(w, [](GLFWwindow* window) { handle(window, [](Desktop&) {}); });
+  glfwSetWindowContentScaleCallback(w, [](GLFWwindow* window, float, float) { handle(window, [](Desktop&) {}); });
+  const auto moved = [](GLFWwindow* window, int, int) { handle(window, [](Desktop& self) { self.notePlace(); }); };
+  glfwSetWindowSizeCallback(w, moved);
+  glfwSetWindowPosCallback(w, moved);
+}
+
+/// Copying, cutting and pasting of cells. Text fields have their own, by Dear ImGui.
+void Desktop::pressed(int key, int mods) {
+#if defined(__APPLE__)
+  constexpr int kCommand = GLFW_MOD_SUPER;
+#else
+  constexpr int kCommand = GLFW_MOD_CONTROL;
+#endif
+  if ((mods & kCommand) == 0 || ImGui::GetIO().WantTextInput) return;
+  const char* name = glfwGetKeyName(key, 0);  // the letter on the key, not its place on an American keyboard
+  const char letter = name != nullptr && name[0] != 0 && name[1] == 0 ? name[0] : static_cast<char>(0);
+  if (letter == 'c' || letter == 'x') {
+    const std::string cells = app_.copyCells();
+    if (!cells.empty()) copyToClipboard(cells);
+  }
+  if (letter == 'v') {
+    const char* text = glfwGetClipboardString(window_.get());
+    if (text != nullptr)
+      if (const attention::Check wrong = app_.pasteCells(text)) app_.notify(wrong->message, true);
+  }
+}
+
+void Desktop::dropped(const char* path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  stage_.needGlyphs(name);
+  const auto text = readFile(path, document::kMaxTextBytes);
+  if (!text) return app_.notify(text.error().message, true);
+  if (!app_.openText(*text, name)) file_.clear();  // what was dropped is not written over
+}
+
+}  // namespace
+}  // namespace shell
+
+int main(int argc, char** argv) {
+  const shell::Parsed parsed = shell::parseOptions(argc, argv);
+  if (!parsed.options) return parsed.exitCode;
+  return shell::Desktop(*parsed.options).run();
+}
