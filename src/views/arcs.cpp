@@ -8,7 +8,7 @@
 namespace views {
 namespace {
 
-constexpr float kFaintest = 0.005f;  // thinner links are not drawn
+constexpr float kFaintest = 0.01f;  // thinner links are not drawn
 constexpr int kAllLinks = 40;        // with more tokens, only those of the token in focus
 
 class Arcs {

@@ -84,8 +84,9 @@ class BoardView {
 
   gfx::Heatmap style(const MatrixPlace& m, const Box& box) const {
     gfx::Heatmap h;
-    h.x = box.x, h.y = box.y, h.cell = m.cell;
     h.gap = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
+    // A cell is drawn from its left edge to its gap; half of the gap belongs to either side.
+    h.x = box.x + h.gap / 2, h.y = box.y + h.gap / 2, h.cell = m.cell;
     h.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
     h.transposed = m.transposed;
     if (m.tensor == TensorId::weights) {
@@ -146,7 +147,7 @@ class BoardView {
   void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, const Slice& s) {
     // As many decimals as fit; a smaller face before fewer digits.
     int decimals = c_.state.decimals;
-    const float room = m.cell - 5;
+    const float room = m.cell - 3;
     const float whole = longestWhole(tensor, s, m);
     auto width = [&](ImFont* font, int places) {
       return textWidth(font, "0") * (whole + (places > 0 ? static_cast<float>(places) + 1 : 0));
@@ -154,7 +155,7 @@ class BoardView {
     ImFont* font = c_.fonts.mono;
     if (width(font, decimals) > room) font = c_.fonts.monoSmall;
     while (decimals > 0 && width(font, decimals) > room) --decimals;
-    if (width(font, decimals) > room + 3) return;
+    if (width(font, decimals) > room) return;
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
     for (int down = 0; down < m.rows; ++down) {
@@ -200,8 +201,17 @@ class BoardView {
     if (!m.title.empty()) centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
     if (m.caption.empty()) return;
     const bool unscaled = m.tensor == TensorId::scores && !c_.state.scale;
-    const std::string_view words = unscaled ? "S = Q·K^T + mask" : m.caption;
-    centered("caption:", m, c_.fonts.small, words, box.midX(), box.bottom() + 17, c_.palette.muted);
+    caption(m, box, unscaled ? "S = Q·K^T + mask" : m.caption);
+  }
+
+  // Captions of one line give way to each other: one that would run into the last is moved, or left out.
+  void caption(const MatrixPlace& m, const Box& box, std::string_view words) {
+    const float y = box.bottom() + 17, half = richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words) / 2;
+    if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
+    const float x = std::max(box.midX(), captionEnd_ + 12 + half);
+    if (x > box.midX() + 24 || x + half > c_.layout.board.right()) return;
+    centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
+    captionEnd_ = x + half;
   }
 
   void centered(const char* kind, const MatrixPlace& m, ImFont* font, std::string_view words, float x, float midY, ImU32 color) {
@@ -225,12 +235,16 @@ class BoardView {
       return (pair && focus.col == t) || ((focus.tensor == TensorId::k || focus.tensor == TensorId::v) && focus.row == t);
     };
     const int tokens = c_.state.tokens;
+    float widest = 0;
+    for (const std::string& word : c_.state.labels) widest = std::max(widest, textWidth(c_.fonts.small, word));
     for (int t = 0; t < tokens; ++t) {
       const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell, x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
       if (m.labelsLeft) tokenLabel(t, box.x - 12, y, 1, row(t), 84, "left");
       if (m.labelsRight) tokenLabel(t, box.right() + 10, y, -1, key(t), 84, "right");
-      if (m.labelsBelow) tokenLabel(t, x, box.bottom() + 11, 0, key(t), m.cell - 2, "below");
-      if (m.labelsAbove) tokenLabel(t, x, box.y - 15, 0, key(t), m.cell - 2, "above");
+      // Above narrow columns only the one in focus has its name: letters of a cut word tell nothing.
+      const bool room = widest <= m.cell - 2;
+      if (m.labelsBelow && (room || key(t))) tokenLabel(t, x, box.bottom() + 11, 0, key(t), 120, "below");
+      if (m.labelsAbove && (room || key(t))) tokenLabel(t, x, box.y - 15, 0, key(t), 120, "above");
     }
   }
 
@@ -316,6 +330,7 @@ class BoardView {
   Context& c_;
   ImDrawList* list_;
   std::vector<Region> strong_, weak_;
+  float captionY_ = -1, captionEnd_ = 0;
 };
 
 // --- pointer

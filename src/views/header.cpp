@@ -29,12 +29,12 @@ class Header {
  private:
   Box fromLeft(float width) {
     const Box box{left_, middle_ - 14, width, 28};
-    left_ += width + 10;
+    left_ += width + gap_;
     return box;
   }
   Box fromRight(float width) {
     const Box box{right_ - width, middle_ - 14, width, 28};
-    right_ -= width + 10;
+    right_ -= width + gap_;
     return box;
   }
   bool hidden(std::string_view name) const { return listed(c_.hide, name); }
@@ -94,6 +94,7 @@ class Header {
 
   void compact() {
     const float width = c_.layout.header.width;
+    if (width < 420) gap_ = 8;
     if (!c_.layout.side.empty() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
       c_.view.drawer = !c_.view.drawer;
     }
@@ -116,22 +117,22 @@ class Header {
 
   void causal(float width) {
     const bool words = width >= 345;
-    const float room = words ? textWidth(c_.fonts.strong, "Causal") + 46 : 36;
+    const float room = words ? textWidth(c_.fonts.strong, "Causal") + 42 : 36;
     if (w_.toggle("causal", {left_, middle_ - 14, room, 28}, words ? "Causal" : "", c_.state.causal, true)) {
       c_.wishes.set(OptionId::causal, !c_.state.causal);
     }
-    left_ += room + 10;
+    left_ += room + gap_;
   }
 
   void headCount(float width) {
     if (width >= 375) {
       textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
-      left_ += textWidth(c_.fonts.text, "Heads") + 8;
+      left_ += textWidth(c_.fonts.text, "Heads") + 6;
     }
     const std::vector<int> allowed = document::allowedHeads(c_.state);
     const auto here = std::find(allowed.begin(), allowed.end(), c_.state.heads);
     const bool less = here != allowed.begin(), more = here != allowed.end() && here + 1 != allowed.end();
-    const int step = w_.stepper("heads", fromLeft(88), std::to_string(c_.state.heads), less, more);
+    const int step = w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), less, more);
     if (step != 0) c_.wishes.set(OptionId::heads, static_cast<double>(*(here + step)));
   }
 
@@ -139,7 +140,7 @@ class Header {
 
   Context& c_;
   Widgets w_;
-  float middle_, left_ = 0, right_ = 0;
+  float middle_, left_ = 0, right_ = 0, gap_ = 10;
 };
 
 struct KeyLine {

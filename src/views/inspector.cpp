@@ -41,9 +41,10 @@ class Inspector {
   void whole(const Box& box, const Explanation& e) {
     const float top = card(c_, box, e.title);
     const bool narrow = box.width < 460;
-    const float x = box.x + 18, numbers = x + (narrow ? 78.0f : 132.0f);
+    const float x = box.x + 18, numbers = x + (narrow ? 94.0f : 132.0f);
+    digits_ = narrow ? c_.fonts.monoSmall : c_.fonts.mono;
     const int row = queryRow(c_.focus(), c_.state.tokens);
-    const float barsHeight = row >= 0 && box.height > 250 ? 84.0f : 0.0f;
+    const float barsHeight = row >= 0 && box.height > 250 ? 108.0f : 0.0f;
     const float limit = box.bottom() - barsHeight - 8;
     float y = top + 16;
     const float pitch = std::min(26.0f, std::max(19.0f, (limit - y) / static_cast<float>(lines(e, box.right() - 14 - numbers))));
@@ -108,31 +109,31 @@ class Inspector {
 
   int lines(const Explanation& e, float width) const {
     float count = 0;
-    for (const Term& t : e.terms) count += std::max(1.0f, std::ceil(textWidth(c_.fonts.mono, t.text) / width));
+    for (const Term& t : e.terms) count += std::max(1.0f, std::ceil(textWidth(digits_, t.text) / width));
     return static_cast<int>(std::max(count, 1.0f));
   }
 
   // Breaks between terms; returns the y of the last line.
   float wrapped(std::string_view words, float x, float y, float width, float pitch, float limit) {
-    while (textWidth(c_.fonts.mono, words) > width && y + pitch <= limit) {
+    while (textWidth(digits_, words) > width && y + pitch <= limit) {
       std::size_t cut = words.size();
-      while (cut != std::string_view::npos && cut > 0 && textWidth(c_.fonts.mono, words.substr(0, cut)) > width) {
+      while (cut != std::string_view::npos && cut > 0 && textWidth(digits_, words.substr(0, cut)) > width) {
         cut = words.rfind(' ', cut - 1);
       }
       if (cut == std::string_view::npos || cut == 0) break;
-      textMiddle(list_, c_.fonts.mono, x, y, c_.palette.text, words.substr(0, cut));
+      textMiddle(list_, digits_, x, y, c_.palette.text, words.substr(0, cut));
       words.remove_prefix(cut + 1);
       y += std::min(pitch, 21.0f);
     }
-    textMiddle(list_, c_.fonts.mono, x, y, c_.palette.text, elide(c_.fonts.mono, words, width));
+    textMiddle(list_, digits_, x, y, c_.palette.text, elide(digits_, words, width));
     return y;
   }
 
   void bars(const Box& box, int row) {
     const int n = c_.state.tokens;
     const float x0 = box.x + (box.width < 460 ? 96.0f : 150.0f), width = box.right() - 18 - x0;
-    const float base = box.bottom() - 21, pitch = std::min(90.0f, width / static_cast<float>(n));
-    const float barWidth = std::max(1.0f, std::min(54.0f, pitch * 0.62f)), high = 44;
+    const float base = box.bottom() - 30, pitch = std::min(90.0f, width / static_cast<float>(n));
+    const float barWidth = std::max(1.0f, std::min(54.0f, pitch * 0.62f)), high = 56;
     textMiddle(list_, c_.fonts.small, box.x + 18, base - 13, c_.palette.muted, "row " + std::to_string(row + 1));
     const double bits = attention::entropyBits(c_.trace, c_.state.focusHead, row);
     textMiddle(list_, c_.fonts.small, box.x + 18, base + 5, c_.palette.muted, "entropy " + formatNumber(bits, 2) + " bit");
@@ -150,6 +151,7 @@ class Inspector {
 
   Context& c_;
   ImDrawList* list_;
+  ImFont* digits_ = nullptr;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr float kContentWidth = 1640;
 float clampCell(float wanted, float limit) {
   // Whole pixels while numbers can be read, so that columns of digits line up; finer when there is no room for that.
   const float cell = std::min(wanted, limit);
-  return cell >= 8 ? std::floor(cell) : std::max(cell, 0.25f);
+  return cell >= 8 ? std::floor(cell) : std::max(cell, 0.02f);
 }
 
 class Builder {
@@ -69,34 +69,39 @@ class Builder {
     const float area = std::min(out_.board.width, kContentWidth);
     const float margin = std::max(24.0f, (out_.board.width - area) / 2);
     const float labels = std::max(36.0f, in_.labelWidth + 14);
-    const float heads = in_.headsPanel ? kHeadsPanel : 0;
     const int n = in_.tokens, d = in_.headDim, m = in_.modelDim;
 
-    const int first = projected() ? std::max(m, d) : 0;  // X, with W_K above it
-    const int third = n;                                 // weights, with W_V above them
-    const int cells = first + d + n + std::max(third, projected() ? d : 0) + d + (projected() ? m : 0);
-    const float fixedWidth = labels + (projected() ? kGap : 0) + kGap + kArrow + kGap + labels +
-                             (projected() ? 8.0f : 0) + heads + 24;
-    const int above = std::max({d, n, projected() ? m : 0, projected() ? d : 0});
+    const int first = projected() ? std::max(m, d) : 0;         // X, with W_K above it
+    const int third = projected() ? std::max(n, d) : n;         // weights, with W_V above them
+    const int cells = first + d + n + third + d + (projected() ? m : 0);
+    const float gaps = labels + (projected() ? kGap : 0) + kGap + kArrow + kGap + labels + (projected() ? 8.0f : 0) + 24;
+    // W_Q, W_K and W_V stand above something with a title or labels of its own.
+    const float lift = projected() ? kBetween : 0;
+    const int above = std::max({d, n, projected() ? m : 0});
     const float cards = in_.arcs || in_.inspector ? kCardHeight + 40 : 0;
-    const float fixedHeight = 8 + kTitle + kBetween + kCaption + 16 + cards;
-    const float byWidth = (area - 2 * 24 - fixedWidth) / static_cast<float>(cells);
+    const float fixedHeight = 8 + kTitle + lift + kBetween + kCaption + 16 + cards;
+    auto byWidth = [&](float heads) { return (area - 2 * 24 - gaps - heads) / static_cast<float>(cells); };
+    // Thumbnails stand at the right; where that would make the cells small, in the free place above the weights.
+    const bool headsAbove = in_.headsPanel && !projected() && byWidth(kHeadsPanel) < kReadableCell && n >= 6 && in_.heads <= 8;
+    const float heads = in_.headsPanel && !headsAbove ? kHeadsPanel : 0;
+    const float fixedWidth = gaps + heads;
     const float byHeight = (out_.board.height - fixedHeight) / static_cast<float>(above + n);
     // Rather scroll down a little than make numbers too small to read.
-    const float c = clampCell(std::min(byWidth, std::max(byHeight, kReadableCell)), kMaxCell);
+    const float c = clampCell(std::min(byWidth(heads), std::max(byHeight, kReadableCell)), kMaxCell);
 
     const float used = static_cast<float>(cells) * c + fixedWidth;
     const float spare = std::max(0.0f, (area - 48 - used) / 2);
     float x = margin + std::min(spare, 56.0f) + labels;
-    const float y0 = 8 + kTitle + static_cast<float>(above) * c + kBetween;  // top of the lower row
+    const float upper = std::max(static_cast<float>(std::max(d, n)) * c, projected() ? static_cast<float>(m) * c + lift : 0);
+    const float y0 = 8 + kTitle + upper + kBetween;  // top of the lower row
     const float base = y0 - kBetween;                                       // bottom of the upper row
     auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
 
     if (projected()) {
       place(TensorId::x, x, y0, n, m, c, "X", "one row a token").labelsLeft = true;
-      place(TensorId::w_k, x, aboveY(m) - kBetween, m, d, c, "W_K");
+      place(TensorId::w_k, x, aboveY(m) - lift, m, d, c, "W_K");
       x += static_cast<float>(first) * c + kGap;
-      place(TensorId::w_q, x, aboveY(m) - kBetween, m, d, c, "W_Q");
+      place(TensorId::w_q, x, aboveY(m) - lift, m, d, c, "W_Q");
     }
     auto& q = place(TensorId::q, x, y0, n, d, c, "Q", projected() ? "Q = X·W_Q" : "drag a cell, or double-click to type");
     q.labelsLeft = !projected();
@@ -109,18 +114,21 @@ class Builder {
     x += kArrow;
     auto& w = place(TensorId::weights, x, y0, n, n, c, "", "W = softmax(S), rows sum to 1");
     w.labelsAbove = true;
-    if (projected()) place(TensorId::w_v, x, aboveY(m) - kBetween, m, d, c, "W_V");
-    x += static_cast<float>(std::max(third, projected() ? d : 0)) * c + kGap;
+    if (projected()) place(TensorId::w_v, x, aboveY(m) - lift, m, d, c, "W_V");
+    const float weightsX = x;
+    x += static_cast<float>(third) * c + kGap;
     place(TensorId::v, x, aboveY(n), n, d, c, "V").labelsRight = true;
     place(TensorId::head_output, x, y0, n, d, c, "", "O = W·V");
     x += static_cast<float>(d) * c + labels;
     if (projected()) {
       x += 8;
-      place(TensorId::w_o, x, aboveY(d) - kBetween, d, m, c, "W_O");
+      place(TensorId::w_o, x, aboveY(d), d, m, c, "W_O");
       place(TensorId::output, x, y0, n, m, c, "", "output of all heads");
       x += static_cast<float>(m) * c + 24;
     }
-    if (in_.headsPanel) {
+    if (headsAbove) {
+      out_.heads = {weightsX, 12, static_cast<float>(n) * c, y0 - 12 - 32};
+    } else if (in_.headsPanel) {
       const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - heads - 16);
       out_.heads = {left, 28, heads, y0 + static_cast<float>(n) * c - 28};
     }
@@ -129,7 +137,7 @@ class Builder {
   }
 
   void cardsBelow(float x, float width, float y) {
-    const float height = std::max(kCardHeight, std::min(out_.board.height - y - 24, 400.0f));
+    const float height = std::max(kCardHeight, std::min(out_.board.height - y - 24, 480.0f));
     const int count = (in_.arcs ? 1 : 0) + (in_.inspector ? 1 : 0);
     if (count == 0) {
       out_.contentHeight = y;

@@ -55,7 +55,7 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
   switch (icon) {
     case Icon::undo: hookArrow(list, c, -1, color); break;
     case Icon::redo: hookArrow(list, c, 1, color); break;
-    case Icon::reset: arcArrow(list, c, 5.5f, false, -0.6f, 5.2f, color); break;
+    case Icon::reset: arcArrow(list, c, 5.5f, false, 3.3f, 5.1f, color); break;
     case Icon::theme:
       list->AddCircle(c, 5.5f, color, 24, 1.5f);
       list->PathArcTo(c, 5.5f, -kPi / 2, kPi / 2, 16);
