@@ -78,8 +78,8 @@ vec4 masked_color(vec2 pixel, vec2 p, vec2 half_size, float d) {
 
 vec4 one_cell(vec2 pixel) {
   vec2 cell = cell_of(pixel);
-  vec2 low = cell_start(cell);
-  vec2 half_size = 0.5 * (cell_start(cell + 1.0) - metrics.y - low);
+  vec2 low = cell_start(cell) + floor(0.5 * metrics.y);
+  vec2 half_size = 0.5 * (cell_start(cell + 1.0) - cell_start(cell) - metrics.y);
   vec2 p = pixel - low - half_size;
   float d = rounded_box(p, half_size, min(metrics.z, min(half_size.x, half_size.y)));
   float value = value_at(ivec2(cell));

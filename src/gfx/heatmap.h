@@ -37,9 +37,9 @@ struct Values {
 
 /// Where and how to draw it. Lengths are logical pixels.
 struct Heatmap {
-  float x = 0, y = 0;          ///< top left of cell (0, 0) as shown
-  float cell = 48;             ///< pitch of the cells
-  float gap = 2;               ///< between them; 0 when they are small
+  float x = 0, y = 0;          ///< top left of the pitch of the first cell; moved to the next whole framebuffer pixel
+  float cell = 48;             ///< pitch; below one framebuffer pixel, a pixel has the mean colour of its cells
+  float gap = 2;               ///< between cells, half on each side of one; none below 6 framebuffer pixels of pitch
   float radius = 3;
   bool transposed = false;     ///< rows of the matrix run across
   float low = -1, high = 1;    ///< values at the two ends of the map

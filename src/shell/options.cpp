@@ -62,6 +62,9 @@ Parsed parseOptions(int argc, char** argv) {
   Options options;
   std::string size, place;
   CLI::App cli{"Change a number in Q, K or V and watch attention follow.", kProgram};
+  cli.get_formatter()->column_width(34);
+  cli.get_formatter()->label("Excludes", "not with");
+  cli.footer("Exit status: 0 done, 1 bad data or no display, 2 wrong use.");
   cli.set_version_flag("--version", versionLine);
   CLI::Option* state = cli.add_option("--state", options.state, "Open a state or a tensors file (JSON); Ctrl+S saves a state there")->type_name("FILE");
   cli.add_option("--preset", options.preset, "Start with an example: i-saw-a-saw, pronoun, …")->type_name("NAME")->excludes(state);

@@ -37,7 +37,9 @@ int fail(const std::string& sentence) {
 std::string glfwReason() {
   const char* reason = nullptr;
   glfwGetError(&reason);
-  return reason == nullptr ? "no reason given" : reason;
+  std::string words = reason == nullptr ? "" : reason;
+  while (!words.empty() && words.back() == ' ') words.pop_back();
+  return words.empty() ? "no reason given" : words;
 }
 
 /// Does the desktop ask for dark programs? There is no one way to know; this is the one that needs no library.

@@ -173,7 +173,8 @@ TEST_CASE("edges of cells are sharp: no pixel along a side is between the cell's
       background += white;
       CHECK((white || near(p, left) || near(p, right)));
     }
-    CHECK(background == static_cast<int>(std::round(10.3f * scale) + std::round(2 * scale)));
+    const float gap = std::round(2 * scale);  // half of it before the first cell, a whole one before the second
+    CHECK(background == static_cast<int>(std::round(10.3f * scale) + std::floor(gap / 2) + gap));
   }
 }
 
@@ -187,7 +188,7 @@ TEST_CASE("a masked cell has a dashed border on its fill") {
   CHECK(near(canvas.at(52 + 23, 4 + 23), map.masked_fill));
   int dark = 0, light = 0;
   for (int x = 52 + 4; x < 52 + 42; ++x) {
-    const Pixel p = canvas.at(x, 4);
+    const Pixel p = canvas.at(x, 4 + 1);  // half of the gap of 2 is above
     dark += p.r < 140;
     light += p.r > 240;
   }
