@@ -390,5 +390,6 @@ void axpy(Kernel kernel, float a, const float* x, std::ptrdiff_t xStride, int co
 }
 void scale(Kernel kernel, float a, const float* in, int count, float* out) { tableOf(kernel).scale(a, in, count, out); }
 float largest(Kernel kernel, const float* in, int count) { return tableOf(kernel).largest(in, count); }
+std::ptrdiff_t notFinite(Kernel kernel, const float* in, std::size_t count) { return tableOf(kernel).notFinite(in, count); }
 
 }  // namespace attention::kernels

@@ -159,4 +159,7 @@ void scale(Kernel kernel, float a, const float* in, int count, float* out);
 /// The largest of count numbers; -inf for none.
 float largest(Kernel kernel, const float* in, int count);
 
+/// The index of the first number that is infinite or not a number; -1 for none.
+std::ptrdiff_t notFinite(Kernel kernel, const float* in, std::size_t count);
+
 }  // namespace attention::kernels

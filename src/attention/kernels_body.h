@@ -636,6 +636,26 @@ void scaleTo(float a, const float* in, int count, float* out) {
   for (; c < count; ++c) out[c] = in[c] * a;
 }
 
+std::ptrdiff_t firstNotFinite(const float* in, std::size_t count) {
+  constexpr std::size_t kStep = 4 * kLanes;
+  std::size_t i = 0;
+  for (; i + kStep <= count; i += kStep) {  // x - x is 0 for finite numbers, and not a number for all others
+    V sum{};
+    for (std::size_t n = 0; n < 4; ++n) {
+      const V x = load(in + i + n * kLanes);
+      sum = sum + (x - x);
+    }
+    float lanes[kLanes];
+    store(lanes, sum);
+    bool finite = true;
+    for (float lane : lanes) finite = finite && lane == 0.0f;
+    if (!finite) break;
+  }
+  for (; i < count; ++i)
+    if (!isFinite(in[i])) return static_cast<std::ptrdiff_t>(i);
+  return -1;
+}
+
 SoftmaxRow softmaxRow(const float* in, float temperature, int count, float* exponentials, float* weights) {
   const float inverse = 1.0f / temperature;
   float* e = exponentials ? exponentials : weights;
@@ -681,8 +701,8 @@ void addRow(float a, const float* x, std::ptrdiff_t xStride, int count, float* y
 }  // namespace
 
 const Table& table() {
-  static constexpr Table functions{{kRows, kKeys, kPanel}, forwardUnit,    expRow, dotRows, softmaxRow,
-                                   weightedSumRow,         addRow,         scaleTo, largestOfRow};
+  static constexpr Table functions{{kRows, kKeys, kPanel}, forwardUnit, expRow,  dotRows,      softmaxRow,
+                                   weightedSumRow,         addRow,      scaleTo, largestOfRow, firstNotFinite};
   return functions;
 }
 

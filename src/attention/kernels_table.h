@@ -54,6 +54,7 @@ struct Table {
   void (*axpy)(float, const float*, std::ptrdiff_t, int, float*, std::ptrdiff_t);
   void (*scale)(float, const float*, int, float*);
   float (*largest)(const float*, int);
+  std::ptrdiff_t (*notFinite)(const float*, std::size_t);
 };
 
 /// Rows of the scratch blocks are this many floats apart: a constant, so that the inner loop has no address arithmetic,

@@ -1,0 +1,323 @@
+// attention-playground/core: scaled dot-product attention in WebAssembly, without a screen. For pages, workers and Node 18+.
+// The types, and what every option means, are in core.d.ts. The C++ side is src/attention/kernels_binding.cpp.
+
+// (module (func (drop (f32x4.relaxed_madd (v128.const 0 …) (v128.const 0 …) (v128.const 0 …)))) and the same with f32x4.add.
+const zero = [0xfd, 12, ...Array(16).fill(0)];
+const moduleOf = (...code) => new Uint8Array([
+  0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 10, code.length + 5, 1, code.length + 3, 0, ...code, 0x1a, 0x0b]);
+const probes = {
+  'wasm-relaxed': moduleOf(...zero, ...zero, ...zero, 0xfd, 0x85, 0x02),
+  'wasm-simd128': moduleOf(...zero, ...zero, 0xfd, 0xe4, 0x01),
+};
+const files = {'wasm-relaxed': 'core-relaxed.wasm', 'wasm-simd128': 'core.wasm'};
+
+// The words of a call, in the order of struct Call in kernels_binding.cpp.
+const CALL = Object.fromEntries([
+  'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'causal', 'causalOffset', 'windowLeft', 'windowRight',
+  'keyLength', 'scale', 'softcap', 'temperature', 'q', 'qHead', 'qRow', 'k', 'kHead', 'kRow', 'v', 'vHead', 'vRow', 'out', 'outHead',
+  'outRow', 'weights', 'blocked', 'bias', 'maskHead', 'maskRow'].map((name, word) => [name, word]));
+
+const OPTIONS = new Set([
+  'q', 'k', 'v', 'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'layout', 'causal', 'causalOffset', 'windowLeft',
+  'windowRight', 'keyLength', 'scale', 'softcap', 'temperature', 'mask', 'weights', 'out']);
+
+const MAX = 0x7fffffff;
+
+async function compiled(file, wasm) {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  if (wasm !== undefined) return WebAssembly.compile(wasm);
+  const url = new URL(file, import.meta.url);
+  if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
+    const {readFile} = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:fs/promises');
+    return WebAssembly.compile(await readFile(url));
+  }
+  const response = await fetch(url, {credentials: 'same-origin'});
+  if (!response.ok) throw new Error(`${file} could not be loaded: ${response.status} ${response.statusText}`);
+  // A server that does not know the type application/wasm rules out streaming only.
+  const typed = response.headers.get('content-type')?.startsWith('application/wasm');
+  return typed ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
+}
+
+export async function loadAttention(options = {}) {
+  if (options === null || typeof options !== 'object') throw new TypeError('options must be an object');
+  for (const name of Object.keys(options)) {
+    if (name !== 'kernel' && name !== 'wasm') throw new TypeError(`${name} is not an option of loadAttention; there are kernel and wasm`);
+  }
+  const {kernel, wasm} = options;
+  if (kernel !== undefined && !Object.hasOwn(files, kernel)) {
+    throw new RangeError(`kernel must be 'wasm-relaxed' or 'wasm-simd128', not ${JSON.stringify(kernel)}`);
+  }
+  const chosen = (kernel === undefined ? Object.keys(files) : [kernel]).find((name) => WebAssembly.validate(probes[name]));
+  if (!chosen) throw new RangeError(`kernel: this engine cannot run ${kernel ?? 'SIMD in WebAssembly'}`);
+  const instance = await WebAssembly.instantiate(await compiled(files[chosen], wasm), {env: {emscripten_notify_memory_growth() {}}});
+  return new Attention(chosen, instance.exports);
+}
+
+function count(name, value, fallback, least = 1) {
+  if (value === undefined) value = fallback;
+  if (value === undefined) throw new TypeError(`${name} is missing`);
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number`);
+  if (!Number.isInteger(value) || value < least || value > MAX) {
+    throw new RangeError(`${name} must be a whole number from ${least} to ${MAX}, not ${value}`);
+  }
+  return value;
+}
+
+function real(name, value, fallback) {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number`);
+  if (!Number.isFinite(Math.fround(value))) throw new RangeError(`${name} must be a finite number, not ${value}`);
+  return value;
+}
+
+function flag(name, value) {
+  if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`);
+  return value === true;
+}
+
+class Attention {
+  #wasm;
+  #workspace;
+  #call;           // address of the words of a call
+  #words;          // views of them, made anew when memory has grown
+  #reals;
+  #made = new WeakMap();   // array from alloc -> {pointer, length}
+  #live = new Map();       // pointer -> bytes
+
+  constructor(kernel, wasm) {
+    this.kernel = kernel;
+    Object.defineProperty(this, 'kernel', {writable: false});
+    this.#wasm = wasm;
+    wasm._initialize();
+    this.#workspace = wasm.workspace();
+    this.#call = wasm.alloc(wasm.callBytes()) >>> 0;
+    if (wasm.callBytes() !== 4 * Object.keys(CALL).length) throw new Error('core.js and its .wasm are of different versions');
+    this.#view();
+  }
+
+  #view() {
+    if (this.#words?.buffer === this.#wasm.memory.buffer) return;
+    const length = Object.keys(CALL).length;
+    this.#words = new Int32Array(this.#wasm.memory.buffer, this.#call, length);
+    this.#reals = new Float32Array(this.#wasm.memory.buffer, this.#call, length);
+  }
+
+  #take(name, bytes) {
+    const pointer = bytes > 0xfffeffff ? 0 : this.#wasm.alloc(bytes) >>> 0;
+    if (!pointer) throw new RangeError(`${name}: there is no memory for ${bytes} bytes more`);
+    return pointer;
+  }
+
+  alloc(length) {
+    length = count('length', length, undefined, 0);
+    const pointer = this.#take('length', Math.max(length, 1) * 4);
+    const array = new Float32Array(this.#wasm.memory.buffer, pointer, length).fill(0);
+    this.#made.set(array, {pointer, length});
+    this.#live.set(pointer, Math.max(length, 1) * 4);
+    return array;
+  }
+
+  free(array) {
+    const made = this.#made.get(array);
+    if (!made) throw new TypeError('array was not made by alloc, or has been freed');
+    this.#made.delete(array);
+    this.#live.delete(made.pointer);
+    this.#wasm.free(made.pointer);
+  }
+
+  renew(array) {
+    const made = this.#made.get(array);
+    if (!made) throw new TypeError('array was not made by alloc, or has been freed');
+    if (array.buffer === this.#wasm.memory.buffer) return array;
+    const renewed = new Float32Array(this.#wasm.memory.buffer, made.pointer, made.length);
+    this.#made.delete(array);
+    this.#made.set(renewed, made);
+    return renewed;
+  }
+
+  // Where an array lies in WebAssembly memory: {pointer, length}; null when it lies elsewhere.
+  #place(name, array) {
+    if (!(array instanceof Float32Array)) return null;
+    const made = this.#made.get(array);
+    if (made) return made;
+    if (array.buffer !== this.#wasm.memory.buffer) {
+      if (array.length === 0) throw new TypeError(`${name} is empty: it was freed, or lies in memory that has grown since (see renew)`);
+      return null;
+    }
+    const begin = array.byteOffset, end = begin + array.byteLength;
+    for (const [pointer, bytes] of this.#live) if (begin >= pointer && end <= pointer + bytes) return {pointer: begin, length: array.length};
+    throw new TypeError(`${name} has been freed`);
+  }
+
+  forward(options) {
+    if (options === null || typeof options !== 'object') throw new TypeError('forward takes an object of options');
+    for (const name in options) if (!OPTIONS.has(name)) throw new TypeError(`${name} is not an option of forward`);
+    const heads = count('heads', options.heads, 1);
+    const kvHeads = count('kvHeads', options.kvHeads, heads);
+    if (heads % kvHeads !== 0) throw new RangeError(`heads must be a multiple of kvHeads: ${heads} is none of ${kvHeads}`);
+    const headDim = count('headDim', options.headDim);
+    const valueDim = count('valueDim', options.valueDim, headDim);
+    const queryCount = count('queryCount', options.queryCount);
+    const keyCount = count('keyCount', options.keyCount, queryCount);
+    const layout = options.layout ?? 'split';
+    if (layout !== 'split' && layout !== 'packed') throw new RangeError(`layout must be 'split' or 'packed', not ${JSON.stringify(layout)}`);
+    const packed = layout === 'packed';
+    const causal = flag('causal', options.causal);
+    const causalOffset = count('causalOffset', options.causalOffset, 0, -MAX);
+    const windowLeft = count('windowLeft', options.windowLeft, -1, -1);
+    const windowRight = count('windowRight', options.windowRight, -1, -1);
+    const keyLength = count('keyLength', options.keyLength, keyCount, 0);
+    if (keyLength > keyCount) throw new RangeError(`keyLength must be at most keyCount (${keyCount}), not ${keyLength}`);
+    const scale = real('scale', options.scale, 1 / Math.sqrt(headDim));
+    const softcap = real('softcap', options.softcap, 0);
+    if (softcap < 0) throw new RangeError(`softcap must be 0 (none) or more, not ${softcap}`);
+    const temperature = real('temperature', options.temperature, 1);
+    if (!(Math.fround(temperature) > 0)) throw new RangeError(`temperature must be more than 0, not ${temperature}`);
+    const {out, weights = false, mask} = options;
+    if (typeof weights !== 'boolean' && !(weights instanceof Float32Array)) {
+      throw new TypeError('weights must be true, false or a Float32Array to write to');
+    }
+    if (out !== undefined && !(out instanceof Float32Array)) throw new TypeError('out must be a Float32Array');
+
+    const outLength = heads * queryCount * valueDim, weightsLength = heads * queryCount * keyCount;
+    const temporary = [];
+    try {
+      // First everything that may make memory grow, then the numbers.
+      const q = this.#input('q', options.q, heads * queryCount * headDim, 'heads × queryCount × headDim', temporary);
+      const k = this.#input('k', options.k, kvHeads * keyCount * headDim, 'kvHeads × keyCount × headDim', temporary);
+      const v = this.#input('v', options.v, kvHeads * keyCount * valueDim, 'kvHeads × keyCount × valueDim', temporary);
+      const o = this.#output('out', out, outLength, 'heads × queryCount × valueDim', temporary);
+      const w = weights === false ? null :
+        this.#output('weights', weights === true ? undefined : weights, weightsLength, 'heads × queryCount × keyCount', temporary);
+      const m = mask === undefined || mask === null ? null : this.#mask(mask, heads, queryCount, keyCount, temporary);
+      for (const input of [q, k, v]) this.#copy(input);
+      for (const input of m?.blocked || !m ? [q, k, v] : [q, k, v, m]) {
+        for (const output of w ? [o, w] : [o]) {
+          if (input.pointer < output.pointer + 4 * output.length && output.pointer < input.pointer + 4 * input.length) {
+            throw new RangeError(`${output.name} overlaps ${input.name}`);
+          }
+        }
+      }
+      if (w && o.pointer < w.pointer + 4 * w.length && w.pointer < o.pointer + 4 * o.length) throw new RangeError('weights overlaps out');
+
+      this.#view();
+      const words = this.#words, reals = this.#reals;
+      words[CALL.heads] = heads;
+      words[CALL.kvHeads] = kvHeads;
+      words[CALL.queryCount] = queryCount;
+      words[CALL.keyCount] = keyCount;
+      words[CALL.headDim] = headDim;
+      words[CALL.valueDim] = valueDim;
+      words[CALL.causal] = causal ? 1 : 0;
+      words[CALL.causalOffset] = causalOffset;
+      words[CALL.windowLeft] = windowLeft;
+      words[CALL.windowRight] = windowRight;
+      words[CALL.keyLength] = keyLength;
+      reals[CALL.scale] = scale;
+      reals[CALL.softcap] = softcap;
+      reals[CALL.temperature] = temperature;
+      const place = (word, {pointer}, among, rows, dim) => {
+        words[word] = pointer;
+        words[word + 1] = packed ? dim : rows * dim;
+        words[word + 2] = packed ? among * dim : dim;
+      };
+      place(CALL.q, q, heads, queryCount, headDim);
+      place(CALL.k, k, kvHeads, keyCount, headDim);
+      place(CALL.v, v, kvHeads, keyCount, valueDim);
+      place(CALL.out, o, heads, queryCount, valueDim);
+      words[CALL.weights] = w ? w.pointer : 0;
+      words[CALL.blocked] = m?.blocked ? m.pointer : 0;
+      words[CALL.bias] = m && !m.blocked ? m.pointer : 0;
+      words[CALL.maskHead] = m ? m.headStride : 0;
+      words[CALL.maskRow] = m ? m.rowStride : 0;
+      if (!this.#wasm.forward(this.#workspace, this.#call)) throw new RangeError('keyCount: there is no memory left to work in');
+      const result = {output: this.#result(o)};
+      if (w) result.weights = this.#result(w);
+      return result;
+    } finally {
+      for (const pointer of temporary) this.#wasm.free(pointer);
+    }
+  }
+
+  // What is to be read: already in WebAssembly memory, or a copy still to be made.
+  #input(name, array, length, product, temporary) {
+    if (array === undefined || array === null) throw new TypeError(`${name} is missing`);
+    if (!Array.isArray(array) && !(ArrayBuffer.isView(array) && !(array instanceof DataView)) || typeof array[0] === 'bigint') {
+      throw new TypeError(`${name} must be a Float32Array or an array of numbers`);
+    }
+    const place = this.#place(name, array);
+    const given = place ? place.length : array.length;
+    if (given !== length) throw new RangeError(`${name} has ${given} numbers, and ${product} is ${length}`);
+    if (place) return {name, pointer: place.pointer, length};
+    const pointer = this.#take(name, length * 4);
+    temporary.push(pointer);
+    return {name, pointer, length, from: array};
+  }
+
+  #copy({name, pointer, length, from}) {
+    if (from) new Float32Array(this.#wasm.memory.buffer, pointer, length).set(from);
+    const bad = this.#wasm.notFinite(pointer, length);
+    if (bad >= 0) {
+      const value = new Float32Array(this.#wasm.memory.buffer, pointer, length)[bad];
+      throw new RangeError(`${name}[${bad}] is ${from && typeof from[bad] !== 'number' ? String(from[bad]) : value}; it must be a finite number`);
+    }
+  }
+
+  #output(name, array, length, product, temporary) {
+    if (length * 4 > 0xfffeffff) throw new RangeError(`${name}: ${product} is ${length}, more than there is memory for`);
+    if (array !== undefined) {
+      const place = this.#place(name, array);
+      const given = place ? place.length : array.length;
+      if (given !== length) throw new RangeError(`${name} has ${given} numbers, and ${product} is ${length}`);
+      if (place) return {name, pointer: place.pointer, length, to: array, inPlace: true};
+    }
+    const pointer = this.#take(name, length * 4);
+    temporary.push(pointer);
+    return {name, pointer, length, to: array};
+  }
+
+  #result({pointer, length, to, inPlace}) {
+    if (inPlace) {
+      if (to.buffer === this.#wasm.memory.buffer) return to;
+      return this.#made.has(to) ? this.renew(to) : new Float32Array(this.#wasm.memory.buffer, pointer, length);
+    }
+    const numbers = new Float32Array(this.#wasm.memory.buffer, pointer, length);
+    if (!to) return numbers.slice();
+    to.set(numbers);
+    return to;
+  }
+
+  // A mask of truth values becomes bytes (1 = blocked), one of numbers is added to the scores.
+  #mask(mask, heads, queryCount, keyCount, temporary) {
+    if (!Array.isArray(mask) && !(ArrayBuffer.isView(mask) && !(mask instanceof DataView))) {
+      throw new TypeError('mask must be an array of booleans, a Uint8Array or a Float32Array');
+    }
+    const place = this.#place('mask', mask);
+    const length = place ? place.length : mask.length;
+    const shapes = [keyCount, queryCount * keyCount, heads * queryCount * keyCount];
+    if (!shapes.includes(length)) {
+      throw new RangeError(`mask has ${length} values; it takes keyCount (${shapes[0]}), queryCount × keyCount (${shapes[1]}) or ` +
+        `heads × queryCount × keyCount (${shapes[2]})`);
+    }
+    const rowStride = length === shapes[0] && queryCount > 1 ? 0 : keyCount;
+    const headStride = length === shapes[2] ? queryCount * keyCount : 0;
+    if (mask instanceof Uint8Array || typeof mask[0] === 'boolean') {
+      const pointer = this.#take('mask', length);
+      temporary.push(pointer);
+      const bytes = new Uint8Array(this.#wasm.memory.buffer, pointer, length);
+      for (let i = 0; i < length; ++i) bytes[i] = mask[i] ? 0 : 1;
+      return {name: 'mask', blocked: true, pointer, length, headStride, rowStride};
+    }
+    let pointer = place?.pointer;
+    if (!place) {
+      pointer = this.#take('mask', length * 4);
+      temporary.push(pointer);
+    }
+    const numbers = new Float32Array(this.#wasm.memory.buffer, pointer, length);
+    if (!place) numbers.set(mask);
+    for (let i = 0; i < length; ++i) {
+      if (!(numbers[i] < Infinity)) throw new RangeError(`mask[${i}] is ${numbers[i]}; it must be a finite number or -Infinity`);
+    }
+    return {name: 'mask', blocked: false, pointer, length, headStride, rowStride};
+  }
+}
