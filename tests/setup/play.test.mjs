@@ -42,7 +42,7 @@ test('a second set-up does no work', () => {
   assert.equal(play('setup').status, 0);
   const {status, stdout} = play('setup');
   assert.equal(status, 0);
-  assert.equal(stdout, 'everything is set up\n');
+  assert.equal(stdout, 'set up: everything\n');
 });
 
 test('a step runs once, again when it was interrupted, and again when it or its files changed', () => {
