@@ -1,13 +1,386 @@
 #include "attention/engine.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
 #include "attention/forward.h"
 
 namespace attention {
+namespace {
+
+using What = Change::What;
+
+/// What a changed key did to a query.
+enum Mark : std::uint8_t {
+  untouched,
+  touched,  // its exponential changed
+  moved,    // the maximum may have: the row is made anew
+};
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+constexpr float kMost = std::numeric_limits<float>::max();
+
+// Where making a whole head anew is as fast as the updates (measured at 1024 x 1024 x 64; tests/bench/incremental.cpp).
+constexpr int kRowsOfHead = 3;    // more than a third of the queries
+constexpr int kKeysOfHead = 32;   // more than one key in 32
+constexpr int kValuesAtOnce = 8;  // rows of V that are added one by one; more are summed anew
+
+bool isOption(What what) { return what == What::causal || what == What::scale || what == What::temperature; }
+
+int columns(const Tensor* tensor) { return tensor ? tensor->cols() : 0; }
+
+bool sameShapes(const Spec& a, const Spec& b) {
+  return a.heads == b.heads && a.kvHeads == b.kvHeads && a.queryCount == b.queryCount && a.keyCount == b.keyCount &&
+         a.headDim == b.headDim && a.valueDim == b.valueDim;
+}
+
+const Tensor* inputOf(const Inputs& in, TensorId id) {
+  switch (id) {
+    case TensorId::x: return in.x;
+    case TensorId::w_q: return in.wQ;
+    case TensorId::w_k: return in.wK;
+    case TensorId::w_v: return in.wV;
+    case TensorId::w_o: return in.wO;
+    case TensorId::q: return in.q;
+    case TensorId::k: return in.k;
+    case TensorId::v: return in.v;
+    default: return nullptr;
+  }
+}
+
+/// Calls use(head, columns) for the heads, each `dim` columns wide, that the columns of a weight matrix belong to.
+template <class Use>
+void forHeads(int dim, Span cols, Use use) {
+  for (int head = cols.begin / dim; head * dim < cols.end; ++head) {
+    use(head, Span{std::max(0, cols.begin - head * dim), std::min(dim, cols.end - head * dim)});
+  }
+}
+
+/// A masked score as the softmax sees it, by the same operations as kernels::softmax.
+float tempered(float masked, float inverseTemperature) {
+  return masked == kHidden ? kHidden : std::clamp(masked * inverseTemperature, -kMost, kMost);
+}
+
+}  // namespace
 
 void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes) {
   if (changes.empty()) return;
-  spec_ = spec;
-  forward(spec_, inputs, trace_);
+  const bool sameLayer =
+      sameShapes(spec, spec_) && columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;
+  spec_ = spec, inputs_ = inputs;
+  modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
+  // Options reach everything after the scores; together with other changes one recomputation serves them all.
+  const bool mixed = changes.size() > 1 &&
+                     std::any_of(changes.begin(), changes.end(), [](const Change& c) { return isOption(c.what); });
+  const bool known = sameLayer && !mixed &&
+                     std::all_of(changes.begin(), changes.end(), [this](const Change& c) { return fits(c); });
+  if (known) {
+    for (const Change& change : changes) applyOne(change);
+    finish();
+  } else {
+    recompute();
+  }
+}
+
+void Engine::recompute() {
+  forward(spec_, inputs_, trace_, workspace_);
+  sums_.resize(static_cast<std::size_t>(spec_.heads));
+  for (RunningSums& sums : sums_) sums.reset(spec_.queryCount, spec_.valueDim);
+  const std::size_t queries = static_cast<std::size_t>(spec_.queryCount);
+  mark_.assign(queries, untouched), changed_.assign(queries, 0);
+  exponents_.resize(queries), deltas_.resize(queries);
+  column_.resize(std::max(queries, static_cast<std::size_t>(spec_.keyCount)));
+}
+
+/// Can the change be applied to the trace as it is? What lies outside of its tensor is not this layer's.
+bool Engine::fits(const Change& change) const {
+  if (isOption(change.what)) return true;
+  const bool inside = change.head >= 0 && change.row >= 0 && change.col >= 0 && change.rows >= 0 && change.cols >= 0;
+  const auto within = [&](int heads, int rows, int cols) {
+    return inside && change.head < heads && change.rows <= rows - change.row && change.cols <= cols - change.col;
+  };
+  if (change.what == What::painted) return within(1, spec_.queryCount, spec_.keyCount);
+  if (change.what != What::cells) return false;
+  const Tensor* tensor = inputOf(inputs_, change.tensor);
+  return tensor && within(tensor->heads(), tensor->rows(), tensor->cols());
+}
+
+void Engine::applyOne(const Change& change) {
+  if (isOption(change.what)) return changeAll(change);
+  if (change.rows == 0 || change.cols == 0) return;
+  if (change.what == What::cells) return applyCells(change);
+  changeMask({change.row, change.row + change.rows}, {change.col, change.col + change.cols});
+}
+
+void Engine::applyCells(const Change& change) {
+  const Span rows{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols};
+  const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount};
+  switch (change.tensor) {
+    case TensorId::x: return applyX(rows);
+    case TensorId::w_q:
+      return forHeads(spec_.headDim, cols, [&](int head, Span part) {
+        makeQueries(inputs_, head, queries, part, trace_);
+        changeQueries(head, queries);
+      });
+    case TensorId::w_k:
+      return forHeads(spec_.headDim, cols, [&](int kvHead, Span part) {
+        makeKeys(inputs_, kvHead, keys, part, trace_);
+        changeKeys(kvHead, keys);
+      });
+    case TensorId::w_v:
+      return forHeads(spec_.valueDim, cols, [&](int kvHead, Span part) { changeValues(kvHead, keys, part); });
+    case TensorId::w_o: return makeOutput(inputs_, queries, cols, trace_);
+    case TensorId::q: return makeQueries(inputs_, change.head, rows, cols, trace_), changeQueries(change.head, rows);
+    case TensorId::k: return makeKeys(inputs_, change.head, rows, cols, trace_), changeKeys(change.head, rows);
+    case TensorId::v: return changeValues(change.head, rows, cols);
+    default: return;
+  }
+}
+
+/// Rows of X are rows of Q, K and V alike.
+void Engine::applyX(Span rows) {
+  for (int g = 0; g < spec_.kvHeads; ++g) {
+    makeKeys(inputs_, g, rows, {0, spec_.headDim}, trace_);
+    changeKeys(g, rows);
+    changeValues(g, rows, {0, spec_.valueDim});
+  }
+  for (int h = 0; h < spec_.heads; ++h) {
+    makeQueries(inputs_, h, rows, {0, spec_.headDim}, trace_);
+    changeQueries(h, rows);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- queries
+
+void Engine::changeQueries(int head, Span queries) {
+  if (spec_.heads == spec_.kvHeads && queries.size() * kRowsOfHead > spec_.queryCount) return redoGroup(head);
+  for (int i = queries.begin; i < queries.end; ++i) {
+    makeRaw(spec_, head, {i, i + 1}, {0, spec_.keyCount}, trace_);
+    makeScores(spec_, head, {i, i + 1}, {0, spec_.keyCount}, trace_);
+    makeMasked(spec_, inputs_.painted, head, {i, i + 1}, {0, spec_.keyCount}, trace_);
+    redoRow(head, i);
+  }
+}
+
+/// Weights and output of one query, from its masked scores.
+void Engine::redoRow(int head, int query) {
+  makeWeights(spec_, head, {query, query + 1}, trace_);
+  makeHeadOutput(spec_, head, {query, query + 1}, trace_);
+  sums_[static_cast<std::size_t>(head)].forget(query);
+  writeRows(head, {query, query + 1});
+}
+
+void Engine::redoGroup(int kvHead) {
+  forwardGroup(spec_, inputs_.painted, kvHead, trace_, workspace_);
+  const int group = spec_.heads / spec_.kvHeads;
+  for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) {
+    sums_[static_cast<std::size_t>(h)].forgetAll();
+    writeRows(h, {0, spec_.queryCount});
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- keys
+
+void Engine::changeKeys(int kvHead, Span keys) {
+  if (keys.size() * kKeysOfHead > spec_.keyCount && keys.size() > 1) return redoGroup(kvHead);
+  const int group = spec_.heads / spec_.kvHeads;
+  for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) changeKeysOf(h, keys);
+}
+
+void Engine::changeKeysOf(int head, Span keys) {
+  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.prepare();
+  std::fill(mark_.begin(), mark_.end(), untouched);
+  const Span queries{0, spec_.queryCount};
+  for (int j = keys.begin; j < keys.end; ++j) {
+    makeRaw(spec_, head, queries, {j, j + 1}, trace_);
+    makeScores(spec_, head, queries, {j, j + 1}, trace_);
+    if (changeExponentials(head, j) > 0) sums.addKey(deltas_.data(), trace_.v.row(kvHeadOf(spec_, head), j));
+  }
+  redoMovedRows(head);
+  normaliseTouchedRows(head);
+}
+
+/// The column of masked scores and exponentials of one key whose scores are new; deltas_ is what the exponentials
+/// changed by, 0 where the row's maximum may have moved. Returns how many are not 0.
+int Engine::changeExponentials(int head, int key) {
+  const float inverse = 1.0f / spec_.temperature;
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    float& masked = trace_.masked.at(head, i, key);
+    const float max = trace_.rowMax.at(head, i, 0);
+    const bool wasHidden = masked == kHidden;
+    if (!wasHidden) masked = trace_.scores.at(head, i, key);
+    const float now = wasHidden ? kHidden : tempered(masked, inverse);
+    // An exponential of 1 was the maximum, or as good as: another key may be now.
+    const bool isMoved = now > max || (now < max && trace_.exponentials.at(head, i, key) == 1.0f);
+    if (isMoved) mark_[at] = moved;
+    exponents_[at] = mark_[at] == moved ? kHidden : now - max;
+    if (max == kHidden) exponents_[at] = kHidden;
+  }
+  kernels::exp(kernels::best(), exponents_.data(), 0.0f, spec_.queryCount, exponents_.data());
+  int count = 0;
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    deltas_[at] = 0.0;
+    if (mark_[at] == moved) continue;
+    float& exponential = trace_.exponentials.at(head, i, key);
+    deltas_[at] = double{exponents_[at]} - double{exponential};
+    exponential = exponents_[at];
+    if (deltas_[at] == 0.0) continue;
+    mark_[at] = touched;
+    ++count;
+  }
+  return count;
+}
+
+/// Rows whose maximum may have moved: every exponential of theirs is new.
+void Engine::redoMovedRows(int head) {
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    if (mark_[static_cast<std::size_t>(i)] == moved) redoRow(head, i);
+  }
+}
+
+/// Weights and outputs of the rows that addKey() has changed the sums of.
+void Engine::normaliseTouchedRows(int head) {
+  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
+  const int kvHead = kvHeadOf(spec_, head), dim = spec_.valueDim;
+  sums.inspectRows();
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    if (mark_[static_cast<std::size_t>(i)] != touched) continue;
+    if (!sums.knowsRow(i)) sums.takeRow(i, trace_.exponentials.row(head, i), trace_.v.head(kvHead), spec_.keyCount);
+    const KeyRange visible = visibleKeys(spec_, i);
+    const double inverse = 1.0 / sums.total(i);
+    trace_.rowSum.at(head, i, 0) = static_cast<float>(sums.total(i));
+    kernels::scale(kernels::best(), static_cast<float>(inverse), trace_.exponentials.row(head, i) + visible.begin,
+                   visible.end - visible.begin, trace_.weights.row(head, i) + visible.begin);
+    float* out = trace_.headOutput.row(head, i);
+    for (int c = 0; c < dim; ++c) out[c] = saturate(sums.weighted(i, c) * inverse);
+    writeRows(head, {i, i + 1});
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------- values
+
+void Engine::changeValues(int kvHead, Span keys, Span cols) {
+  std::array<float, static_cast<std::size_t>(kValuesAtOnce)* static_cast<std::size_t>(Limits::headDim)> before;
+  const bool few = keys.size() <= kValuesAtOnce && cols.size() <= Limits::headDim;
+  for (int j = keys.begin; few && j < keys.end; ++j) {
+    std::copy_n(trace_.v.row(kvHead, j) + cols.begin, cols.size(), before.data() + (j - keys.begin) * cols.size());
+  }
+  makeValues(inputs_, kvHead, keys, cols, trace_);
+  const int group = spec_.heads / spec_.kvHeads;
+  for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) {
+    if (few) {
+      changeValuesOf(h, keys, cols, before.data());
+    } else if (cols.size() == 1) {
+      redoColumn(h, cols.begin);
+    } else {
+      makeHeadOutput(spec_, h, {0, spec_.queryCount}, trace_);
+      sums_[static_cast<std::size_t>(h)].forgetAll();
+      writeRows(h, {0, spec_.queryCount});
+    }
+  }
+}
+
+/// A few rows of V: their share of the outputs is taken out and put in again, column by column.
+void Engine::changeValuesOf(int head, Span keys, Span cols, const float* before) {
+  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.prepare();
+  std::fill(mark_.begin(), mark_.end(), untouched);
+  for (int j = keys.begin; j < keys.end; ++j, before += cols.size()) {
+    for (int i = 0; i < spec_.queryCount; ++i) {
+      const std::size_t at = static_cast<std::size_t>(i);
+      column_[at] = trace_.exponentials.at(head, i, j);
+      if (column_[at] > 0.0f) mark_[at] = touched;
+    }
+    const float* after = trace_.v.row(kvHeadOf(spec_, head), j);
+    for (int c = cols.begin; c < cols.end; ++c) sums.addValue(c, column_.data(), before[c - cols.begin], after[c]);
+  }
+  for (int c = cols.begin; c < cols.end; ++c) writeColumn(head, c);
+}
+
+/// One column of V, all of it new.
+void Engine::redoColumn(int head, int col) {
+  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.prepare();
+  std::fill(mark_.begin(), mark_.end(), touched);
+  for (int j = 0; j < spec_.keyCount; ++j) {
+    column_[static_cast<std::size_t>(j)] = trace_.v.at(kvHeadOf(spec_, head), j, col);
+  }
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    sums.take(i, col, trace_.exponentials.row(head, i), column_.data(), spec_.keyCount);
+  }
+  writeColumn(head, col);
+}
+
+/// One column of outputs from its sums, for the touched queries; sums that are not known are taken first.
+void Engine::writeColumn(int head, int col) {
+  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
+  bool gathered = false;
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    if (mark_[static_cast<std::size_t>(i)] == untouched) continue;
+    if (!sums.knows(i, col)) {
+      for (int j = 0; !gathered && j < spec_.keyCount; ++j) {
+        column_[static_cast<std::size_t>(j)] = trace_.v.at(kvHeadOf(spec_, head), j, col);
+      }
+      gathered = true;
+      sums.take(i, col, trace_.exponentials.row(head, i), column_.data(), spec_.keyCount);
+    }
+    const double total = sums.knowsTotal(i) ? sums.total(i) : double{trace_.rowSum.at(head, i, 0)};
+    const float value = total > 0.0 ? saturate(sums.weighted(i, col) / total) : 0.0f;
+    const int placed = head * spec_.valueDim + col;
+    trace_.headOutput.at(head, i, col) = trace_.concat.at(0, i, placed) = value;
+    if (!inputs_.wO) trace_.output.at(0, i, placed) = value;
+    changed_[static_cast<std::size_t>(i)] = 1;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------- mask and options
+
+void Engine::changeMask(Span queries, Span keys) {
+  for (int h = 0; h < spec_.heads; ++h) {
+    for (int i = queries.begin; i < queries.end; ++i) {
+      makeMasked(spec_, inputs_.painted, h, {i, i + 1}, keys, trace_);
+      redoRow(h, i);
+    }
+  }
+}
+
+/// Options reach every row, but never back to the raw scores.
+void Engine::changeAll(const Change& change) {
+  const Span keys{0, spec_.keyCount};
+  for (int h = 0; h < spec_.heads; ++h) {
+    for (int i = 0; i < spec_.queryCount; ++i) {
+      if (change.what == What::scale) makeScores(spec_, h, {i, i + 1}, keys, trace_);
+      if (change.what != What::temperature) makeMasked(spec_, inputs_.painted, h, {i, i + 1}, keys, trace_);
+      makeWeights(spec_, h, {i, i + 1}, trace_);
+      makeHeadOutput(spec_, h, {i, i + 1}, trace_);
+    }
+    sums_[static_cast<std::size_t>(h)].forgetAll();
+    writeRows(h, {0, spec_.queryCount});
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- outputs
+
+void Engine::writeRows(int head, Span queries) {
+  makeConcat(spec_, head, queries, trace_);
+  const Span cols{head * spec_.valueDim, (head + 1) * spec_.valueDim};
+  if (!inputs_.wO) return makeOutput(inputs_, queries, cols, trace_);
+  std::fill(changed_.begin() + queries.begin, changed_.begin() + queries.end, std::uint8_t{1});
+}
+
+/// With W_O every changed row of concat is multiplied once, whatever number of heads changed it.
+void Engine::finish() {
+  if (!inputs_.wO) return;
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    std::uint8_t& changed = changed_[static_cast<std::size_t>(i)];
+    if (changed) makeOutput(inputs_, {i, i + 1}, {0, trace_.output.cols()}, trace_);
+    changed = 0;
+  }
 }
 
 }  // namespace attention

@@ -1,8 +1,26 @@
 // Keeps a Trace up to date: a change costs what it touches.
+//
+// What is redone, for heads H, queries Lq, keys Lk (measured figures: tests/bench/incremental.cpp):
+//   a row of Q      its row of scores, weights and output, from scratch          Lk·(d_k + d_v)
+//   a row of K      its column of scores, from scratch; totals and outputs by    Lq·(d_k + d_v) and Lq·Lk for the weights,
+//                   addition to running sums; the weights of rows that see it    which a new row sum changes all of
+//   a cell of V     its column of outputs, by addition to running sums           Lq
+//   painted cells   weights and outputs of their rows                            H·Lk·d_v a row
+//   mask, scale, temperature   everything after the raw scores                   H·Lq·Lk·d_v
+//   X, W            the rows or columns of Q, K, V that they make, then as above
+//   tokens          everything: one token more changes every row, and moving the matrices costs as much as making them
+//
+// No drift: scores, maxima and exponentials are never updated, only made anew from their own inputs. The two sums that are
+// updated are held in double with a bound of their own rounding, and taken anew before it can be seen (sums.h). So the
+// trace after any history is within errorBound() (reference.h) of exact, like one made by forward().
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "attention/kernels.h"
+#include "attention/steps.h"
+#include "attention/sums.h"
 #include "attention/trace.h"
 
 namespace attention {
@@ -26,18 +44,53 @@ struct Change {
 };
 
 /// Owns the Trace. After apply() the trace equals what forward() would give for the same spec and inputs,
-/// within the bounds stated in kernels.h, whatever the history of changes.
+/// within errorBound(), whatever the history of changes. Memory beyond the trace: 12 bytes a number of head_output once
+/// a K or V of a head has been edited, and the kernels' scratch.
 class Engine {
  public:
-  /// `inputs` are those after the change. Reads only what the changes reach.
+  /// `inputs` are those after the change, and have passed validate(). Reads only what the changes reach. Shapes that
+  /// are not those of the last call, or changes that lie outside of them, recompute everything.
   void apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes);
   void apply(const Spec& spec, const Inputs& inputs, const Change& change) { apply(spec, inputs, {&change, 1}); }
   const Trace& trace() const { return trace_; }
   const Spec& spec() const { return spec_; }
 
  private:
+  void recompute();
+  bool fits(const Change& change) const;
+  void applyOne(const Change& change);
+  void applyCells(const Change& change);
+  void applyX(Span rows);
+
+  void changeQueries(int head, Span queries);
+  void changeKeys(int kvHead, Span keys);
+  void changeValues(int kvHead, Span keys, Span cols);
+  void changeMask(Span queries, Span keys);
+  void changeAll(const Change& change);
+
+  void redoGroup(int kvHead);
+  void redoRow(int head, int query);
+  void changeKeysOf(int head, Span keys);
+  int changeExponentials(int head, int key);
+  void redoMovedRows(int head);
+  void normaliseTouchedRows(int head);
+  void changeValuesOf(int head, Span keys, Span cols, const float* before);
+  void redoColumn(int head, int col);
+  void writeColumn(int head, int col);
+  void writeRows(int head, Span queries);
+  void finish();
+
   Spec spec_;
+  Inputs inputs_;      // of the call in progress
+  int modelDim_ = 0;   // of x and of W_O in the last call; 0 where there is none
+  int outputDim_ = 0;
   Trace trace_;
+  kernels::Workspace workspace_;
+  std::vector<RunningSums> sums_;      // one a head
+  std::vector<std::uint8_t> mark_;     // one a query: see Mark in engine.cpp
+  std::vector<std::uint8_t> changed_;  // one a query: concat has changed, output has not yet
+  std::vector<float> column_, exponents_;
+  std::vector<double> deltas_;
 };
 
 }  // namespace attention

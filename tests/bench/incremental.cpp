@@ -1,0 +1,228 @@
+// What an edit costs against recomputing everything: ./play bench incremental
+//
+//   incremental [--json FILE] [--shape HEADSxTOKENSxDIM] [--rounds N]
+//
+// Each round times one full recomputation and a handful of edits of every kind, alternating, so that whatever else the
+// machine does falls on both alike. The table gives medians. After each kind the trace is compared with a recomputation.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "attention/engine.h"
+#include "attention/forward.h"
+#include "attention/kernels.h"
+
+using namespace attention;
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> times) {
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+struct Random {
+  std::uint64_t state = 88172645463325252ull;
+  std::uint64_t bits() {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return state;
+  }
+  int below(int n) { return static_cast<int>((bits() >> 33) % static_cast<std::uint64_t>(n)); }
+  float normal() {
+    double sum = -6.0;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(bits() >> 11) * 0x1p-53;
+    return static_cast<float>(sum);
+  }
+};
+
+/// The board that is edited: the numbers, and the engine that keeps the trace.
+struct Board {
+  Spec spec;
+  Tensor q, k, v;
+  PaintedMask painted;
+  Engine engine;
+  Random random;
+
+  explicit Board(const Spec& s) : spec(s), q(s.heads, s.queryCount, s.headDim), k(s.kvHeads, s.keyCount, s.headDim),
+                                  v(s.kvHeads, s.keyCount, s.valueDim) {
+    for (Tensor* t : {&q, &k, &v}) {
+      for (float& x : t->values()) x = random.normal();
+    }
+    painted.rows = s.queryCount, painted.cols = s.keyCount;
+    painted.blocked.assign(static_cast<std::size_t>(s.queryCount) * static_cast<std::size_t>(s.keyCount), 0);
+    apply({});
+  }
+  Inputs inputs() const {
+    Inputs in;
+    in.q = &q, in.k = &k, in.v = &v, in.painted = &painted;
+    return in;
+  }
+  void apply(const Change& change) { engine.apply(spec, inputs(), change); }
+};
+
+Change cells(TensorId id, int head, int row, int col, int rows, int cols) {
+  return {Change::What::cells, id, head, row, col, rows, cols};
+}
+
+/// Changes a block of rows × cols somewhere. A drag stays on one cell, so row and column follow `round`, not chance.
+Change touch(Board& board, TensorId id, Tensor& tensor, int round, int rows, int cols) {
+  const int place = round / 8;
+  const int row = place * 37 % (tensor.rows() - rows + 1), col = place * 11 % (tensor.cols() - cols + 1);
+  const int head = place % tensor.heads();
+  for (int r = row; r < row + rows; ++r) {
+    for (int c = col; c < col + cols; ++c) tensor.at(head, r, c) = board.random.normal();
+  }
+  return cells(id, head, row, col, rows, cols);
+}
+
+struct Edit {
+  const char* name;
+  double target;  ///< times faster than recomputing everything; 0: no figure is asked for
+  std::function<Change(Board&, int)> make;
+};
+
+Change option(Change::What what) {
+  Change change;
+  change.what = what;
+  return change;
+}
+
+Change paintCell(Board& b, int round) {
+  const int place = round / 8, row = place * 37 % b.spec.queryCount, col = place * 11 % b.spec.keyCount;
+  std::uint8_t& cell = b.painted.blocked[static_cast<std::size_t>(row) * static_cast<std::size_t>(b.spec.keyCount) +
+                                         static_cast<std::size_t>(col)];
+  cell = !cell;
+  Change change = option(Change::What::painted);
+  change.row = row, change.col = col, change.rows = change.cols = 1;
+  return change;
+}
+
+std::vector<Edit> edits(const Spec& s) {
+  const int dim = s.headDim, valueDim = s.valueDim;
+  return {
+      {"cell of Q", 1000, [](Board& b, int i) { return touch(b, TensorId::q, b.q, i, 1, 1); }},
+      {"cell of V", 1000, [](Board& b, int i) { return touch(b, TensorId::v, b.v, i, 1, 1); }},
+      {"cell of K", 100, [](Board& b, int i) { return touch(b, TensorId::k, b.k, i, 1, 1); }},
+      {"row of Q", 0, [=](Board& b, int i) { return touch(b, TensorId::q, b.q, i, 1, dim); }},
+      {"row of V", 0, [=](Board& b, int i) { return touch(b, TensorId::v, b.v, i, 1, valueDim); }},
+      {"row of K", 0, [=](Board& b, int i) { return touch(b, TensorId::k, b.k, i, 1, dim); }},
+      {"painted cell", 0, paintCell},
+      {"causal flip", 1.5, [](Board& b, int) {
+         b.spec.causal = !b.spec.causal;
+         return option(Change::What::causal);
+       }},
+      {"scale", 0, [](Board& b, int i) {
+         b.spec.scale = 0.1f + 0.001f * static_cast<float>(i % 50);
+         return option(Change::What::scale);
+       }},
+      {"temperature", 0, [](Board& b, int i) {
+         b.spec.temperature = 0.5f + 0.01f * static_cast<float>(i % 50);
+         return option(Change::What::temperature);
+       }},
+  };
+}
+
+struct Figure {
+  std::string name;
+  double target = 0.0, full = 0.0, edit = 0.0, difference = 0.0;
+  double ratio() const { return full / edit; }
+};
+
+/// The largest difference between the weights and outputs of two traces.
+double difference(const Trace& a, const Trace& b) {
+  double most = 0.0;
+  const auto compare = [&most](const Tensor& x, const Tensor& y) {
+    for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(double{x.data()[i]} - double{y.data()[i]}));
+  };
+  compare(a.weights, b.weights);
+  compare(a.output, b.output);
+  return most;
+}
+
+Figure measure(const Spec& spec, const Edit& edit, int rounds) {
+  Board board(spec);
+  Trace full;
+  kernels::Workspace workspace;
+  std::vector<double> fullTimes, editTimes;
+  const bool wide = std::strcmp(edit.name, "causal flip") == 0 || edit.target == 0;
+  const int perRound = wide ? 4 : 16;
+  int count = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const double start = now();
+    forward(board.spec, board.inputs(), full, workspace);
+    fullTimes.push_back(now() - start);
+    for (int i = 0; i < perRound; ++i) {
+      const Change change = edit.make(board, count++);
+      const double before = now();
+      board.apply(change);
+      editTimes.push_back(now() - before);
+    }
+  }
+  forward(board.spec, board.inputs(), full, workspace);
+  return {edit.name, edit.target, median(fullTimes), median(editTimes), difference(full, board.engine.trace())};
+}
+
+void print(const Spec& s, const std::vector<Figure>& figures) {
+  std::printf("edits at %d x %d x %d (heads x tokens x dim), kernel %s, medians\n", s.heads, s.queryCount, s.headDim,
+              std::string(kernels::name(kernels::best())).c_str());
+  std::printf("%-14s %12s %12s %10s %10s %12s\n", "edit", "full, us", "edit, us", "ratio", "target", "difference");
+  for (const Figure& f : figures) {
+    std::printf("%-14s %12.1f %12.1f %9.1fx", f.name.c_str(), f.full, f.edit, f.ratio());
+    if (f.target > 0) {
+      std::printf(" %9.1fx", f.target);
+    } else {
+      std::printf(" %10s", "-");
+    }
+    std::printf(" %12.1e\n", f.difference);
+  }
+}
+
+bool writeJson(const char* path, const Spec& s, const std::vector<Figure>& figures) {
+  std::FILE* file = std::fopen(path, "w");
+  if (!file) return false;
+  std::fprintf(file, "{\"kernel\": \"%s\", \"shape\": [%d, %d, %d], \"edits\": [", 
+               std::string(kernels::name(kernels::best())).c_str(), s.heads, s.queryCount, s.headDim);
+  const char* between = "";
+  for (const Figure& f : figures) {
+    std::fprintf(file, "%s\n  {\"name\": \"%s\", \"full_us\": %.2f, \"edit_us\": %.2f, \"ratio\": %.2f, \"target\": %.1f}",
+                 between, f.name.c_str(), f.full, f.edit, f.ratio(), f.target);
+    between = ",";
+  }
+  std::fprintf(file, "\n]}\n");
+  return std::fclose(file) == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Spec spec;
+  spec.heads = spec.kvHeads = 8, spec.queryCount = spec.keyCount = 1024, spec.headDim = spec.valueDim = 64;
+  const char* json = nullptr;
+  int rounds = 15;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (!std::strcmp(argv[i], "--json")) json = argv[i + 1];
+    if (!std::strcmp(argv[i], "--rounds")) rounds = std::max(1, std::atoi(argv[i + 1]));
+    if (!std::strcmp(argv[i], "--shape") &&
+        std::sscanf(argv[i + 1], "%dx%dx%d", &spec.heads, &spec.queryCount, &spec.headDim) == 3) {
+      spec.kvHeads = spec.heads, spec.keyCount = spec.queryCount, spec.valueDim = spec.headDim;
+    }
+  }
+  std::vector<Figure> figures;
+  for (const Edit& edit : edits(spec)) figures.push_back(measure(spec, edit, rounds));
+  print(spec, figures);
+  if (json && !writeJson(json, spec, figures)) {
+    std::fprintf(stderr, "incremental: %s cannot be written\n", json);
+    return 1;
+  }
+  return 0;
+}
