@@ -242,6 +242,7 @@ export class Playground {
     listen('pointerdown', (e) => {
       if (e.button !== 0) return;
       this.wasFocused = this.mayScroll();
+      canvas.classList.add('pointed');  // no ring around it until a key is used
       canvas.focus({preventScroll: true});
       canvas.setPointerCapture(e.pointerId);
       this.pointer(DOWN, e);
@@ -303,6 +304,7 @@ export class Playground {
     const {canvas, ends: {signal}} = this;
     const held = new Map();
     canvas.addEventListener('keydown', (e) => {
+      canvas.classList.remove('pointed');
       const isClipboard = (e.ctrlKey || e.metaKey) && /^[cxv]$/i.test(e.key);
       if (e.isComposing || e.key === 'Tab' || isClipboard) return;
       if (!this.run('key', 1, e.key, modifiersOf(e))) return;

@@ -57,7 +57,7 @@ STYLES.replaceSync(`
   canvas { position: absolute; inset: 0; width: 100%; height: 100%; display: block; touch-action: pan-y;
     user-select: none; -webkit-user-select: none; -webkit-touch-callout: none; -webkit-tap-highlight-color: transparent; }
   canvas:focus { outline: none; }
-  canvas:focus-visible { outline: 2px solid #0072b2; outline-offset: -2px; }
+  canvas:focus-visible:not(.pointed) { outline: 2px solid #0072b2; outline-offset: -2px; }
   input { position: absolute; box-sizing: border-box; margin: 0; padding: 0 4px; border: 2px solid #0072b2;
     border-radius: 4px; font: 14px/1 system-ui, sans-serif; z-index: 1; min-width: 56px; }
   input:focus { outline: none; }

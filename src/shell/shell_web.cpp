@@ -8,6 +8,8 @@
 #include <imgui.h>
 #include <imgui_internal.h>
 
+#include <GLES3/gl3.h>
+
 #include <algorithm>
 #include <cfloat>
 #include <optional>
@@ -224,6 +226,27 @@ void press(ImGuiKey key, bool down) { self->stage.io().AddKeyEvent(key, down); }
 }  // namespace
 
 extern "C" {
+
+// ---------------------------------------------------------------- graphics
+
+// Dear ImGui's renderer reads the state of OpenGL before it draws, to put it back afterwards. In a browser each such
+// question waits until the graphics process has drawn all that came before (with a software GPU, most of the time of a
+// frame). Nobody else draws on this canvas, so it is told, in place of glGetIntegerv(), what a new context would say.
+void shell_gl_get(GLenum name, GLint* value) {
+  switch (name) {
+    case GL_MAJOR_VERSION: *value = 3; return;
+    case GL_ACTIVE_TEXTURE: *value = GL_TEXTURE0; return;
+    case GL_BLEND_EQUATION_RGB:
+    case GL_BLEND_EQUATION_ALPHA: *value = GL_FUNC_ADD; return;
+    case GL_BLEND_SRC_RGB:
+    case GL_BLEND_SRC_ALPHA: *value = GL_ONE; return;
+    case GL_VIEWPORT:
+    case GL_SCISSOR_BOX: std::fill_n(value, 4, 0); return;
+    default: *value = 0;  // no program, texture, buffer or vertex array was in use
+  }
+}
+
+GLboolean shell_gl_is_program(GLuint) { return GL_TRUE; }
 
 // ---------------------------------------------------------------- life
 
