@@ -1,0 +1,593 @@
+#include "io/tensors_json.h"
+
+#include <algorithm>
+#include <bit>
+#include <cfloat>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "attention/trace.h"
+#include "document/json.h"
+#include "document/number.h"
+#include "document/sentence.h"
+
+namespace io {
+namespace {
+
+using document::inQuotes;
+using document::refusal;
+using document::shapeText;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr std::int64_t kMaxSize = std::numeric_limits<int>::max();
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of sizes stop here
+constexpr float kLargestHalf = 65504.0f;
+constexpr std::size_t kMaxRank = 4;
+constexpr std::string_view kFields =
+    "a tensors file has q, k and v, and maybe mask, past_k, past_v, key_lengths and options";
+
+/// The float nearest to a number with these digits, which as a double is `value`.
+float nearestFloat(double value, const std::string& digits) {
+  // Rounding twice errs only where the first rounding landed exactly between two floats, or below the normal range.
+  const bool isBetween = (std::bit_cast<std::uint64_t>(value) & 0x1fffffff) == 0x10000000;
+  const bool isSmall = value != 0 && std::abs(value) < 2 * double{FLT_MIN};
+  if (isBetween || isSmall) return document::parseFloat(digits).value_or(0.0f);
+  if (std::abs(value) > 2 * double{FLT_MAX}) return value < 0 ? -kInfinity : kInfinity;
+  return static_cast<float>(value);
+}
+
+/// The float16 nearest to a number, ties to even (IEEE 754-2019, binary16: 11 bits of precision, exponents from -14).
+float nearestHalf(float value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int exponent = std::max(std::ilogb(value), -14);
+  const float unit = std::ldexp(1.0f, exponent - 10);
+  const float rounded = std::nearbyint(value / unit) * unit;
+  return std::abs(rounded) > kLargestHalf ? std::copysign(kInfinity, value) : rounded;
+}
+
+/// One value of any kind but lists and objects.
+struct Scalar {
+  enum class Kind : std::uint8_t { null, boolean, number, text };
+  Kind kind = Kind::null;
+  bool boolean = false;
+  double number = 0;
+  float single = 0;
+  std::string text;
+
+  std::string described() const {
+    switch (kind) {
+      case Kind::null: return "null";
+      case Kind::boolean: return boolean ? "true" : "false";
+      case Kind::number: return document::shortest(number);
+      case Kind::text: return inQuotes(text);
+    }
+    return {};
+  }
+};
+
+/// Takes the events of the parser. Returning false ends the parse; `error` then says why, or `file.isForBoard` is set.
+class Collector {
+ public:
+  explicit Collector(std::string_view text) : text_(text) {}
+
+  std::optional<Error> error;
+  TensorsFile file;
+
+  bool null() { return take({}); }
+  bool boolean(bool value) {
+    Scalar scalar;
+    scalar.kind = Scalar::Kind::boolean;
+    scalar.boolean = value;
+    if (place_ == Place::data || place_ == Place::lists) return takeBoolean(value);
+    return take(scalar);
+  }
+  bool number_integer(std::int64_t value) { return takeNumber(static_cast<double>(value), static_cast<float>(value)); }
+  bool number_unsigned(std::uint64_t value) { return takeNumber(static_cast<double>(value), static_cast<float>(value)); }
+  bool number_float(double value, const std::string& digits) { return takeNumber(value, nearestFloat(value, digits)); }
+  bool string(std::string& value) {
+    Scalar scalar;
+    scalar.kind = Scalar::Kind::text;
+    scalar.text = std::move(value);
+    return take(scalar);
+  }
+  bool binary(nlohmann::json::binary_t&) { return false; }
+  bool start_object(std::size_t);
+  bool end_object();
+  bool start_array(std::size_t);
+  bool end_array();
+  bool key(std::string& name);
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& why);
+
+  /// After the whole text was read.
+  bool finish();
+
+ private:
+  /// What the parser is inside of.
+  enum class Place : std::uint8_t { start, root, tensor, shape, data, lists, options, skipped };
+
+  /// A tensor that is being read.
+  struct Field {
+    std::string_view name;
+    std::optional<Array>* target = nullptr;
+    bool isMask = false;
+    bool isGiven = false;
+  };
+
+  bool fail(Error::Kind kind, std::string_view field, std::string_view sentence) {
+    if (!error) error = refusal(kind, field, sentence);
+    return false;
+  }
+  bool take(const Scalar& scalar);
+  bool takeNumber(double value, float single);
+  bool takeBoolean(bool value);
+  bool takeItem(float value, bool isBoolean);
+  bool takeInfinity(const Scalar& scalar);
+  bool takeSize(const Scalar& scalar);
+  bool takeType(const Scalar& scalar);
+  bool takeOption(const Scalar& scalar);
+  bool openList();
+  bool closeList();
+  bool beginTensor();
+  bool finishTensor();
+  bool checkItems();
+  std::string named(std::string_view part) const { return std::string(field_->name) + std::string(part); }
+  std::string itemField() const {
+    return named(place_ == Place::lists ? "[" : ".data[") + std::to_string(array_.values.size()) + "]";
+  }
+  std::string position(std::size_t at) const;
+
+  std::string_view text_;
+  Place place_ = Place::start;
+  std::vector<std::string> rootKeys_;
+  std::string unknown_;   ///< the first field that nobody knows
+  std::string clash_;     ///< the first of x and the projections
+  std::size_t depth_ = 0; ///< lists and objects in a skipped field
+
+  Field fields_[7] = {{"q", &file.q}, {"k", &file.k}, {"v", &file.v}, {"mask", &file.mask, true},
+                      {"past_k", &file.pastK}, {"past_v", &file.pastV}, {"key_lengths", &file.keyLengths}};
+  Field* field_ = nullptr;  ///< of the value that comes next at the root, or that is being read
+  bool isOptions_ = false;  ///< the value that comes next at the root is options
+
+  Array array_;
+  std::string part_;  ///< the key inside the tensor
+  bool hasShape_ = false, hasData_ = false, hasType_ = false;
+  std::size_t booleans_ = 0, infinities_ = 0;
+  std::size_t firstInfinity_ = 0;
+
+  std::size_t level_ = 0;                  ///< of nested lists
+  std::vector<std::int64_t> counts_;       ///< items so far, of each open list
+  std::size_t leafLevel_ = 0;              ///< the level whose items are numbers, 0: not known yet
+
+  std::string option_;
+};
+
+// ---------------------------------------------------------------------------------------------------- values
+
+bool Collector::takeNumber(double value, float single) {
+  if (place_ == Place::data || place_ == Place::lists) return takeItem(single, false);
+  Scalar scalar;
+  scalar.kind = Scalar::Kind::number;
+  scalar.number = value;
+  scalar.single = single;
+  return take(scalar);
+}
+
+bool Collector::takeBoolean(bool value) {
+  if (!field_->isMask)
+    return fail(Error::Kind::type, itemField(), std::string(value ? "true" : "false") + " is not a number; give a number.");
+  ++booleans_;
+  return takeItem(value ? 1.0f : 0.0f, true);
+}
+
+bool Collector::takeItem(float value, bool isBoolean) {
+  if (!std::isfinite(value))
+    return fail(Error::Kind::range, itemField(), "the number is too large for 32 bits; use -3.4e38 to 3.4e38.");
+  if (!isBoolean && booleans_ > 0)
+    return fail(Error::Kind::type, itemField(), "a number follows true or false; give one kind only.");
+  if (isBoolean && booleans_ != array_.values.size() + 1)
+    return fail(Error::Kind::type, itemField(), "true or false follows a number; give one kind only.");
+  if (place_ == Place::lists) {
+    if (leafLevel_ == 0) leafLevel_ = level_;
+    if (leafLevel_ != level_)
+      return fail(Error::Kind::type, itemField(), "it is not as deep as those before; give every row the same depth.");
+    ++counts_.back();
+  }
+  array_.values.push_back(value);
+  return true;
+}
+
+bool Collector::takeInfinity(const Scalar& scalar) {
+  const bool isInfinity = scalar.kind == Scalar::Kind::text && (scalar.text == "-inf" || scalar.text == "inf");
+  if (!isInfinity)
+    return fail(Error::Kind::type, itemField(),
+                scalar.described() + (field_->isMask ? " is not a number; give a number, \"-inf\" or \"inf\"."
+                                                     : " is not a number; give a finite number."));
+  if (!field_->isMask)
+    return fail(Error::Kind::range, itemField(), scalar.described() + " is only for a mask; give a finite number.");
+  if (infinities_++ == 0) firstInfinity_ = array_.values.size();
+  // A number first, for what takeItem() checks, and then what it stands for.
+  if (!takeItem(0.0f, false)) return false;
+  array_.values.back() = scalar.text == "inf" ? kInfinity : -kInfinity;
+  return true;
+}
+
+bool Collector::takeSize(const Scalar& scalar) {
+  const std::string field = named(".shape[") + std::to_string(array_.shape.size()) + "]";
+  const bool isWhole = scalar.kind == Scalar::Kind::number && scalar.number == std::floor(scalar.number);
+  if (!isWhole || scalar.number < 0 || scalar.number > static_cast<double>(kMaxSize))
+    return fail(scalar.kind == Scalar::Kind::number ? Error::Kind::range : Error::Kind::type, field,
+                scalar.described() + " is not a size; give a whole number from 0 to " + std::to_string(kMaxSize) + ".");
+  if (array_.shape.size() == kMaxRank)
+    return fail(Error::Kind::range, named(".shape"), "it has more than 4 sizes; use at most 4.");
+  array_.shape.push_back(static_cast<std::int64_t>(scalar.number));
+  return true;
+}
+
+bool Collector::takeType(const Scalar& scalar) {
+  const bool isLengths = field_->name == "key_lengths";
+  const std::string_view text = scalar.kind == Scalar::Kind::text ? std::string_view(scalar.text) : std::string_view();
+  hasType_ = true;
+  if (isLengths && (text == "int64" || text == "int32")) return true;
+  if (!isLengths && text == "float32") return true;
+  if (!isLengths && text == "float16") return array_.type = Array::Type::float16, true;
+  if (field_->isMask && text == "bool") return array_.type = Array::Type::boolean, true;
+  return fail(Error::Kind::type, named(".dtype"),
+              scalar.described() + " cannot be read; use " +
+                  (isLengths        ? "\"int64\" or \"int32\"."
+                   : field_->isMask ? "\"bool\", \"float32\" or \"float16\"."
+                                    : "\"float32\" or \"float16\"."));
+}
+
+bool Collector::takeOption(const Scalar& scalar) {
+  Setting setting;
+  setting.name = option_;
+  setting.field = "options." + option_;
+  switch (scalar.kind) {
+    case Scalar::Kind::null:
+      return fail(Error::Kind::type, setting.field, "null is no value; leave the option out.");
+    case Scalar::Kind::boolean: setting.kind = Setting::Kind::boolean; break;
+    case Scalar::Kind::number: setting.kind = Setting::Kind::number; break;
+    case Scalar::Kind::text: setting.kind = Setting::Kind::text; break;
+  }
+  setting.boolean = scalar.boolean;
+  setting.number = scalar.number;
+  setting.text = scalar.text;
+  file.options.push_back(std::move(setting));
+  return true;
+}
+
+bool Collector::take(const Scalar& scalar) {
+  switch (place_) {
+    case Place::start:
+      return fail(Error::Kind::type, "file", scalar.described() + " is not an object; " + std::string(kFields) + ".");
+    case Place::root:
+      if (field_)
+        return fail(Error::Kind::type, field_->name,
+                    scalar.described() + " is not a tensor; give {\"shape\": [sizes], \"data\": [numbers]}.");
+      if (isOptions_)
+        return fail(Error::Kind::type, "options", scalar.described() + " is not an object; give {\"causal\": true} or the like.");
+      return true;
+    case Place::tensor:
+      if (part_ == "dtype") return takeType(scalar);
+      return fail(Error::Kind::type, named(".") + part_, scalar.described() + " is not a list; give a list of numbers.");
+    case Place::shape: return takeSize(scalar);
+    case Place::data:
+    case Place::lists: return takeInfinity(scalar);
+    case Place::options: return takeOption(scalar);
+    case Place::skipped: return true;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------- structure
+
+bool Collector::key(std::string& name) {
+  if (place_ == Place::skipped) return true;
+  if (place_ == Place::tensor) {
+    bool* const given = name == "shape" ? &hasShape_ : name == "data" ? &hasData_ : name == "dtype" ? &hasType_ : nullptr;
+    if (!given)
+      return fail(Error::Kind::type, field_->name, "the field " + inQuotes(name) + " is unknown; a tensor has shape, data and dtype.");
+    if (*given) return fail(Error::Kind::syntax, field_->name, inQuotes(name) + " is given twice; give it once.");
+    part_ = std::move(name);
+    return true;
+  }
+  if (place_ == Place::options) {
+    for (const Setting& setting : file.options)
+      if (setting.name == name) return fail(Error::Kind::syntax, "options", inQuotes(name) + " is given twice; give it once.");
+    option_ = std::move(name);
+    return true;
+  }
+  if (name == "version") {
+    file.isForBoard = true;
+    return false;
+  }
+  if (std::find(rootKeys_.begin(), rootKeys_.end(), name) != rootKeys_.end())
+    return fail(Error::Kind::syntax, "file", inQuotes(name) + " is given twice; give it once.");
+  rootKeys_.push_back(name);
+  field_ = nullptr;
+  isOptions_ = name == "options";
+  for (Field& field : fields_)
+    if (field.name == name) field_ = &field;
+  if (field_ || isOptions_) return true;
+  // Results that were saved along are computed anew; labels are for the board.
+  const bool isResult = attention::tensorNamed(name) || name == "softcapped" || name == "present_k" || name == "present_v";
+  if (name == "x" || name.starts_with("w_")) {
+    if (clash_.empty()) clash_ = name;
+  } else if (!isResult && name != "labels" && unknown_.empty()) {
+    unknown_ = name;
+  }
+  return true;
+}
+
+bool Collector::start_object(std::size_t) {
+  switch (place_) {
+    case Place::start: place_ = Place::root; return true;
+    case Place::root:
+      if (field_) return place_ = Place::tensor, beginTensor();
+      place_ = isOptions_ ? Place::options : Place::skipped;
+      depth_ = 1;
+      return true;
+    case Place::tensor: return fail(Error::Kind::type, named(".") + part_, "an object is not a list; give a list of numbers.");
+    case Place::shape: return fail(Error::Kind::type, named(".shape"), "an object is not a size; give whole numbers.");
+    case Place::data:
+    case Place::lists: return fail(Error::Kind::type, itemField(), "an object is not a number; give a number.");
+    case Place::options: return fail(Error::Kind::type, "options." + option_, "an object is no value of an option; give a number, a text, true or false.");
+    case Place::skipped: ++depth_; return true;
+  }
+  return true;
+}
+
+bool Collector::end_object() {
+  if (place_ == Place::tensor) {
+    place_ = Place::root;
+    return finishTensor();
+  }
+  if (place_ == Place::skipped && --depth_ > 0) return true;
+  if (place_ == Place::options || place_ == Place::skipped) place_ = Place::root;
+  return true;
+}
+
+bool Collector::start_array(std::size_t) {
+  switch (place_) {
+    case Place::start: return fail(Error::Kind::type, "file", "a list is not an object; " + std::string(kFields) + ".");
+    case Place::root:
+      if (field_) return place_ = Place::lists, beginTensor() && openList();
+      if (isOptions_) return fail(Error::Kind::type, "options", "a list is not an object; give {\"causal\": true} or the like.");
+      place_ = Place::skipped;
+      depth_ = 1;
+      return true;
+    case Place::tensor: {
+      if (part_ == "dtype") return fail(Error::Kind::type, named(".dtype"), "a list is not a text; use \"float32\" or the like.");
+      const bool isShape = part_ == "shape";
+      (isShape ? hasShape_ : hasData_) = true;
+      place_ = isShape ? Place::shape : Place::data;
+      if (isShape || !hasShape_) return true;
+      // The shape may claim anything; no value takes less than two bytes of text.
+      std::int64_t count = 1;
+      for (const std::int64_t size : array_.shape) count = size > 0 && count > kMaxCount / size ? kMaxCount : count * size;
+      array_.values.reserve(std::min(static_cast<std::size_t>(count), text_.size() / 2));
+      return true;
+    }
+    case Place::shape: return fail(Error::Kind::type, named(".shape"), "a list is not a size; give whole numbers.");
+    case Place::data: return fail(Error::Kind::type, itemField(), "a list is not a number; give the numbers row after row, in one list.");
+    case Place::lists: return openList();
+    case Place::options: return fail(Error::Kind::type, "options." + option_, "a list is no value of an option; give a number, a text, true or false.");
+    case Place::skipped: ++depth_; return true;
+  }
+  return true;
+}
+
+bool Collector::end_array() {
+  switch (place_) {
+    case Place::shape:
+    case Place::data: place_ = Place::tensor; return true;
+    case Place::lists: return closeList();
+    case Place::skipped:
+      if (--depth_ == 0) place_ = Place::root;
+      return true;
+    default: return true;
+  }
+}
+
+bool Collector::openList() {
+  if (level_ == kMaxRank) return fail(Error::Kind::range, field_->name, "lists are more than 4 deep; use at most 4.");
+  if (leafLevel_ != 0 && level_ >= leafLevel_)
+    return fail(Error::Kind::type, itemField(), "it is not as deep as those before; give every row the same depth.");
+  if (level_ > 0) ++counts_.back();
+  ++level_;
+  counts_.push_back(0);
+  return true;
+}
+
+bool Collector::closeList() {
+  const std::int64_t count = counts_.back();
+  if (array_.shape.size() < level_) array_.shape.resize(level_, -1);
+  std::int64_t& size = array_.shape[level_ - 1];
+  if (size >= 0 && size != count)
+    return fail(Error::Kind::range, field_->name,
+                "a row has " + std::to_string(count) + (level_ == leafLevel_ ? " values" : " rows") + ", those before it " +
+                    std::to_string(size) + "; give every row the same length.");
+  size = count;
+  // An empty list has no depth of its own; rows beside it have to be empty too.
+  if (count == 0 && leafLevel_ == 0) leafLevel_ = level_;
+  counts_.pop_back();
+  if (--level_ > 0) return true;
+  place_ = Place::root;
+  return checkItems();
+}
+
+bool Collector::beginTensor() {
+  array_ = Array{};
+  part_.clear();
+  hasShape_ = hasData_ = hasType_ = false;
+  booleans_ = infinities_ = 0;
+  level_ = leafLevel_ = 0;
+  counts_.clear();
+  return true;
+}
+
+bool Collector::finishTensor() {
+  for (const auto& [given, part] : {std::pair(hasShape_, ".shape"), std::pair(hasData_, ".data")})
+    if (!given)
+      return fail(Error::Kind::type, named(part), "it is missing; give {\"shape\": [sizes], \"data\": [numbers]}.");
+  std::int64_t count = 1;
+  for (const std::int64_t size : array_.shape) count = size > 0 && count > kMaxCount / size ? kMaxCount : count * size;
+  if (count != static_cast<std::int64_t>(array_.values.size()))
+    return fail(Error::Kind::range, named(".data"),
+                "there are " + std::to_string(array_.values.size()) + " values, but the shape " + shapeText(array_.shape) +
+                    " asks for " + (count == kMaxCount ? "more than any memory holds" : std::to_string(count)) + "; make them fit.");
+  return checkItems();
+}
+
+bool Collector::checkItems() {
+  const bool isBool = array_.type == Array::Type::boolean;
+  if (booleans_ > 0 && hasType_ && !isBool)
+    return fail(Error::Kind::type, named(".dtype"), "the data are true and false; use \"bool\" or give numbers.");
+  if (booleans_ > 0) array_.type = Array::Type::boolean;
+  if (isBool && infinities_ > 0)
+    return fail(Error::Kind::type, named(".data[") + std::to_string(firstInfinity_) + "]",
+                "an infinity is not true or false; give true or false, or a mask of dtype \"float32\".");
+  for (std::size_t i = 0; i < array_.values.size() && (isBool || array_.type == Array::Type::float16); ++i) {
+    float& value = array_.values[i];
+    const std::string at = "[" + std::to_string(i) + "]";
+    if (isBool && value != 0.0f && value != 1.0f)
+      return fail(Error::Kind::type, named(".data") + at, document::shortest(value) + " is not true or false; give true, false, 1 or 0.");
+    if (isBool) continue;
+    const float half = nearestHalf(value);
+    if (std::isinf(half) && !std::isinf(value))
+      return fail(Error::Kind::range, named(".data") + at,
+                  document::shortest(value) + " is too large for float16; use -65504 to 65504, or dtype \"float32\".");
+    value = half;
+  }
+  *field_->target = std::move(array_);
+  return true;
+}
+
+// ------------------------------------------------------------------------------------------------------ the ends
+
+std::string Collector::position(std::size_t at) const {
+  const std::string_view before = text_.substr(0, at);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
+  return "line " + std::to_string(lines + 1) + ", column " + std::to_string(at - start + 1);
+}
+
+bool isPartOfWord(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '+';
+}
+
+bool Collector::parse_error(std::size_t position_, const std::string& token, const nlohmann::detail::exception& why) {
+  constexpr int tooLarge = 406;  // the parser's number for a number beyond a double
+  const std::size_t at = position_ > 0 ? position_ - 1 : 0;
+  const bool isItem = field_ && (place_ == Place::data || place_ == Place::lists);
+  const std::string field = isItem ? itemField() : "file";
+  if (why.id == tooLarge)
+    return fail(Error::Kind::range, field, inQuotes(token) + " is too large for 32 bits; use -3.4e38 to 3.4e38.");
+  std::size_t begin = std::min(at, text_.size()), end = begin;
+  while (begin > 0 && isPartOfWord(text_[begin - 1])) --begin;
+  while (end < text_.size() && isPartOfWord(text_[end])) ++end;
+  const std::string_view word = text_.substr(begin, std::max<std::size_t>(end - begin, 1));
+  for (const std::string_view notFinite : {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
+    if (word == notFinite)
+      return fail(Error::Kind::range, field, std::string(word) + " cannot be used; give a finite number" +
+                                                 (isItem && field_->isMask ? ", or the text \"-inf\" to mask." : "."));
+  if (at >= text_.size())
+    return fail(Error::Kind::syntax, "file", "the text ends too early, at " + position(text_.size()) + "; check that the file is complete.");
+  return fail(Error::Kind::syntax, "file", "at " + position(at) + " " + inQuotes(word) + " does not belong there; give valid JSON in UTF-8.");
+}
+
+bool Collector::finish() {
+  if (!clash_.empty() && !file.q) {
+    file = TensorsFile{};
+    file.isForBoard = true;
+    return true;
+  }
+  if (!unknown_.empty()) return fail(Error::Kind::type, inQuotes(unknown_), "the field is unknown; " + std::string(kFields) + ".");
+  if (!clash_.empty()) return fail(Error::Kind::range, clash_, "q is given too; give either q, k and v, or x and its weights.");
+  for (const Field& field : fields_) {
+    const bool isNeeded = field.name.size() == 1;
+    if (isNeeded && !*field.target) return fail(Error::Kind::type, field.name, "it is missing; " + std::string(kFields) + ".");
+  }
+  return true;
+}
+
+void append(std::string& out, float value) {
+  if (std::isinf(value)) {
+    out += value < 0 ? "\"-inf\"" : "\"inf\"";
+    return;
+  }
+  if (value == 0) {  // "-0" would be read as a whole number, and lose its sign
+    out += std::signbit(value) ? "-0.0" : "0";
+    return;
+  }
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value);
+  out.append(text, end.ptr);
+}
+
+}  // namespace
+
+Result<TensorsFile> readTensorsFile(std::string_view text) {
+  if (text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" || text.substr(0, 2) == "\xfe\xff")
+    return refusal(Error::Kind::syntax, "file", "it begins with a byte order mark; save it as UTF-8 without one.");
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return refusal(Error::Kind::syntax, "file", "it is empty; give a state or tensors in JSON.");
+  Collector collector(text);
+  const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), &collector);
+  if (collector.error) return *collector.error;
+  if (isWhole && !collector.finish()) return *collector.error;
+  if (!isWhole && !collector.file.isForBoard)
+    return refusal(Error::Kind::syntax, "file", "it is not JSON; check the file.");
+  if (collector.file.isForBoard) {
+    TensorsFile file;
+    file.isForBoard = true;
+    return file;
+  }
+  return std::move(collector.file);
+}
+
+std::optional<Setting> settingFrom(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) return std::nullopt;
+  Setting setting;
+  setting.name = text.substr(0, equals);
+  setting.field = "--set " + setting.name;
+  const std::string value(text.substr(equals + 1));
+  const auto parsed = document::parseJson(value, {});
+  using Kind = document::Json::Kind;
+  if (parsed && parsed->root.kind == Kind::boolean) {
+    setting.boolean = parsed->root.boolean;
+  } else if (parsed && parsed->root.kind == Kind::number) {
+    setting.kind = Setting::Kind::number;
+    setting.number = parsed->root.number;
+  } else {
+    setting.kind = Setting::Kind::text;
+    setting.text = parsed && parsed->root.kind == Kind::text ? parsed->root.text : value;
+  }
+  return setting;
+}
+
+bool writeTensors(const std::vector<NamedArray>& tensors, const std::function<bool(std::string_view)>& put) {
+  constexpr std::size_t piece = 1 << 16;
+  std::string out = "{";
+  out.reserve(piece + 64);
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    const NamedArray& tensor = tensors[t];
+    out += (t > 0 ? ",\n " : "") + document::jsonQuoted(tensor.name) + ": {\"shape\": " + shapeText(tensor.shape) + ", \"data\": [";
+    for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+      if (i > 0) out += ", ";
+      append(out, tensor.values[i]);
+      if (out.size() < piece) continue;
+      if (!put(out)) return false;
+      out.clear();
+    }
+    out += "]}";
+  }
+  return put(out + "}\n");
+}
+
+}  // namespace io
