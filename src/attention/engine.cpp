@@ -200,7 +200,7 @@ void Engine::changeKeysOf(int head, Span keys) {
     if (changeExponentials(head, j) > 0) sums.addKey(deltas_.data(), trace_.v.row(kvHeadOf(spec_, head), j));
   }
   redoMovedRows(head);
-  normaliseTouchedRows(head);
+  writeTouchedRows(head, {0, spec_.valueDim}, true);
 }
 
 /// The column of masked scores and exponentials of one key whose scores are new; deltas_ is what the exponentials
@@ -243,25 +243,6 @@ void Engine::redoMovedRows(int head) {
   }
 }
 
-/// Weights and outputs of the rows that addKey() has changed the sums of.
-void Engine::normaliseTouchedRows(int head) {
-  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
-  const int kvHead = kvHeadOf(spec_, head), dim = spec_.valueDim;
-  sums.inspectRows();
-  for (int i = 0; i < spec_.queryCount; ++i) {
-    if (mark_[static_cast<std::size_t>(i)] != touched) continue;
-    if (!sums.knowsRow(i)) sums.takeRow(i, trace_.exponentials.row(head, i), trace_.v.head(kvHead), spec_.keyCount);
-    const KeyRange visible = visibleKeys(spec_, i);
-    const double inverse = 1.0 / sums.total(i);
-    trace_.rowSum.at(head, i, 0) = static_cast<float>(sums.total(i));
-    kernels::scale(kernels::best(), static_cast<float>(inverse), trace_.exponentials.row(head, i) + visible.begin,
-                   visible.end - visible.begin, trace_.weights.row(head, i) + visible.begin);
-    float* out = trace_.headOutput.row(head, i);
-    for (int c = 0; c < dim; ++c) out[c] = saturate(sums.weighted(i, c) * inverse);
-    writeRows(head, {i, i + 1});
-  }
-}
-
 // -------------------------------------------------------------------------------------------------------------- values
 
 void Engine::changeValues(int kvHead, Span keys, Span cols) {
@@ -299,7 +280,7 @@ void Engine::changeValuesOf(int head, Span keys, Span cols, const float* before)
     const float* after = trace_.v.row(kvHeadOf(spec_, head), j);
     for (int c = cols.begin; c < cols.end; ++c) sums.addValue(c, column_.data(), before[c - cols.begin], after[c]);
   }
-  for (int c = cols.begin; c < cols.end; ++c) writeColumn(head, c);
+  writeTouchedRows(head, cols, false);
 }
 
 /// One column of V, all of it new.
@@ -307,35 +288,70 @@ void Engine::redoColumn(int head, int col) {
   RunningSums& sums = sums_[static_cast<std::size_t>(head)];
   sums.prepare();
   std::fill(mark_.begin(), mark_.end(), touched);
-  for (int j = 0; j < spec_.keyCount; ++j) {
-    column_[static_cast<std::size_t>(j)] = trace_.v.at(kvHeadOf(spec_, head), j, col);
-  }
-  for (int i = 0; i < spec_.queryCount; ++i) {
-    sums.take(i, col, trace_.exponentials.row(head, i), column_.data(), spec_.keyCount);
-  }
-  writeColumn(head, col);
+  int gathered = -1;
+  for (int i = 0; i < spec_.queryCount; ++i) gathered = takeSums(head, i, {col, col + 1}, gathered);
+  writeTouchedRows(head, {col, col + 1}, false);
 }
 
-/// One column of outputs from its sums, for the touched queries; sums that are not known are taken first.
-void Engine::writeColumn(int head, int col) {
+/// Outputs of the touched queries, some columns of them, from their sums; sums that are not known are taken first. With
+/// `newTotals` also the weights, whose totals have changed.
+void Engine::writeTouchedRows(int head, Span cols, bool newTotals) {
+  constexpr int kBlock = RunningSums::kBlock;
   RunningSums& sums = sums_[static_cast<std::size_t>(head)];
-  bool gathered = false;
-  for (int i = 0; i < spec_.queryCount; ++i) {
-    if (mark_[static_cast<std::size_t>(i)] == untouched) continue;
-    if (!sums.knows(i, col)) {
-      for (int j = 0; !gathered && j < spec_.keyCount; ++j) {
-        column_[static_cast<std::size_t>(j)] = trace_.v.at(kvHeadOf(spec_, head), j, col);
+  outputs_.resize(static_cast<std::size_t>(kBlock * cols.size()));
+  int gathered = -1;
+  for (int first = 0; first < spec_.queryCount; first += kBlock) {
+    const int count = std::min(kBlock, spec_.queryCount - first);
+    const std::uint8_t* marks = mark_.data() + first;
+    if (std::find(marks, marks + count, touched) == marks + count) continue;
+    bool known[kBlock];
+    double totals[kBlock];
+    sums.findKnown(first, count, cols.begin, cols.size(), known);
+    for (int n = 0; n < count; ++n) {
+      const int i = first + n;
+      if (marks[n] == touched && !(known[n] && (sums.knowsTotal(i) || !newTotals))) {
+        gathered = takeSums(head, i, cols, gathered);
       }
-      gathered = true;
-      sums.take(i, col, trace_.exponentials.row(head, i), column_.data(), spec_.keyCount);
+      totals[n] = sums.knowsTotal(i) ? sums.total(i) : double{trace_.rowSum.at(head, i, 0)};
     }
-    const double total = sums.knowsTotal(i) ? sums.total(i) : double{trace_.rowSum.at(head, i, 0)};
-    const float value = total > 0.0 ? saturate(sums.weighted(i, col) / total) : 0.0f;
-    const int placed = head * spec_.valueDim + col;
-    trace_.headOutput.at(head, i, col) = trace_.concat.at(0, i, placed) = value;
-    if (!inputs_.wO) trace_.output.at(0, i, placed) = value;
-    changed_[static_cast<std::size_t>(i)] = 1;
+    sums.quotients(first, count, totals, cols.begin, cols.size(), outputs_.data());
+    for (int n = 0; n < count; ++n) {
+      if (marks[n] != touched) continue;
+      if (newTotals) normaliseRow(head, first + n, totals[n]);
+      writeRow(head, first + n, cols, outputs_.data() + n * cols.size());
+    }
   }
+}
+
+void Engine::normaliseRow(int head, int query, double total) {
+  const KeyRange visible = visibleKeys(spec_, query);
+  trace_.rowSum.at(head, query, 0) = static_cast<float>(total);
+  kernels::scale(kernels::best(), static_cast<float>(1.0 / total), trace_.exponentials.row(head, query) + visible.begin,
+                 visible.end - visible.begin, trace_.weights.row(head, query) + visible.begin);
+}
+
+void Engine::writeRow(int head, int query, Span cols, const float* values) {
+  const int placed = head * spec_.valueDim + cols.begin;
+  std::copy_n(values, cols.size(), trace_.headOutput.row(head, query) + cols.begin);
+  std::copy_n(values, cols.size(), trace_.concat.row(0, query) + placed);
+  if (!inputs_.wO) std::copy_n(values, cols.size(), trace_.output.row(0, query) + placed);
+  changed_[static_cast<std::size_t>(query)] = 1;
+}
+
+/// Takes the sums of one query anew: a single weighted one, if only that is asked for, else all and the total. Returns which column of V is in
+/// column_; `gathered` is the one that was.
+int Engine::takeSums(int head, int query, Span cols, int gathered) {
+  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
+  const int kvHead = kvHeadOf(spec_, head), col = cols.begin;
+  if (cols.size() > 1 || spec_.valueDim == 1) {
+    sums.takeRow(query, trace_.exponentials.row(head, query), trace_.v.head(kvHead), spec_.keyCount);
+    return gathered;
+  }
+  for (int j = 0; gathered != col && j < spec_.keyCount; ++j) {
+    column_[static_cast<std::size_t>(j)] = trace_.v.at(kvHead, j, col);
+  }
+  sums.take(query, col, trace_.exponentials.row(head, query), column_.data(), spec_.keyCount);
+  return col;
 }
 
 // ---------------------------------------------------------------------------------------------------- mask and options

@@ -73,10 +73,12 @@ class Engine {
   void changeKeysOf(int head, Span keys);
   int changeExponentials(int head, int key);
   void redoMovedRows(int head);
-  void normaliseTouchedRows(int head);
   void changeValuesOf(int head, Span keys, Span cols, const float* before);
   void redoColumn(int head, int col);
-  void writeColumn(int head, int col);
+  void writeTouchedRows(int head, Span cols, bool newTotals);
+  void normaliseRow(int head, int query, double total);
+  void writeRow(int head, int query, Span cols, const float* values);
+  int takeSums(int head, int query, Span cols, int gathered);
   void writeRows(int head, Span queries);
   void finish();
 
@@ -89,7 +91,7 @@ class Engine {
   std::vector<RunningSums> sums_;      // one a head
   std::vector<std::uint8_t> mark_;     // one a query: see Mark in engine.cpp
   std::vector<std::uint8_t> changed_;  // one a query: concat has changed, output has not yet
-  std::vector<float> column_, exponents_;
+  std::vector<float> column_, exponents_, outputs_;
   std::vector<double> deltas_;
 };
 

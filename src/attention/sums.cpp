@@ -10,9 +10,12 @@ namespace {
 constexpr float kUnknown = std::numeric_limits<float>::infinity();
 constexpr double kRounding = 0x1p-53;
 
-/// A sum of `count` products taken anew is off by at most this, of the sum of their magnitudes: it is drift like any
-/// other as soon as the largest of them is taken out again.
-double roundingOfSum(int count) { return kRounding * static_cast<double>(count); }
+constexpr int kColsAtOnce = 32;
+constexpr int kKeysAtOnce = 32;  // keys that are summed by themselves first, so that fewer roundings meet in one sum
+
+/// A sum over `count` keys taken anew is off by at most this, of the sum of the magnitudes: it is drift like any other
+/// as soon as the largest of them is taken out again.
+double roundingOfSum(int count) { return kRounding * static_cast<double>(kKeysAtOnce + count / kKeysAtOnce + 2); }
 
 /// The drift after an addition, rounded up so that a float can carry it.
 float grown(float drift, double by) { return drift + static_cast<float>(by * (1.0 + 0x1p-20)); }
@@ -21,16 +24,16 @@ float grown(float drift, double by) { return drift + static_cast<float>(by * (1.
 
 void RunningSums::reset(int queries, int dim) {
   const bool sameShape = queries == queries_ && dim == dim_;
-  queries_ = queries, dim_ = dim;
+  queries_ = queries, dim_ = dim, stride_ = (queries + 15) / 16 * 16 + 8;
   if (sameShape) return forgetAll();
-  total_.clear(), weighted_.clear(), totalDrift_.clear(), drift_.clear(), row_.clear();
+  total_.clear(), weighted_.clear(), totalDrift_.clear(), drift_.clear();
 }
 
 void RunningSums::prepare() {
   if (!total_.empty() || queries_ == 0) return;
   const std::size_t rows = at(queries_), all = at(0, dim_);
   total_.assign(rows, 0.0), weighted_.assign(all, 0.0);
-  totalDrift_.assign(rows, kUnknown), drift_.assign(all, kUnknown), row_.assign(rows, 0);
+  totalDrift_.assign(rows, kUnknown), drift_.assign(all, kUnknown);
 }
 
 void RunningSums::forgetAll() {
@@ -75,54 +78,82 @@ void RunningSums::addKey(const double* deltas, const float* value) {
   }
 }
 
-void RunningSums::inspectRows() {
-  std::fill(row_.begin(), row_.end(), std::uint8_t{1});
-  for (int c = 0; c < dim_; ++c) {
-    const double* sums = weighted_.data() + at(0, c);
-    const float* drift = drift_.data() + at(0, c);
-    for (int i = 0; i < queries_; ++i) row_[at(i)] &= static_cast<std::uint8_t>(isSure(sums[i], drift[i]));
+void RunningSums::findKnown(int first, int count, int firstCol, int cols, bool* known) const {
+  double excess[kBlock];  // how far the worst drift of each query is beyond what it may be
+  std::fill_n(excess, kBlock, 0.0);
+  for (int c = firstCol; c < firstCol + cols; ++c) {
+    const double* sums = weighted_.data() + at(first, c);
+    const float* drift = drift_.data() + at(first, c);
+    for (int n = 0; n < kBlock; ++n) {  // beyond `count` lies padding
+      excess[n] = std::max(excess[n], double{drift[n]} - kDriftLimit * std::abs(sums[n]));
+    }
+  }
+  for (int n = 0; n < count; ++n) known[n] = !(excess[n] > 0.0);
+}
+
+void RunningSums::quotients(int first, int count, const double* totals, int firstCol, int cols, float* out) const {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  double inverses[kBlock] = {};
+  for (int n = 0; n < count; ++n) inverses[n] = totals[n] > 0.0 ? 1.0 / totals[n] : 0.0;
+  for (int c = 0; c < cols; ++c) {
+    const double* sums = weighted_.data() + at(first, firstCol + c);
+    double values[kBlock];
+    for (int n = 0; n < kBlock; ++n) values[n] = std::min(std::max(sums[n] * inverses[n], -kMost), kMost);
+    for (int n = 0; n < count; ++n) out[n * cols + c] = static_cast<float>(values[n]);
   }
 }
 
 void RunningSums::takeRow(int query, const float* exponentials, const float* values, int keys) {
-  constexpr int kAtOnce = 32;
   double total = 0.0;
-  for (int j = 0; j < keys; ++j) total += double{exponentials[j]};
+  for (int begin = 0; begin < keys; begin += kKeysAtOnce) {
+    double part = 0.0;
+    for (int j = begin; j < std::min(begin + kKeysAtOnce, keys); ++j) part += double{exponentials[j]};
+    total += part;
+  }
   total_[at(query)] = total;
-  totalDrift_[at(query)] = static_cast<float>(roundingOfSum(keys) * total);
-  for (int first = 0; first < dim_; first += kAtOnce) {
-    const int count = std::min(kAtOnce, dim_ - first);
-    double sums[kAtOnce] = {};
-    float magnitudes[kAtOnce] = {};
-    for (int j = 0; j < keys; ++j) {
+  totalDrift_[at(query)] = grown(0.0f, roundingOfSum(keys) * total);
+  for (int first = 0; first < dim_; first += kColsAtOnce) {
+    takeCols(query, first, std::min(kColsAtOnce, dim_ - first), exponentials, values + first, keys);
+  }
+}
+
+/// Some weighted sums of a query; `values` begins at their first column.
+void RunningSums::takeCols(int query, int firstCol, int cols, const float* exponentials, const float* values, int keys) {
+  double sums[kColsAtOnce] = {};
+  float magnitudes[kColsAtOnce] = {};
+  for (int begin = 0; begin < keys; begin += kKeysAtOnce) {
+    double parts[kColsAtOnce] = {};
+    for (int j = begin; j < std::min(begin + kKeysAtOnce, keys); ++j) {
       if (exponentials[j] == 0.0f) continue;
       const double e = double{exponentials[j]};
-      const float* value = values + static_cast<std::ptrdiff_t>(j) * dim_ + first;
-      for (int c = 0; c < count; ++c) sums[c] += e * double{value[c]};
-      for (int c = 0; c < count; ++c) magnitudes[c] += exponentials[j] * std::abs(value[c]);
+      const float* value = values + static_cast<std::ptrdiff_t>(j) * dim_;
+      for (int c = 0; c < cols; ++c) parts[c] += e * double{value[c]};
+      for (int c = 0; c < cols; ++c) magnitudes[c] += exponentials[j] * std::abs(value[c]);
     }
-    for (int c = 0; c < count; ++c) {
-      weighted_[at(query, first + c)] = sums[c];
-      drift_[at(query, first + c)] = grown(0.0f, roundingOfSum(keys) * double{magnitudes[c]});
-    }
+    for (int c = 0; c < cols; ++c) sums[c] += parts[c];
+  }
+  for (int c = 0; c < cols; ++c) {
+    weighted_[at(query, firstCol + c)] = sums[c];
+    drift_[at(query, firstCol + c)] = grown(0.0f, roundingOfSum(keys) * double{magnitudes[c]});
   }
 }
 
 void RunningSums::take(int query, int col, const float* exponentials, const float* column, int keys) {
-  double parts[4] = {};  // four sums at once: one would wait for itself
-  float magnitudes[4] = {};
-  int j = 0;
-  for (; j + 4 <= keys; j += 4) {
-    for (int n = 0; n < 4; ++n) parts[n] += double{exponentials[j + n]} * double{column[j + n]};
-    for (int n = 0; n < 4; ++n) magnitudes[n] += exponentials[j + n] * std::abs(column[j + n]);
+  double sum = 0.0;
+  float magnitude = 0.0f;
+  for (int begin = 0; begin < keys; begin += kKeysAtOnce) {
+    const int end = std::min(begin + kKeysAtOnce, keys);
+    double parts[4] = {};  // four sums at once: one would wait for itself
+    float magnitudes[4] = {};
+    for (int j = begin; j < end; ++j) {
+      parts[j % 4] += double{exponentials[j]} * double{column[j]};
+      magnitudes[j % 4] += exponentials[j] * std::abs(column[j]);
+    }
+    sum += (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    magnitude += (magnitudes[0] + magnitudes[1]) + (magnitudes[2] + magnitudes[3]);
   }
-  for (; j < keys; ++j) {
-    parts[0] += double{exponentials[j]} * double{column[j]};
-    magnitudes[0] += exponentials[j] * std::abs(column[j]);
-  }
-  const double magnitude = double{magnitudes[0]} + double{magnitudes[1]} + double{magnitudes[2]} + double{magnitudes[3]};
-  weighted_[at(query, col)] = (parts[0] + parts[1]) + (parts[2] + parts[3]);
-  drift_[at(query, col)] = grown(0.0f, roundingOfSum(keys) * magnitude);
+  weighted_[at(query, col)] = sum;
+  drift_[at(query, col)] = grown(0.0f, roundingOfSum(keys) * double{magnitude});
 }
 
 }  // namespace attention

@@ -18,6 +18,8 @@ inline constexpr double kDriftLimit = 0x1p-27;
 
 class RunningSums {
  public:
+  static constexpr int kBlock = 8;  ///< queries that are looked at together: their sums lie in one cache line
+
   /// Forgets everything; the memory (12 bytes a number of head_output) is taken when a sum is first asked for.
   void reset(int queries, int dim);
   /// Forgets what concerns one query, or all of them: to be called when their exponentials change otherwise than by add….
@@ -31,12 +33,9 @@ class RunningSums {
   /// The exponential of one key changes by `deltas`, one a query; `value` is the key's row of V, dim() numbers.
   void addKey(const double* deltas, const float* value);
 
-  /// Are the total and every weighted sum of a query known? Is one weighted sum?
-  bool knowsRow(int query) const { return isSure(total(query), totalDrift_[at(query)]) && row_[at(query)] != 0; }
-  bool knows(int query, int col) const { return isSure(weighted(query, col), drift_[at(query, col)]); }
   bool knowsTotal(int query) const { return isSure(total(query), totalDrift_[at(query)]); }
-  /// Looks for sums that have drifted too far; knowsRow() answers from what it found.
-  void inspectRows();
+  /// For `count` <= kBlock queries from `first` on: are all their weighted sums of these columns known?
+  void findKnown(int first, int count, int firstCol, int cols, bool* known) const;
 
   /// Takes the sums of a query anew. `values` has `keys` rows of dim() numbers.
   void takeRow(int query, const float* exponentials, const float* values, int keys);
@@ -44,24 +43,26 @@ class RunningSums {
   void take(int query, int col, const float* exponentials, const float* column, int keys);
 
   double total(int query) const { return total_[at(query)]; }
-  double weighted(int query, int col) const { return weighted_[at(query, col)]; }
-  /// The queries() weighted sums of one column.
-  const double* column(int col) const { return weighted_.data() + at(0, col); }
+  /// Weighted sums of `count` <= kBlock queries, divided by their totals and saturated, to out[query][column]. A total
+  /// of 0 gives 0.
+  void quotients(int first, int count, const double* totals, int firstCol, int cols, float* out) const;
+
   int dim() const { return dim_; }
 
  private:
+  void takeCols(int query, int firstCol, int cols, const float* exponentials, const float* values, int keys);
   std::size_t at(int query) const { return static_cast<std::size_t>(query); }
   std::size_t at(int query, int col) const {
-    return static_cast<std::size_t>(col) * static_cast<std::size_t>(queries_) + static_cast<std::size_t>(query);
+    return static_cast<std::size_t>(col) * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(query);
   }
   static bool isSure(double sum, float drift) {
     return static_cast<double>(drift) <= kDriftLimit * (sum < 0 ? -sum : sum);
   }
 
   int queries_ = 0, dim_ = 0;
+  int stride_ = 0;  // from column to column: never a power of two, which would put a row's sums all in one cache set
   std::vector<double> total_, weighted_;  // weighted_ by column, so that both kinds of edit run along memory
   std::vector<float> totalDrift_, drift_;  // infinite where the sum is not known
-  std::vector<std::uint8_t> row_;          // found sound by inspectRows()
 };
 
 }  // namespace attention
