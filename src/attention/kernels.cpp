@@ -219,13 +219,12 @@ bool fits(const Plan& plan, float queryMagnitude, float keyMagnitude, float valu
          static_cast<double>(valueMagnitude) * plan.keyEnd < 1e37;
 }
 
-void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd) {
+void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, double* row) {
   const Forward& f = plan.call;
-  const auto put = [&](const Out& out, int row, int column, double value) {
-    if (out) out.data[head * out.headStride + row * out.rowStride + column] = static_cast<float>(value);
+  const auto put = [&](const Out& out, int i, int column, double value) {
+    if (out) out.data[head * out.headStride + i * out.rowStride + column] = static_cast<float>(value);
   };
   const int kvHead = head / (f.heads / f.kvHeads);
-  std::vector<double> row(static_cast<std::size_t>(f.keyCount));
   for (int i = rowBegin; i < rowEnd; ++i) {
     const Keys keys = visibleKeys(plan, i);
     const float* q = f.q.data + head * f.q.headStride + i * f.q.rowStride;
@@ -248,15 +247,15 @@ void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd) {
       if (j < keys.begin || j >= keys.end || blocked) s = -std::numeric_limits<double>::infinity();
       put(f.masked, i, j, s);
       if (std::isfinite(s)) s = clamped(s / static_cast<double>(f.temperature));
-      row[static_cast<std::size_t>(j)] = s;
+      row[j] = s;
       max = std::max(max, s);
     }
     double sum = 0.0;
-    for (double& s : row) sum += s = std::isinf(s) ? 0.0 : std::exp(s - max);
+    for (int j = 0; j < f.keyCount; ++j) sum += row[j] = std::isinf(row[j]) ? 0.0 : std::exp(row[j] - max);
     put(f.rowMax, i, 0, max);
     put(f.rowSum, i, 0, sum);
     for (int j = 0; j < f.keyCount; ++j) {
-      double& s = row[static_cast<std::size_t>(j)];
+      double& s = row[j];
       put(f.exponentials, i, j, s);
       s = sum > 0.0 ? s / sum : 0.0;
       put(f.weights, i, j, s);
@@ -264,7 +263,7 @@ void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd) {
     for (int c = 0; f.output && c < f.valueDim; ++c) {
       double out = 0.0;
       for (int j = keys.begin; j < keys.end; ++j)
-        out += row[static_cast<std::size_t>(j)] *
+        out += row[j] *
                static_cast<double>(f.v.data[kvHead * f.v.headStride + j * f.v.rowStride + c]);
       put(f.output, i, c, clamped(out));
     }
@@ -315,6 +314,7 @@ std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, floa
   scratch.values = take(std::int64_t{plan.packedKeys} * valueDim);
   scratch.rowMax = take(std::int64_t{unitRows} * (f.heads / f.kvHeads));
   scratch.rowSum = take(std::int64_t{unitRows} * (f.heads / f.kvHeads));
+  scratch.carefulRow = reinterpret_cast<double*>(take(std::int64_t{2} * f.keyCount));
   if (f.weights || f.exponentials) scratch.blockMax = take(roundedUp(std::max(plan.keyEnd, 1), blocking.keys) / blocking.keys * rows);
   return used;
 }
@@ -361,11 +361,9 @@ std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& work
 
   Work work{plan, table, parts, unitRows, unitsPerHead, unitsPerHead * call.kvHeads};
   parts.run(std::min(threads, work.units), &Work::serve, &work);
-  Tiles tiles;
-  for (int t = 0; t < threads; ++t) {
-    tiles.computed += parts.scratch[static_cast<std::size_t>(t)].tiles.computed;
-    tiles.total += parts.scratch[static_cast<std::size_t>(t)].tiles.total;
-  }
+  Tiles tiles{0, 0, table.blocking.tileRows, table.blocking.panel};
+  tiles.total = roundedUp(call.queryCount, tiles.rows) / tiles.rows * (roundedUp(call.keyCount, tiles.keys) / tiles.keys) * call.heads;
+  for (int t = 0; t < threads; ++t) tiles.computed += parts.scratch[static_cast<std::size_t>(t)].computed;
   return tiles;
 }
 

@@ -5,13 +5,15 @@
 // padded rows and misaligned buffers all work. Columns are contiguous. Outputs must not overlap inputs or each other.
 // Nothing here throws or keeps state; what is reused between calls lives in a Workspace.
 //
-// Numbers (eps = 2^-23; the tests hold every kernel to these against double precision):
-//   scores   |fast - exact| <= 8·eps·√d·max(1, |exact|max)
-//   weights  |fast - exact| <= 4e-7, rows sum to 1 within 2e-6 up to 8,192 keys
+// Numbers (the tests hold every kernel to these against double precision):
+//   scores   |fast - exact| <= scoreBound(), see there
+//   weights  |fast - exact| <= kWeightBound + half the bound of their scores (÷ temperature); for unit-normal Q and K with
+//            headDim <= 64 that is at most kWeightBound in all. Rows sum to 1 within kRowSumBound up to 8,192 keys
 //   exp      within kExpUlp units in the last place, see there
 //   A dot product too large for a float counts as ±FLT_MAX: no NaN and no infinity comes from finite input.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +22,13 @@
 #include <string_view>
 
 namespace attention::kernels {
+
+inline constexpr double kWeightBound = 4e-7;
+inline constexpr double kRowSumBound = 2e-6;
+/// Bound of the error of a score: 8·2^-23·√headDim·max(1, the largest exact score in magnitude).
+inline double scoreBound(int headDim, double largestScore) {
+  return 8.0 * 0x1p-23 * std::sqrt(static_cast<double>(headDim)) * (largestScore > 1.0 ? largestScore : 1.0);
+}
 
 /// The instruction sets that a build may hold. Natively the first four, in WebAssembly scalar and one of the last two.
 enum class Kernel : std::uint8_t { scalar, sse4, avx2, avx512, wasmSimd128, wasmRelaxed };
@@ -86,7 +95,8 @@ struct Forward {
 /// Pieces of work done and not done; a tile is some rows by some keys (its size depends on the kernel).
 struct Tiles {
   std::int64_t computed = 0;  ///< tiles of scores that were computed
-  std::int64_t total = 0;     ///< those there would be without any mask
+  std::int64_t total = 0;     ///< those there would be without any mask (rows of extreme numbers take no part in either)
+  int rows = 0, keys = 0;     ///< their size: tile (i, j) is queries i·rows … and keys j·keys …, in every head
 };
 
 /// Scratch memory and, natively, the threads. One call at a time may use it. It grows to what a call needs and is kept,
@@ -123,7 +133,7 @@ std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& work
 /// Over [kExpLowest, kExpHighest] exp() is within this many units in the last place; below it gives 0, above it
 /// gives infinity. Results that would be denormal count as "below": they are zero, since products with denormal numbers
 /// cost a hundred times as much.
-inline constexpr double kExpUlp = 2.0;
+inline constexpr double kExpUlp = 1.5;
 inline constexpr float kExpLowest = -87.33654f;
 inline constexpr float kExpHighest = 88.72283f;
 

@@ -71,9 +71,9 @@ KERNEL_INLINE V reduced(V x, V& rounded) {
 KERNEL_INLINE V expOf(V x) {
   V rounded;
   const V r = reduced(x, rounded);
-  // 2^128 is not a float, so the last factor of two comes at the end.
-  const V half = timesPowerOf2(mulAdd(polynomial(kPolynomial, r), r, set(1.0f)) * set(0.5f), rounded);
-  const V y = x <= set(kExpHighest) ? half + half : set(kInfinity);
+  // Up to kExpHighest the result is below 2^128, so the power of two may be added to the exponent even where it is 2^128.
+  const V power = timesPowerOf2(mulAdd(polynomial(kPolynomial, r), r, set(1.0f)), rounded);
+  const V y = x <= set(kExpHighest) ? power : set(kInfinity);
   return x >= set(kExpLowest) ? y : V{};
 }
 
@@ -404,15 +404,13 @@ struct Rows {
 void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int end, int packedBegin) {
   const Forward& f = plan.call;
   const int tiles = (rows.count + kTileRows - 1) / kTileRows;
-  const int panels = (end - begin + kPanel - 1) / kPanel;
   const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
   Sight sights[kTiles];
   std::uint64_t any = 0;
   for (int t = 0; t < tiles; ++t) {
     sights[t] = look(plan, rows.head, rows.row + t * kTileRows, smaller(kTileRows, rows.count - t * kTileRows), begin, end);
     any |= sights[t].scored;
-    scratch.tiles.computed += __builtin_popcountll(sights[t].scored);
-    scratch.tiles.total += panels;
+    scratch.computed += __builtin_popcountll(sights[t].scored);
   }
 
   // S = Q·Kᵀ. A panel of K stays in the first-level cache while the rows of the block pass it.
@@ -565,7 +563,7 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
         if (fits(plan, query, scratch.keyMagnitude, scratch.valueMagnitude))
           rowBlock(plan, scratch, {head, row, count, max, sum}, begin, end);
         else if (begin == 0)
-          forwardCarefully(plan, head, row, row + count);
+          forwardCarefully(plan, head, row, row + count, scratch.carefulRow);
         max += count;
         sum += count;
       }
@@ -701,7 +699,7 @@ void addRow(float a, const float* x, std::ptrdiff_t xStride, int count, float* y
 }  // namespace
 
 const Table& table() {
-  static constexpr Table functions{{kRows, kKeys, kPanel}, forwardUnit, expRow,  dotRows,      softmaxRow,
+  static constexpr Table functions{{kRows, kKeys, kPanel, kTileRows}, forwardUnit, expRow,  dotRows,      softmaxRow,
                                    weightedSumRow,         addRow,      scaleTo, largestOfRow, firstNotFinite};
   return functions;
 }

@@ -26,7 +26,8 @@ struct Unit {
 struct Blocking {
   int rows = 0;   ///< queries of one block; units begin at multiples of it
   int keys = 0;   ///< keys of one block
-  int panel = 0;  ///< keys, or columns of V, of one packed panel
+  int panel = 0;  ///< keys, or columns of V, of one packed panel; a tile's width
+  int tileRows = 0;
 };
 
 /// One thread's memory. Sizes in floats; see scratchSizes() in kernels.cpp.
@@ -39,9 +40,10 @@ struct Scratch {
   float* rowMax = nullptr;      ///< per head and row of the unit, while later keys are still to come
   float* rowSum = nullptr;
   float* blockMax = nullptr;    ///< per row of the block and block of keys: what its exponentials are relative to
+  double* carefulRow = nullptr; ///< for forwardCarefully
   int packedHead = -1, packedBegin = -1;  ///< what keys and values hold
   float keyMagnitude = 0.0f, valueMagnitude = 0.0f;  ///< the largest |k| and |v| of that head
-  Tiles tiles;
+  std::int64_t computed = 0;  ///< tiles of scores
 };
 
 struct Table {
@@ -63,8 +65,8 @@ inline constexpr int kBlockKeys = 256;
 inline constexpr int kRowStride = kBlockKeys + 16;
 
 /// Rows whose products might not fit a float, in double precision and one number at a time. Does all that a kernel's
-/// forward does for them.
-void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd);
+/// forward does for them. `row` is memory for keyCount numbers.
+void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, double* row);
 
 /// Half-open range of keys that the causal rule, the window and the padding leave to a query.
 struct Keys {
