@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "attention/forward.h"
 
 namespace attention {
 namespace {
@@ -25,6 +24,7 @@ constexpr float kMost = std::numeric_limits<float>::max();
 // Where making a whole head anew is as fast as the updates (measured at 1024 x 1024 x 64; tests/bench/incremental.cpp).
 constexpr int kRowsOfHead = 3;    // more than a third of the queries
 constexpr int kKeysOfHead = 32;   // more than one key in 32
+constexpr int kRowsByProduct = 64;  // changed rows of concat that are multiplied one by one
 constexpr int kValuesAtOnce = 8;  // rows of V that are added one by one; more are summed anew
 
 bool isOption(What what) { return what == What::causal || what == What::scale || what == What::temperature; }
@@ -85,7 +85,7 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
 }
 
 void Engine::recompute() {
-  forward(spec_, inputs_, trace_, workspace_);
+  forward(spec_, inputs_, trace_, scratch_);
   sums_.resize(static_cast<std::size_t>(spec_.heads));
   for (RunningSums& sums : sums_) sums.reset(spec_.queryCount, spec_.valueDim);
   const std::size_t queries = static_cast<std::size_t>(spec_.queryCount);
@@ -173,7 +173,7 @@ void Engine::redoRow(int head, int query) {
 }
 
 void Engine::redoGroup(int kvHead) {
-  forwardGroup(spec_, inputs_.painted, kvHead, trace_, workspace_);
+  forwardGroup(spec_, inputs_.painted, kvHead, trace_, scratch_);
   const int group = spec_.heads / spec_.kvHeads;
   for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) {
     sums_[static_cast<std::size_t>(h)].forgetAll();
@@ -259,7 +259,7 @@ void Engine::changeValues(int kvHead, Span keys, Span cols) {
     } else if (cols.size() == 1) {
       redoColumn(h, cols.begin);
     } else {
-      makeHeadOutput(spec_, h, {0, spec_.queryCount}, trace_);
+      forwardHeadOutput(spec_, h, trace_, scratch_);
       sums_[static_cast<std::size_t>(h)].forgetAll();
       writeRows(h, {0, spec_.queryCount});
     }
@@ -373,8 +373,8 @@ void Engine::changeAll(const Change& change) {
       if (change.what == What::scale) makeScores(spec_, h, {i, i + 1}, keys, trace_);
       if (change.what != What::temperature) makeMasked(spec_, inputs_.painted, h, {i, i + 1}, keys, trace_);
       makeWeights(spec_, h, {i, i + 1}, trace_);
-      makeHeadOutput(spec_, h, {i, i + 1}, trace_);
     }
+    forwardHeadOutput(spec_, h, trace_, scratch_);
     sums_[static_cast<std::size_t>(h)].forgetAll();
     writeRows(h, {0, spec_.queryCount});
   }
@@ -392,9 +392,11 @@ void Engine::writeRows(int head, Span queries) {
 /// With W_O every changed row of concat is multiplied once, whatever number of heads changed it.
 void Engine::finish() {
   if (!inputs_.wO) return;
+  const auto count = std::count(changed_.begin(), changed_.end(), std::uint8_t{1});
+  if (count > kRowsByProduct) forwardOutput(inputs_, trace_, scratch_);
   for (int i = 0; i < spec_.queryCount; ++i) {
     std::uint8_t& changed = changed_[static_cast<std::size_t>(i)];
-    if (changed) makeOutput(inputs_, {i, i + 1}, {0, trace_.output.cols()}, trace_);
+    if (changed && count <= kRowsByProduct) makeOutput(inputs_, {i, i + 1}, {0, trace_.output.cols()}, trace_);
     changed = 0;
   }
 }

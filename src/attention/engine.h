@@ -18,8 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "attention/kernels.h"
-#include "attention/steps.h"
+#include "attention/forward.h"
 #include "attention/sums.h"
 #include "attention/trace.h"
 
@@ -87,7 +86,7 @@ class Engine {
   int modelDim_ = 0;   // of x and of W_O in the last call; 0 where there is none
   int outputDim_ = 0;
   Trace trace_;
-  kernels::Workspace workspace_;
+  Scratch scratch_;
   std::vector<RunningSums> sums_;      // one a head
   std::vector<std::uint8_t> mark_;     // one a query: see Mark in engine.cpp
   std::vector<std::uint8_t> changed_;  // one a query: concat has changed, output has not yet

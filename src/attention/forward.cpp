@@ -1,9 +1,12 @@
 #include "attention/forward.h"
 
-#include "attention/steps.h"
+#include <algorithm>
 
 namespace attention {
 namespace {
+
+/// Below this many multiplications packing a matrix costs more than it saves (measured at 16 x 64 x 64).
+constexpr std::int64_t kPackingPays = 1 << 16;
 
 kernels::In reading(const Tensor& tensor, int head) {
   return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
@@ -41,9 +44,8 @@ kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHe
   return call;
 }
 
-void forwardHeads(const Spec& spec, const PaintedMask* painted, Span kvHeads, Trace& trace,
-                  kernels::Workspace& workspace) {
-  if (kernels::forward(kernels::best(), callFor(spec, painted, kvHeads, trace), workspace)) return;
+void forwardHeads(const Spec& spec, const PaintedMask* painted, Span kvHeads, Trace& trace, Scratch& scratch) {
+  if (kernels::forward(kernels::best(), callFor(spec, painted, kvHeads, trace), scratch.workspace)) return;
   // No scratch memory was to be had: row by row then, which is slower and needs none.
   const Span queries{0, spec.queryCount}, keys{0, spec.keyCount};
   const int group = spec.heads / spec.kvHeads;
@@ -56,29 +58,100 @@ void forwardHeads(const Spec& spec, const PaintedMask* painted, Span kvHeads, Tr
   }
 }
 
-}  // namespace
+/// A block of a matrix: rows `stride` floats apart.
+struct View {
+  const float* data;
+  int stride, rows, cols;
+};
 
-void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace,
-                  kernels::Workspace& workspace) {
-  forwardHeads(spec, painted, {kvHead, kvHead + 1}, trace, workspace);
+/// out = a · bᵀ by the kernels' Q·Kᵀ, which is the same thing. Rows of out are outStride apart.
+void multiplyTransposed(const View& a, const View& b, float* out, int outStride, Scratch& scratch) {
+  kernels::Forward call;
+  call.queryCount = a.rows, call.keyCount = b.rows, call.headDim = a.cols, call.valueDim = 1;
+  call.q = {a.data, 0, a.stride}, call.k = {b.data, 0, b.stride};
+  call.raw = {out, 0, outStride};
+  if (kernels::forward(kernels::best(), call, scratch.workspace)) return;
+  for (int i = 0; i < a.rows; ++i) {
+    kernels::dots(kernels::best(), a.data + std::ptrdiff_t{i} * a.stride, b.data, b.stride, b.rows, a.cols,
+                  out + std::ptrdiff_t{i} * outStride, 1);
+  }
 }
 
-void forward(const Spec& spec, const Inputs& inputs, Trace& trace, kernels::Workspace& workspace) {
-  const Span queries{0, spec.queryCount}, keys{0, spec.keyCount};
-  shapeTrace(spec, inputs, trace);
-  for (int h = 0; h < spec.heads; ++h) makeQueries(inputs, h, queries, {0, spec.headDim}, trace);
-  for (int g = 0; g < spec.kvHeads; ++g) {
-    makeKeys(inputs, g, keys, {0, spec.headDim}, trace);
-    makeValues(inputs, g, keys, {0, spec.valueDim}, trace);
+/// Columns [first, first + count) of one head of a matrix, as rows.
+View transposed(const Tensor& tensor, int head, int first, int count, Scratch& scratch) {
+  const int rows = tensor.rows();
+  scratch.transposed.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(count));
+  for (int r = 0; r < rows; ++r) {
+    const float* from = tensor.row(head, r) + first;
+    float* to = scratch.transposed.data() + r;
+    for (int c = 0; c < count; ++c) to[std::ptrdiff_t{c} * rows] = from[c];
   }
-  forwardHeads(spec, inputs.painted, {0, spec.kvHeads}, trace, workspace);
-  for (int h = 0; h < spec.heads; ++h) makeConcat(spec, h, queries, trace);
-  makeOutput(inputs, queries, {0, trace.output.cols()}, trace);
+  return {scratch.transposed.data(), rows, count, rows};
+}
+
+/// All of Q, K or V: by `make` where it is copied or small, else as one product a head.
+template <class Make>
+void makeAll(const Inputs& in, const Tensor* weights, Tensor& out, Make make, Scratch& scratch) {
+  const Span rows{0, out.rows()}, cols{0, out.cols()};
+  const bool small = !in.projected() || std::int64_t{out.rows()} * out.cols() * in.x->cols() < kPackingPays;
+  for (int h = 0; h < out.heads(); ++h) {
+    if (small) {
+      make(h, rows, cols);
+    } else {
+      const View w = transposed(*weights, 0, h * out.cols(), out.cols(), scratch);
+      multiplyTransposed({in.x->data(), in.x->cols(), in.x->rows(), in.x->cols()}, w, out.head(h), out.cols(), scratch);
+    }
+  }
+}
+
+}  // namespace
+
+void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch) {
+  forwardHeads(spec, painted, {kvHead, kvHead + 1}, trace, scratch);
+}
+
+void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch) {
+  constexpr int kRows = 96;  // a block looks at the keys that any of its rows sees: half of them under a causal mask
+  if (std::int64_t{spec.queryCount} * spec.keyCount * spec.valueDim < kPackingPays) {
+    return makeHeadOutput(spec, head, {0, spec.queryCount}, trace);
+  }
+  const View values = transposed(trace.v, kvHeadOf(spec, head), 0, spec.valueDim, scratch);
+  for (int first = 0; first < spec.queryCount; first += kRows) {
+    const int rows = std::min(kRows, spec.queryCount - first);
+    const int begin = visibleKeys(spec, first).begin, end = visibleKeys(spec, first + rows - 1).end;
+    float* out = trace.headOutput.row(head, first);
+    if (end <= begin) {
+      std::fill_n(out, std::ptrdiff_t{rows} * spec.valueDim, 0.0f);
+      continue;
+    }
+    multiplyTransposed({trace.weights.row(head, first) + begin, spec.keyCount, rows, end - begin},
+                       {values.data + begin, values.stride, values.rows, end - begin}, out, spec.valueDim, scratch);
+  }
+}
+
+void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
+  const Tensor &concat = trace.concat;
+  Tensor& out = trace.output;
+  if (!in.wO || std::int64_t{out.rows()} * out.cols() * concat.cols() < kPackingPays) {
+    return makeOutput(in, {0, out.rows()}, {0, out.cols()}, trace);
+  }
+  const View w = transposed(*in.wO, 0, 0, out.cols(), scratch);
+  multiplyTransposed({concat.data(), concat.cols(), concat.rows(), concat.cols()}, w, out.data(), out.cols(), scratch);
+}
+
+void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
+  shapeTrace(spec, in, trace);
+  makeAll(in, in.wQ, trace.q, [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); }, scratch);
+  makeAll(in, in.wK, trace.k, [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); }, scratch);
+  makeAll(in, in.wV, trace.v, [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
+  forwardHeads(spec, in.painted, {0, spec.kvHeads}, trace, scratch);
+  for (int h = 0; h < spec.heads; ++h) makeConcat(spec, h, {0, spec.queryCount}, trace);
+  forwardOutput(in, trace, scratch);
 }
 
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace) {
-  kernels::Workspace workspace;
-  forward(spec, inputs, trace, workspace);
+  Scratch scratch;
+  forward(spec, inputs, trace, scratch);
 }
 
 }  // namespace attention

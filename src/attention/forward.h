@@ -1,21 +1,32 @@
 // The layer, from inputs to a full Trace, in float32.
 #pragma once
 
+#include <vector>
+
 #include "attention/kernels.h"
+#include "attention/steps.h"
 #include "attention/trace.h"
 
 namespace attention {
 
+/// Memory that calls share, so that a second call of the same shape allocates nothing. One call at a time.
+struct Scratch {
+  kernels::Workspace workspace;
+  std::vector<float> transposed;  ///< V or a weight matrix, columns as rows
+};
+
 /// Fills `trace` with every intermediate of DESIGN's pipeline: projections, scores, scale, mask, softmax with
 /// temperature, weighted sum, concatenation, W_O. `spec` and `inputs` must have passed validate().
-/// Tensors of the right shape are reused, so a second call of the same shape allocates nothing.
-/// How far the numbers may be from exact ones: errorBound() in reference.h.
-void forward(const Spec& spec, const Inputs& inputs, Trace& trace, kernels::Workspace& workspace);
+/// Tensors of the right shape are reused. How far the numbers may be from exact ones: errorBound() in reference.h.
+void forward(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scratch);
 /// The same with scratch memory of its own.
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace);
 
 /// From Q, K and V as they are in the trace to head_output, for the query heads that read one key head.
-void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace,
-                  kernels::Workspace& workspace);
+void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch);
+/// head_output of all queries of one head from its weights and V, as matrix products.
+void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch);
+/// output of all queries from concat.
+void forwardOutput(const Inputs& inputs, Trace& trace, Scratch& scratch);
 
 }  // namespace attention

@@ -151,14 +151,14 @@ double difference(const Trace& a, const Trace& b) {
 Figure measure(const Spec& spec, const Edit& edit, int rounds) {
   Board board(spec);
   Trace full;
-  kernels::Workspace workspace;
+  Scratch scratch;
   std::vector<double> fullTimes, editTimes;
   const bool wide = std::strcmp(edit.name, "causal flip") == 0 || edit.target == 0;
   const int perRound = wide ? 4 : 32;
   int count = 0;
   for (int round = 0; round < rounds; ++round) {
     const double start = now();
-    forward(board.spec, board.inputs(), full, workspace);
+    forward(board.spec, board.inputs(), full, scratch);
     fullTimes.push_back(now() - start);
     for (int i = 0; i < perRound; ++i) {
       const Change change = edit.make(board, count++);
@@ -167,7 +167,7 @@ Figure measure(const Spec& spec, const Edit& edit, int rounds) {
       editTimes.push_back(now() - before);
     }
   }
-  forward(board.spec, board.inputs(), full, workspace);
+  forward(board.spec, board.inputs(), full, scratch);
   return {edit.name, edit.target, median(fullTimes), median(editTimes), difference(full, board.engine.trace())};
 }
 
