@@ -168,14 +168,18 @@ Check setOption(const Setting& setting, Options& options) {
 /// Sizes of a tensor with all axes, and how far apart its parts lie, in floats.
 struct View {
   std::int64_t batch = 1, heads = 1, rows = 0, columns = 0;
-  std::int64_t batchStride = 0, headStride = 0, rowStride = 0;
+  std::ptrdiff_t batchStride = 0, headStride = 0, rowStride = 0;
 };
 
 View splitView(std::int64_t batch, std::int64_t heads, std::int64_t rows, std::int64_t columns) {
-  return {batch, heads, rows, columns, heads * rows * columns, rows * columns, columns};
+  View view{batch, heads, rows, columns};
+  view.batchStride = heads * rows * columns, view.headStride = rows * columns, view.rowStride = columns;
+  return view;
 }
 View packedView(std::int64_t batch, std::int64_t heads, std::int64_t rows, std::int64_t columns) {
-  return {batch, heads, rows, columns, heads * rows * columns, columns, heads * columns};
+  View view{batch, heads, rows, columns};
+  view.batchStride = heads * rows * columns, view.headStride = columns, view.rowStride = heads * columns;
+  return view;
 }
 
 /// What is computed: the sizes of everything, known to fit each other.
@@ -309,7 +313,7 @@ Check fitLengths(const Array& lengths, const Problem& problem) {
 
 /// A mask with a column for every key: [batch or 1, heads or 1, queries or 1, keys].
 struct Mask {
-  std::int64_t batchStride = 0, headStride = 0, rowStride = 0;  ///< 0 where shared
+  std::ptrdiff_t batchStride = 0, headStride = 0, rowStride = 0;  ///< 0 where shared
   std::vector<std::uint8_t> blocked;
   std::vector<float> bias;
 };
