@@ -69,7 +69,7 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   if (changes.empty()) return;
   const bool sameLayer =
       sameShapes(spec, spec_) && columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;
-  spec_ = spec, inputs_ = inputs;
+  previous_ = spec_, spec_ = spec, inputs_ = inputs;
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
   // Options reach everything after the scores; together with other changes one recomputation serves them all.
   const bool mixed = changes.size() > 1 &&
@@ -367,16 +367,26 @@ void Engine::changeMask(Span queries, Span keys) {
 
 /// Options reach every row, but never back to the raw scores.
 void Engine::changeAll(const Change& change) {
-  const Span keys{0, spec_.keyCount};
+  const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount};
   for (int h = 0; h < spec_.heads; ++h) {
-    for (int i = 0; i < spec_.queryCount; ++i) {
-      if (change.what == What::scale) makeScores(spec_, h, {i, i + 1}, keys, trace_);
-      if (change.what != What::temperature) makeMasked(spec_, inputs_.painted, h, {i, i + 1}, keys, trace_);
-      makeWeights(spec_, h, {i, i + 1}, trace_);
+    for (int i = 0; i < spec_.queryCount; ++i) {  // row by row, while it is in the cache
+      const Span row{i, i + 1};
+      if (change.what == What::scale) {
+        makeScores(spec_, h, row, keys, trace_);
+        makeMasked(spec_, inputs_.painted, h, row, keys, trace_);
+      } else if (change.what == What::causal) {
+        // Between the old and the new ends of what the query sees; elsewhere the mask stays.
+        const KeyRange before = visibleKeys(previous_, i), after = visibleKeys(spec_, i);
+        const auto [firstBegin, lastBegin] = std::minmax(before.begin, after.begin);
+        const auto [firstEnd, lastEnd] = std::minmax(before.end, after.end);
+        makeMasked(spec_, inputs_.painted, h, row, {firstBegin, lastBegin}, trace_);
+        makeMasked(spec_, inputs_.painted, h, row, {firstEnd, lastEnd}, trace_);
+      }
+      makeWeights(spec_, h, row, trace_);
     }
     forwardHeadOutput(spec_, h, trace_, scratch_);
     sums_[static_cast<std::size_t>(h)].forgetAll();
-    writeRows(h, {0, spec_.queryCount});
+    writeRows(h, queries);
   }
 }
 

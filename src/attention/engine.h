@@ -82,6 +82,7 @@ class Engine {
   void finish();
 
   Spec spec_;
+  Spec previous_;      // before the call in progress
   Inputs inputs_;      // of the call in progress
   int modelDim_ = 0;   // of x and of W_O in the last call; 0 where there is none
   int outputDim_ = 0;

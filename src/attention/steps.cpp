@@ -90,9 +90,11 @@ void makeRaw(const Spec& spec, int head, Span queries, Span keys, Trace& trace) 
 void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trace) {
   const float factor = scaleFactor(spec);
   for (int i = queries.begin; i < queries.end; ++i) {
-    const float* raw = trace.raw.row(head, i);
-    float* scores = trace.scores.row(head, i);
-    for (int j = keys.begin; j < keys.end; ++j) scores[j] = std::clamp(raw[j] * factor, -kMost, kMost);
+    const float* raw = trace.raw.row(head, i) + keys.begin;
+    float* scores = trace.scores.row(head, i) + keys.begin;
+    kernels::scale(kernels::best(), factor, raw, keys.size(), scores);
+    if (std::abs(factor) <= 1.0f) continue;  // nothing can have left the range of a float
+    for (int j = 0; j < keys.size(); ++j) scores[j] = std::min(std::max(scores[j], -kMost), kMost);
   }
 }
 
@@ -104,12 +106,14 @@ void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span que
     const float* scores = trace.scores.row(head, i);
     float* masked = trace.masked.row(head, i);
     std::fill(masked + keys.begin, masked + begin, kHidden);
-    std::copy(scores + begin, scores + end, masked + begin);
     std::fill(masked + end, masked + keys.end, kHidden);
-    if (!painted || painted->empty()) continue;
-    for (int j = begin; j < end; ++j) {
-      if (painted->isBlocked(i, j)) masked[j] = kHidden;
+    if (!painted || painted->empty()) {
+      std::copy(scores + begin, scores + end, masked + begin);
+      continue;
     }
+    const std::uint8_t* blocked =
+        painted->blocked.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(painted->cols);
+    for (int j = begin; j < end; ++j) masked[j] = blocked[j] ? kHidden : scores[j];
   }
 }
 
