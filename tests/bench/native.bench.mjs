@@ -1,0 +1,97 @@
+// Attention natively: the kernels against ONNX Runtime, PyTorch (where installed) and Eigen expressions, in one run, alternating.
+// One thread is measured in processor time, which a busy machine does not touch; several threads by the clock.
+//   node native.bench.mjs [--quick]
+import {execFileSync, spawn, spawnSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
+import {cpus} from 'node:os';
+import {createInterface} from 'node:readline';
+import {geometricMean, gflops, median, numbers, root, rounds, save, SHAPES, table, verdicts} from './contest.mjs';
+import {bring, build} from './fetch.mjs';
+import {graphs, session} from './onnx.mjs';
+
+const quick = process.argv.includes('--quick');
+const program = process.env.BENCH_KERNELS ?? build('native', 'bench_kernels');
+const ort = await bring('onnxruntime-node');
+
+/** A program that answers lines: ask(line) -> [wall, cpu]. */
+function server(command, args) {
+  const child = spawn(command, args, {stdio: ['pipe', 'pipe', 'inherit']});
+  const lines = createInterface({input: child.stdout})[Symbol.asyncIterator]();
+  const ask = async (line) => { child.stdin.write(`${line}\n`); return (await lines.next()).value; };
+  return {text: ask, ask: async (line) => (await ask(line)).split(' ').map(Number), close: () => child.stdin.end()};
+}
+
+const ours = server(program, []);
+const kernels = (await ours.text('kernels')).trim().split(' ');
+const best = kernels.at(-1);
+const torch = spawnSync('python3', ['-c', 'import torch']).status === 0 ? server('python3', [`${root}tests/bench/torch_server.py`]) : null;
+const all = cpus().length;
+console.log(`kernels: ${kernels.join(', ')}; ${all} cores; PyTorch ${torch ? 'found' : 'not installed'}`);
+
+const data = [];
+for (const shape of SHAPES) {
+  const [heads, tokens, dim] = shape;
+  for (const causal of [false, true]) {
+    const inputs = {heads, tokens, dim, q: numbers(heads * tokens * dim, 1), k: numbers(heads * tokens * dim, 2), v: numbers(heads * tokens * dim, 3)};
+    const line = (what, threads, weights = 0) => `${what} ${heads} ${tokens} ${dim} ${causal ? 1 : 0} ${weights} ${threads}`;
+    const cpu = {}, wall = {}, refused = {}, release = [];
+    cpu[`kernels ${best}`] = async () => (await ours.ask(line(best, 1)))[1];
+    cpu['kernels, with weights'] = async () => (await ours.ask(line(best, 1, 1)))[1];
+    for (const kernel of quick ? [] : kernels.slice(1, -1)) cpu[`kernels ${kernel}`] = async () => (await ours.ask(line(kernel, 1)))[1];
+    wall['kernels, 1 thread'] = async () => (await ours.ask(line(best, 1)))[0];
+    wall['kernels, 2 threads'] = async () => (await ours.ask(line(best, 2)))[0];
+    if (all > 2) wall['kernels, all threads'] = async () => (await ours.ask(line(best, all)))[0];
+    cpu.Eigen = async () => (await ours.ask(line('eigen', 1)))[1];
+    if (torch) cpu.PyTorch = async () => (await torch.ask(line('torch', 1)))[1];
+    for (const graph of graphs(heads, tokens, dim, causal)) {
+      for (const threads of [1, all]) {
+        const made = await session(ort, graph, inputs, {intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: 'sequential', logSeverityLevel: 4});
+        if (made.refused) { refused[graph.name] = made.refused; continue; }
+        release.push(made.release);
+        if (threads === 1) {
+          cpu[`ONNX Runtime ${graph.name}`] = async () => {
+            const before = process.cpuUsage();
+            await made.run();
+            const {user, system} = process.cpuUsage(before);
+            return (user + system) / 1e6;
+          };
+        } else {
+          wall[`ONNX Runtime, all threads ${graph.name}`] = async () => {
+            const begin = performance.now();
+            await made.run();
+            return (performance.now() - begin) / 1e3;
+          };
+        }
+      }
+    }
+    const count = quick ? 3 : 15;
+    const times = await rounds(cpu, count), timesWall = await rounds(wall, count);
+    const peaks = [];
+    for (let i = 0; i < 5; ++i) peaks.push((await ours.ask('peak'))[1]);
+    for (const done of release) await done();
+    const medians = Object.fromEntries(Object.entries({...times, ...timesWall}).map(([name, t]) => [name, median(t)]));
+    const bestOf = (prefix) => Math.min(...Object.entries(medians).filter(([name]) => name.startsWith(prefix)).map(([, t]) => t));
+    data.push({shape, causal, medians, refused, peak: median(peaks), onnx: bestOf('ONNX Runtime '), onnxAll: bestOf('ONNX Runtime, all')});
+    table(`${heads}×${tokens}×${dim}${causal ? ' causal' : ''}  (register-only peak ${(median(peaks) / 1e9).toFixed(1)} GFLOP/s)`, ['', 'ms', 'GFLOP/s', '× slower'],
+      Object.entries(medians).map(([name, t]) => [name, t * 1e3, gflops(shape, t), t / medians[`kernels ${best}`]]));
+    for (const [name, why] of Object.entries(refused)) console.log(`  ONNX Runtime does not take ${name}: ${why}`);
+  }
+}
+ours.close();
+torch?.close();
+
+const mean = (causal, ratio) => geometricMean(data.filter((d) => d.causal === causal).map(ratio));
+const own = (d) => d.medians[`kernels ${best}`];
+verdicts([
+  ['one thread ÷ ONNX Runtime, one thread', mean(false, (d) => d.onnx / own(d)), 1.2],
+  ['the same, causal', mean(true, (d) => d.onnx / own(d)), 4],
+  ['two threads ÷ one', mean(false, (d) => d.medians['kernels, 1 thread'] / d.medians['kernels, 2 threads']), 1.8],
+  ['the same, causal', mean(true, (d) => d.medians['kernels, 1 thread'] / d.medians['kernels, 2 threads']), 1.8],
+  ['cost of the weights as well', mean(false, (d) => d.medians['kernels, with weights'] / own(d)), 1.35, 'most'],
+  ['part of the register-only peak', mean(false, (d) => gflops(d.shape, own(d)) * 1e9 / d.peak), 0.85],
+]);
+save('native', {kernel: best, data}, {
+  title: 'Attention natively', unit: 'GFLOP/s (4·heads·tokens²·dim), one thread unless said',
+  groups: data.map((d) => ({name: `${d.shape.join('×')}${d.causal ? ' causal' : ''}`,
+    bars: Object.entries(d.medians).map(([name, t]) => ({name, value: gflops(d.shape, t), ours: name.startsWith('kernels')}))})),
+});
