@@ -229,7 +229,15 @@ export class Playground {
     return [(e.clientX - box.left) / scale, (e.clientY - box.top) / scale];
   }
 
-  pointer(what, e) { this.run('pointer', what, ...this.point(e), e.pointerType === 'touch' ? 1 : 0, modifiersOf(e)); }
+  pointer(what, e, clicks = 0) { this.run('pointer', what, ...this.point(e), e.pointerType === 'touch' ? 1 : 0, modifiersOf(e), clicks); }
+
+  /** Browsers count clicks, but not taps. */
+  countTaps({timeStamp, clientX, clientY}) {
+    const {last} = this;
+    const goesOn = last && timeStamp - last.timeStamp < 500 && Math.hypot(clientX - last.clientX, clientY - last.clientY) < 24;
+    this.last = {timeStamp, clientX, clientY, count: goesOn ? last.count + 1 : 1};
+    return this.last.count;
+  }
 
   isFocused() { return this.root.activeElement === this.canvas || this.field != null; }
 
@@ -237,6 +245,7 @@ export class Playground {
 
   listenToPointer() {
     const {canvas, ends: {signal}} = this;
+    let awaitsMouse = false;
     const listen = (type, handler) => canvas.addEventListener(type, (e) => e.isPrimary && handler(e), {signal});
     listen('pointermove', (e) => this.pointer(MOVED, e));
     listen('pointerdown', (e) => {
@@ -245,13 +254,19 @@ export class Playground {
       canvas.classList.add('pointed');  // no ring around it until a key is used
       canvas.focus({preventScroll: true});
       canvas.setPointerCapture(e.pointerId);
-      this.pointer(DOWN, e);
+      awaitsMouse = e.pointerType === 'mouse';
+      if (!awaitsMouse) this.pointer(DOWN, e, this.countTaps(e));
     });
     listen('pointerup', (e) => e.button === 0 && this.pointer(UP, e));
     listen('pointercancel', (e) => this.pointer(LEFT, e));
     listen('pointerleave', (e) => canvas.hasPointerCapture(e.pointerId) || this.pointer(LEFT, e));
-    // The browser's own reaction to a press would be to focus (and scroll there) and to start selecting text.
-    canvas.addEventListener('mousedown', (e) => e.button === 0 && e.preventDefault(), {signal});
+    canvas.addEventListener('mousedown', (e) => {
+      if (e.button !== 0) return;
+      e.preventDefault();  // the browser's own reaction would be to focus, and scroll there, and to start selecting text
+      // Comes right after pointerdown, and knows which of several clicks in a row this one is.
+      if (awaitsMouse) this.pointer(DOWN, e, e.detail);
+      awaitsMouse = false;
+    }, {signal});
     const wheel = (e) => this.wheel(e);
     const listenToWheel = () => canvas.addEventListener('wheel', wheel, {signal, passive: false});
     // Listened to only while it may be used: a listener makes the browser ask before it scrolls the page.
@@ -333,6 +348,10 @@ export class Playground {
     };
     canvas.addEventListener('copy', copy, {signal});
     canvas.addEventListener('cut', copy, {signal});
+    // Nothing on the page is selected, so the browser asks first whether there is something to cut or copy.
+    const yes = (e) => e.preventDefault();
+    canvas.addEventListener('beforecopy', yes, {signal});
+    canvas.addEventListener('beforecut', yes, {signal});
     canvas.addEventListener('paste', (e) => {
       const text = e.clipboardData.getData('text/plain');
       if (!text) return;

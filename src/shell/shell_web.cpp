@@ -301,8 +301,11 @@ EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
 // ---------------------------------------------------------------- input
 
 /// `what` is 0: moved, 1: went down, 2: went up, 3: left or was taken away. Modifiers: 1 Shift, 2 Ctrl or Cmd, 4 Alt.
-EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers) {
+/// `clicks`: the browser's count of presses in a row; its user may have set how fast a double-click has to be.
+EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers, int clicks) {
   ImGuiIO& io = self->stage.io();
+  if (what == 1) io.MouseDoubleClickTime = clicks % 2 == 0 ? FLT_MAX : 0.0f;
+  io.MouseDoubleClickMaxDist = FLT_MAX;
   self->host.touch = isTouch != 0;
   io.AddMouseSourceEvent(isTouch ? ImGuiMouseSource_TouchScreen : ImGuiMouseSource_Mouse);
   setModifiers(io, modifiers);
@@ -374,6 +377,7 @@ EMSCRIPTEN_KEEPALIVE int playground_copy() {
 
 /// After a copy: the selected cells become 0.
 EMSCRIPTEN_KEEPALIVE void playground_clear_cells() {
+  setModifiers(self->stage.io(), 0);  // Ctrl, that cut, is still down
   press(ImGuiKey_Delete, true);
   press(ImGuiKey_Delete, false);
   self->app.wake();

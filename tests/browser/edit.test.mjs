@@ -15,6 +15,9 @@ const onBoard = (name, body, options) => test(name, async () => {
   await board.close();
 });
 
+/** Edits cost what they touch, so a tensor reached by another way may differ in its last bits. */
+const alike = (got, want) => got.data.forEach((value, i) => close(value, want.data[i], `number ${i}`));
+
 const close = (got, want, what = 'value') => assert.ok(Math.abs(got - want) < 1e-6, `${what} is ${got}, and should be ${want}`);
 
 onBoard('the board as it opens', async () => {});
@@ -241,10 +244,10 @@ onBoard('undo and redo as far as one likes, and reset to the very start', async 
   for (let i = 0; i < 6; i++) await board.press('Control+z');
   await board.check();
   for (let i = 0; i < 6; i++) await board.click('redo');
-  assert.deepEqual((await board.tensor('weights')).data, edited.data);
+  alike(await board.tensor('weights'), edited);
   await board.click('reset');
   assert.equal(JSON.stringify(await board.call('getState')), start);
   await board.check();
   assert.equal(await board.call('undo'), true, 'a reset can be taken back');
-  assert.deepEqual((await board.tensor('weights')).data, edited.data);
+  alike(await board.tensor('weights'), edited);
 });
