@@ -58,7 +58,6 @@ std::string cellJson(CellRef cell) {
 struct App::Parts {
   Parts(Host& theHost, gfx::Heatmaps& theHeatmaps)
       : host(theHost), heatmaps(theHeatmaps), document(*document::preset(document::presets().front().name)) {
-    chooseStart();
     refresh();
   }
 
@@ -72,11 +71,6 @@ struct App::Parts {
     else if (!changes.empty()) engine.apply(spec, inputs, changes);
     computed = true;
     clampSelection();
-  }
-
-  /// The last token and what it looks at most: where the example begins.
-  void chooseStart() {
-    startPending = true;
   }
 
   void clampSelection() {
@@ -194,7 +188,7 @@ struct App::Parts {
     if (wishes.endGesture) finishGesture();
     for (const Command c : wishes.commands) command(c);
     if (wishes.preset) {
-      if (auto start = document::preset(*wishes.preset)) open(*start);
+      if (Check wrong = openPreset(*wishes.preset, true)) refuse(*wrong);
     }
     if (wishes.text) beginText(*wishes.text);
     if (wishes.moved) {
@@ -204,11 +198,22 @@ struct App::Parts {
     }
   }
 
-  void open(const document::State& start) {
-    if (Check wrong = document.open(start, true)) return refuse(*wrong);
-    chooseStart();
+  /// Opens a preset: its numbers, but the theme and the decimals that the reader has.
+  Check openPreset(std::string_view name, bool undoable) {
+    auto start = document::preset(name);
+    if (!start) return start.error();
+    const int head = start->focusHead;
+    document::keepView(*start, document.state());
+    start->focusHead = head;
+    return open(std::move(*start), undoable);
+  }
+
+  Check open(document::State start, bool undoable) {
+    if (Check wrong = document.open(std::move(start), undoable)) return wrong;
+    startPending = true;
     view.scroll = 0;
     changed();
+    return std::nullopt;
   }
 
   void command(Command c) {
@@ -388,7 +393,8 @@ struct App::Parts {
   attention::Engine engine;
   attention::Spec spec;
   attention::Inputs inputs;
-  bool computed = false, startPending = false;
+  bool computed = false;
+  bool startPending = true;  ///< select the last token and what it looks at most: where an example begins
 
   views::ViewState view;
   views::Places places, lastPlaces;
@@ -515,13 +521,10 @@ Check App::openText(std::string_view text, std::string_view fileName) {
     parts_->refuse(error);
     return error;
   }
-  if (Check wrong = parts_->document.open(std::move(*state), true)) {
+  if (Check wrong = parts_->open(std::move(*state), true)) {
     parts_->refuse(*wrong);
     return wrong;
   }
-  parts_->chooseStart();
-  parts_->view.scroll = 0;
-  parts_->changed();
   parts_->say("Opened " + std::string(fileName) + ".", false);
   return std::nullopt;
 }
@@ -578,20 +581,10 @@ std::string App::state() const { return document::toText(parts_->document.state(
 Check App::setState(std::string_view text, bool undoable) {
   auto state = document::fromText(text, parts_->document.state());
   if (!state) return state.error();
-  if (Check wrong = parts_->document.open(std::move(*state), undoable)) return wrong;
-  parts_->chooseStart();
-  parts_->changed();
-  return std::nullopt;
+  return parts_->open(std::move(*state), undoable);
 }
 
-Check App::openPreset(std::string_view name, bool undoable) {
-  auto state = document::preset(name);
-  if (!state) return state.error();
-  if (Check wrong = parts_->document.open(std::move(*state), undoable)) return wrong;
-  parts_->chooseStart();
-  parts_->changed();
-  return std::nullopt;
-}
+Check App::openPreset(std::string_view name, bool undoable) { return parts_->openPreset(name, undoable); }
 
 void App::reset() {
   parts_->document.reset();

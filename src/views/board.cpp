@@ -13,6 +13,7 @@ using attention::Tensor;
 using document::SetCells;
 
 constexpr float kNumberCell = 26;  // smaller cells show colour alone
+constexpr float kSmallestDigits = 0.8f;  // of the small face: 9 px can just be read
 constexpr float kClickSlop = 3;
 constexpr float kWheel = 100;      // pixels for one notch
 
@@ -85,8 +86,7 @@ class BoardView {
   gfx::Heatmap style(const MatrixPlace& m, const Box& box) const {
     gfx::Heatmap h;
     h.gap = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
-    // A cell is drawn from its left edge to its gap; half of the gap belongs to either side.
-    h.x = box.x + h.gap / 2, h.y = box.y + h.gap / 2, h.cell = m.cell;
+    h.x = box.x, h.y = box.y, h.cell = m.cell;
     h.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
     h.transposed = m.transposed;
     if (m.tensor == TensorId::weights) {
@@ -144,18 +144,28 @@ class BoardView {
     labels(m, box);
   }
 
+  struct Digits {
+    ImFont* font;
+    float scale;
+  };
+
+  void number(const Digits& d, float x, float midY, ImU32 color, const std::string& words) {
+    const float size = d.font->FontSize * ImGui::GetIO().FontGlobalScale * d.scale;
+    const float width = textWidth(d.font, words) * d.scale;
+    list_->AddText(d.font, size, {x - width / 2, midY - size / 2}, color, words.c_str());
+  }
+
   void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, const Slice& s) {
-    // As many decimals as fit; a smaller face before fewer digits.
+    // A smaller face before fewer decimals, and one decimal at least: 3.5 must not read 4.
+    const float room = m.cell - 3, whole = longestWhole(tensor, s, m);
+    const int fewest = std::min(c_.state.decimals, 1);
+    auto characters = [&](int places) { return whole + (places > 0 ? static_cast<float>(places) + 1 : 0); };
     int decimals = c_.state.decimals;
-    const float room = m.cell - 3;
-    const float whole = longestWhole(tensor, s, m);
-    auto width = [&](ImFont* font, int places) {
-      return textWidth(font, "0") * (whole + (places > 0 ? static_cast<float>(places) + 1 : 0));
-    };
-    ImFont* font = c_.fonts.mono;
-    if (width(font, decimals) > room) font = c_.fonts.monoSmall;
-    while (decimals > 0 && width(font, decimals) > room) --decimals;
-    if (width(font, decimals) > room) return;
+    while (decimals > fewest && characters(decimals) * textWidth(c_.fonts.monoSmall, "0") > room) --decimals;
+    Digits digits{c_.fonts.mono, 1};
+    if (characters(decimals) * textWidth(digits.font, "0") > room) digits.font = c_.fonts.monoSmall;
+    digits.scale = std::min(1.0f, room / (characters(decimals) * textWidth(digits.font, "0")));
+    if (digits.scale < kSmallestDigits) return;
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
     for (int down = 0; down < m.rows; ++down) {
@@ -171,7 +181,7 @@ class BoardView {
           continue;
         }
         const gfx::Color under = gfx::at(look.map, (value - look.low) / (look.high - look.low));
-        textCentered(list_, font, x, y + m.cell / 2, textOn(under), formatNumber(value, decimals));
+        number(digits, x, y + m.cell / 2, textOn(under), formatNumber(static_cast<double>(value), decimals));
       }
     }
   }
@@ -406,6 +416,7 @@ class Pointer {
       case Drag::Kind::pending:
         if (std::hypot(dx, dy) < kClickSlop) return;
         begin();
+        move(hit);  // what was moved to get here counts
         return;
       case Drag::Kind::value:
         drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
@@ -436,7 +447,6 @@ class Pointer {
       return;
     }
     drag_.kind = Drag::Kind::value;
-    drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
     drag_.before.clear();
     const Selection& s = c_.view.selection;
     const Tensor& t = *c_.tensor(s.tensor);

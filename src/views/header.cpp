@@ -184,11 +184,15 @@ void help(Context& c) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleColor(ImGuiCol_WindowBg, c.palette.panel);
   ImGui::PushStyleColor(ImGuiCol_Border, c.palette.border);
+  ImGui::PushStyleColor(ImGuiCol_ScrollbarBg, c.palette.panel);
+  ImGui::PushStyleColor(ImGuiCol_ScrollbarGrab, withAlpha(c.palette.faint, 0.35f));
+  ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarSize, 8);
+  ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarRounding, 4);
   ImGui::Begin("##help", nullptr,
                ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoCollapse);
-  ImGui::PopStyleColor(2);
-  ImGui::PopStyleVar(2);
+  ImGui::PopStyleColor(4);
+  ImGui::PopStyleVar(4);
   Widgets w(c);
   ImDrawList* list = sharp(ImGui::GetWindowDrawList());
   const float x = box.x + 22, top = ImGui::GetCursorScreenPos().y;

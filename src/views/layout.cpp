@@ -18,6 +18,7 @@ constexpr float kArrow = 92;        // from scores to weights
 constexpr float kCardHeight = 306;
 constexpr float kHeadsPanel = 206;
 constexpr float kMaxCell = 48, kReadableCell = 36;
+constexpr float kNumberCell = 28;
 constexpr float kContentWidth = 1640;
 
 float clampCell(float wanted, float limit) {
@@ -32,8 +33,18 @@ class Builder {
 
   Layout build() {
     frame();
-    if (out_.board.width >= 860) wide();
-    else compact();
+    if (out_.board.width < 860) {
+      compact();
+      return std::move(out_);
+    }
+    wide();
+    // Where all of it side by side makes numbers unreadable that would be readable one below the other.
+    const bool small = out_.matrices.front().cell < kNumberCell && in_.tokens <= 16;
+    if (small && out_.width != Width::full) {
+      out_ = Layout{};
+      frame();
+      compact();
+    }
     return std::move(out_);
   }
 
@@ -137,7 +148,7 @@ class Builder {
   }
 
   void cardsBelow(float x, float width, float y) {
-    const float height = std::max(kCardHeight, std::min(out_.board.height - y - 24, 480.0f));
+    const float height = std::max(kCardHeight, std::min(out_.board.height - y - 24, 400.0f));
     const int count = (in_.arcs ? 1 : 0) + (in_.inspector ? 1 : 0);
     if (count == 0) {
       out_.contentHeight = y;

@@ -32,7 +32,7 @@ void arcArrow(ImDrawList* list, ImVec2 center, float radius, bool clockwise, flo
   const ImVec2 tip{center.x + radius * std::cos(a), center.y + radius * std::sin(a)};
   const ImVec2 along{-sign * std::sin(a), sign * std::cos(a)}, out{std::cos(a), std::sin(a)};
   auto wing = [&](float side) {
-    return ImVec2{tip.x - 3.6f * along.x + side * 3.2f * out.x, tip.y - 3.6f * along.y + side * 3.2f * out.y};
+    return ImVec2{tip.x - 4.4f * along.x + side * 3.6f * out.x, tip.y - 4.4f * along.y + side * 3.6f * out.y};
   };
   const ImVec2 points[] = {wing(1), tip, wing(-1)};
   list->AddPolyline(points, 3, color, 0, 1.5f);

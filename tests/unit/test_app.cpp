@@ -1,0 +1,397 @@
+// The whole frame without a screen: real Dear ImGui input on a real App, drawn into lists that nobody renders.
+#include <doctest/doctest.h>
+#include <imgui.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "app/app.h"
+#include "gfx/heatmap.h"
+#include "views/theme.h"
+
+namespace {
+
+using attention::Error;
+using attention::Tensor;
+
+class FakeHost : public app::Host {
+ public:
+  void requestFrame() override { ++requests; }
+  bool beginText(const app::TextField& field) override {
+    texts.push_back(field);
+    return true;
+  }
+  void dropText() override {}
+  bool pickFile() override { return false; }
+  attention::Result<std::string> saveFile(std::string_view, std::string_view text) override {
+    saved = text;
+    return std::string("Saved.");
+  }
+  void toggleFullscreen() override {}
+  void copyToClipboard(std::string_view text) override { clipboard = text; }
+  bool prefersDark() const override { return false; }
+  bool isTouch() const override { return false; }
+  void emit(const app::Event& event) override { events.push_back(event); }
+
+  int count(app::Event::Type type) const {
+    int n = 0;
+    for (const app::Event& e : events) n += e.type == type;
+    return n;
+  }
+
+  int requests = 0;
+  std::vector<app::TextField> texts;
+  std::vector<app::Event> events;
+  std::string saved, clipboard;
+};
+
+// One App with its own Dear ImGui context and a font that needs no file.
+class Fixture {
+ public:
+  explicit Fixture(float width = 1440, float height = 900) {
+    context_ = ImGui::CreateContext();
+    ImGui::SetCurrentContext(context_);
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {width, height};
+    ImFont* font = io.Fonts->AddFontDefault();
+    io.Fonts->Build();
+    io.Fonts->SetTexID(nullptr);
+    fonts_ = {font, font, font, font, font, font, font, font};
+    io.UserData = &fonts_;
+    app_ = std::make_unique<app::App>(host, heatmaps_);
+    settle();
+  }
+  ~Fixture() {
+    app_.reset();
+    ImGui::DestroyContext(context_);
+  }
+
+  app::App& app() { return *app_; }
+  static ImGuiIO& io() { return ImGui::GetIO(); }
+
+  void frame() {
+    io().DeltaTime = 1.0f / 60;
+    ImGui::NewFrame();
+    app_->frame();
+    ImGui::Render();
+  }
+  int settle() {
+    app_->wake();
+    int frames = 0;
+    while (app_->wantsFrame() && frames < 100) frame(), ++frames;
+    return frames;
+  }
+
+  app::Rect at(std::string_view name, int head = 0, int row = 0, int col = 0) {
+    auto rect = app_->locate(name, head, row, col);
+    REQUIRE_MESSAGE(rect, std::string(name));
+    settle();
+    return *app_->locate(name, head, row, col);
+  }
+  void moveTo(float x, float y) {
+    io().AddMousePosEvent(x, y);
+    settle();
+  }
+  void moveTo(const app::Rect& r) { moveTo(r.x + r.width / 2, r.y + r.height / 2); }
+  void button(bool down) {
+    io().AddMouseButtonEvent(0, down);
+    settle();
+  }
+  void click(const app::Rect& r) {
+    moveTo(r);
+    button(true);
+    button(false);
+  }
+  void drag(const app::Rect& r, float dx, float dy) {
+    moveTo(r);
+    button(true);
+    const ImVec2 from = io().MousePos;
+    for (int i = 1; i <= 4; ++i) moveTo(from.x + dx * static_cast<float>(i) / 4, from.y + dy * static_cast<float>(i) / 4);
+    button(false);
+    moveTo(-1000, -1000);
+  }
+  void key(ImGuiKey key, std::initializer_list<ImGuiKey> mods = {}) {
+    for (const ImGuiKey m : mods) io().AddKeyEvent(m, true);
+    io().AddKeyEvent(key, true);
+    settle();
+    io().AddKeyEvent(key, false);
+    for (const ImGuiKey m : mods) io().AddKeyEvent(m, false);
+    settle();
+  }
+  void type(char c) {
+    io().AddInputCharacter(static_cast<unsigned>(c));
+    settle();
+  }
+
+  float q(int row, int col, int head = 0) { return (*app_->tensor("q"))->at(head, row, col); }
+  std::string option(std::string_view name) { return *app_->get(name); }
+
+  // Head 0's weights, from nothing but the definition.
+  void checkWeights() {
+    const Tensor &keys = **app_->tensor("k"), &queries = **app_->tensor("q"), &w = **app_->tensor("weights");
+    const bool causal = option("causal") == "true";
+    const double scale = option("scale") == "true" ? 1.0 / std::sqrt(queries.cols()) : 1.0;
+    for (int i = 0; i < w.rows(); ++i) {
+      std::vector<double> e(static_cast<std::size_t>(w.cols()));
+      double sum = 0;
+      for (int j = 0; j < w.cols(); ++j) {
+        double s = 0;
+        for (int c = 0; c < queries.cols(); ++c) s += static_cast<double>(queries.at(0, i, c)) * static_cast<double>(keys.at(0, j, c));
+        e[static_cast<std::size_t>(j)] = causal && j > i ? 0 : std::exp(s * scale);
+        sum += e[static_cast<std::size_t>(j)];
+      }
+      for (int j = 0; j < w.cols(); ++j) {
+        CHECK(static_cast<double>(w.at(0, i, j)) == doctest::Approx(e[static_cast<std::size_t>(j)] / sum).epsilon(1e-5));
+      }
+    }
+  }
+
+  FakeHost host;
+
+ private:
+  ImGuiContext* context_ = nullptr;
+  views::Fonts fonts_;
+  gfx::Heatmaps heatmaps_;
+  std::unique_ptr<app::App> app_;
+};
+
+}  // namespace
+
+TEST_CASE("app: settles, and then wants no frame") {
+  Fixture f;
+  CHECK(f.settle() < 10);
+  CHECK_FALSE(f.app().wantsFrame());
+}
+
+TEST_CASE("app: dragging a cell of Q changes it, the weights follow, and it is one step of undo") {
+  Fixture f;
+  const std::string start = f.app().state();
+  f.drag(f.at("q", 0, 3, 0), 40, 0);
+  CHECK(f.q(3, 0) == doctest::Approx(0.6).epsilon(1e-4));
+  f.checkWeights();
+  CHECK(f.host.count(app::Event::Type::input) >= 4);
+  CHECK(f.host.count(app::Event::Type::change) == 1);
+  CHECK(f.app().undo());
+  CHECK(f.app().state() == start);
+  CHECK_FALSE(f.app().undo());
+  CHECK(f.app().redo());
+  CHECK(f.q(3, 0) == doctest::Approx(0.6).epsilon(1e-4));
+}
+
+TEST_CASE("app: Shift drags finer, Alt coarser, upwards is more") {
+  Fixture f;
+  f.io().AddKeyEvent(ImGuiMod_Alt, true);
+  f.drag(f.at("q", 0, 0, 1), 10, 0);
+  f.io().AddKeyEvent(ImGuiMod_Alt, false);
+  CHECK(f.q(0, 1) == doctest::Approx(0.6).epsilon(1e-4));
+  f.drag(f.at("q", 0, 0, 2), 0, -20);
+  CHECK(f.q(0, 2) == doctest::Approx(0.5).epsilon(1e-4));
+  const app::Rect cell = f.at("q", 0, 1, 1);
+  f.moveTo(cell);
+  f.button(true);
+  f.io().AddKeyEvent(ImGuiMod_Shift, true);
+  f.moveTo(cell.x + cell.width / 2 + 10, cell.y + cell.height / 2);
+  f.moveTo(cell.x + cell.width / 2 + 20, cell.y + cell.height / 2);
+  f.button(false);
+  f.io().AddKeyEvent(ImGuiMod_Shift, false);
+  CHECK(f.q(1, 1) > 0.6f);
+  CHECK(f.q(1, 1) < 0.63f);
+  f.checkWeights();
+}
+
+TEST_CASE("app: arrow keys change and move, digits begin to type, Delete writes 0") {
+  Fixture f;
+  f.click(f.at("q", 0, 0, 0));
+  f.key(ImGuiKey_UpArrow);
+  CHECK(f.q(0, 0) == doctest::Approx(1.0));
+  f.key(ImGuiKey_DownArrow, {ImGuiMod_Shift});
+  CHECK(f.q(0, 0) == doctest::Approx(0.99));
+  f.key(ImGuiKey_DownArrow, {ImGuiMod_Alt});
+  CHECK(f.q(0, 0) == doctest::Approx(-0.01));
+  f.key(ImGuiKey_RightArrow);
+  f.key(ImGuiKey_Delete);
+  CHECK(f.q(0, 1) == 0.0f);
+  f.key(ImGuiKey_DownArrow, {ImGuiMod_Ctrl});
+  f.type('7');
+  REQUIRE(f.host.texts.size() == 1);
+  CHECK(f.host.texts[0].text == "7");
+  f.app().endText(app::Entry::commit, "7.25");
+  CHECK(f.q(1, 1) == 7.25f);
+  f.key(ImGuiKey_Enter);
+  REQUIRE(f.host.texts.size() == 2);
+  CHECK(f.host.texts[1].text == "7.25");
+  f.app().endText(app::Entry::cancel, "99");
+  CHECK(f.q(1, 1) == 7.25f);
+  f.checkWeights();
+}
+
+TEST_CASE("app: a word is no number; the cell keeps its value and a sentence says so") {
+  Fixture f;
+  f.click(f.at("q", 0, 0, 0));
+  f.key(ImGuiKey_Enter);
+  f.app().endText(app::Entry::commit, "seven");
+  CHECK(f.q(0, 0) == 0.9f);
+  REQUIRE(f.host.count(app::Event::Type::error) == 1);
+}
+
+TEST_CASE("app: ranges are selected with Shift, copied and pasted as a table") {
+  Fixture f;
+  f.click(f.at("q", 0, 0, 0));
+  f.io().AddKeyEvent(ImGuiMod_Shift, true);
+  f.click(f.at("q", 0, 1, 1));
+  f.io().AddKeyEvent(ImGuiMod_Shift, false);
+  CHECK(f.app().copyCells() == "0.9\t-0.4\n1.2\t0.6\n");
+  f.click(f.at("q", 0, 2, 1));
+  CHECK_FALSE(f.app().pasteCells("1\t2\n3\t4\n"));
+  CHECK(f.q(2, 1) == 1.0f);
+  CHECK(f.q(3, 2) == 4.0f);
+  f.checkWeights();
+  CHECK(f.app().undo());
+  CHECK(f.q(3, 2) == 1.6f);
+  const std::string before = f.app().state();
+  CHECK(f.app().pasteCells("1\t2\n3\n"));
+  CHECK(f.app().pasteCells("1\t2\t3\t4\t5\t6\t7\n"));
+  CHECK(f.app().state() == before);
+}
+
+TEST_CASE("app: controls do what they say when clicked") {
+  Fixture f;
+  f.click(f.at("causal"));
+  CHECK(f.option("causal") == "false");
+  f.checkWeights();
+  f.click(f.at("scale"));
+  CHECK(f.option("scale") == "false");
+  f.checkWeights();
+  f.click(f.at("heads+"));
+  CHECK(f.option("heads") == "3");
+  f.checkWeights();
+  f.click(f.at("heads-"));
+  CHECK(f.option("heads") == "2");
+  f.click(f.at("tokens+"));
+  CHECK(f.option("tokens") == "5");
+  f.checkWeights();
+  f.click(f.at("d_k+"));
+  CHECK(f.option("d_k") == "4");
+  f.checkWeights();
+  f.click(f.at("mode:x"));
+  CHECK(f.option("mode") == "\"x\"");
+  f.checkWeights();
+}
+
+TEST_CASE("app: a head count that does not divide the width is refused with those that do") {
+  Fixture f;
+  const std::string before = f.app().state();
+  const auto wrong = f.app().set("heads", "4");
+  REQUIRE(wrong);
+  CHECK(wrong->kind == Error::Kind::range);
+  CHECK(wrong->field == "heads");
+  for (const char* allowed : {"1", "2", "3", "6"}) CHECK(wrong->message.find(allowed) != std::string::npos);
+  CHECK(f.app().state() == before);
+}
+
+TEST_CASE("app: painting hides cells of the mask, a stroke is one step") {
+  Fixture f;
+  f.click(f.at("paint"));
+  const app::Rect from = f.at("scores", 0, 3, 0), to = f.at("scores", 0, 3, 2);
+  f.moveTo(from);
+  f.button(true);
+  f.moveTo((from.x + to.x) / 2 + from.width / 2, from.y + from.height / 2);
+  f.moveTo(to);
+  f.button(false);
+  const Tensor& w = **f.app().tensor("weights");
+  CHECK(w.at(0, 3, 0) == 0.0f);
+  CHECK(w.at(0, 3, 1) == 0.0f);
+  CHECK(w.at(0, 3, 2) == 0.0f);
+  CHECK(w.at(0, 3, 3) == 1.0f);
+  CHECK(f.app().undo());
+  CHECK((*f.app().tensor("weights"))->at(0, 3, 0) > 0.0f);
+  CHECK_FALSE(f.app().undo());
+}
+
+TEST_CASE("app: letters switch options; a locked one stays") {
+  Fixture f;
+  f.type('c');
+  CHECK(f.option("causal") == "false");
+  f.app().setEmbed({"", "causal,q"});
+  f.settle();
+  f.type('c');
+  CHECK(f.option("causal") == "false");
+  f.click(f.at("causal"));
+  CHECK(f.option("causal") == "false");
+  const float before = f.q(0, 0);
+  f.drag(f.at("q", 0, 0, 0), 30, 0);
+  CHECK(f.q(0, 0) == before);
+}
+
+TEST_CASE("app: locate brings a cell of another head, or one below the edge, into view") {
+  Fixture f(390, 844);
+  const app::Rect v = f.at("v", 1, 2, 1);
+  CHECK(f.option("focus_head") == "1");
+  CHECK(v.y >= 0);
+  CHECK(v.y + v.height <= 844);
+  f.drag(f.at("v", 1, 2, 1), 25, 0);
+  const float after = (*f.app().tensor("v"))->at(1, 2, 1);
+  CHECK(f.app().undo());
+  CHECK(after == doctest::Approx((*f.app().tensor("v"))->at(1, 2, 1) + 0.25f).epsilon(1e-4));
+}
+
+TEST_CASE("app: setTensor replaces all heads in one step and checks the shape") {
+  Fixture f;
+  const std::string before = f.app().state();
+  std::vector<float> data(24, 0.5f);
+  const int shape[] = {2, 4, 3};
+  CHECK_FALSE(f.app().setTensor("q", data, shape));
+  CHECK(f.q(3, 2, 1) == 0.5f);
+  f.checkWeights();
+  CHECK(f.app().undo());
+  CHECK(f.app().state() == before);
+  data[5] = std::nanf("");
+  const auto wrong = f.app().setTensor("q", data, shape);
+  REQUIRE(wrong);
+  CHECK(wrong->message.find("NaN") != std::string::npos);
+  const int ragged[] = {4, 4};
+  CHECK(f.app().setTensor("q", data, ragged));
+  CHECK(f.app().setTensor("weights", data, shape));
+  CHECK(f.app().setTensor("zebra", data, shape));
+  CHECK(f.app().state() == before);
+}
+
+TEST_CASE("app: reset gives the very same start") {
+  Fixture f;
+  const std::string start = f.app().state();
+  f.drag(f.at("q", 0, 0, 0), 40, 0);
+  f.click(f.at("causal"));
+  f.click(f.at("tokens+"));
+  f.app().reset();
+  CHECK(f.app().state() == start);
+  CHECK(f.app().undo());
+  CHECK(f.option("tokens") == "5");
+}
+
+TEST_CASE("app: a refused state changes nothing, at whatever byte it was cut") {
+  Fixture f;
+  const std::string whole = f.app().state();
+  for (std::size_t length = 0; length + 1 < whole.size(); length += 37) {
+    const auto wrong = f.app().setState(std::string_view(whole).substr(0, length), true);
+    REQUIRE(wrong);
+    CHECK_FALSE(wrong->message.empty());
+  }
+  CHECK(f.app().state() == whole);
+}
+
+TEST_CASE("app: every named thing on the screen lies inside of it, at all widths") {
+  for (const auto& size : {std::pair{1440.0f, 900.0f}, {1100.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 320.0f}}) {
+    Fixture f(size.first, size.second);
+    for (const char* name : {"causal", "heads+", "heads-", "reset"}) {
+      const app::Rect r = f.at(name);
+      CAPTURE(name);
+      CAPTURE(size.first);
+      CHECK(r.x >= 0);
+      CHECK(r.y >= 0);
+      CHECK(r.x + r.width <= size.first);
+      CHECK(r.y + r.height <= size.second);
+    }
+  }
+}
