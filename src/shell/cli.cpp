@@ -106,10 +106,12 @@ class Output {
     }
     std::error_code none;
     if (fs::is_directory(path, none)) throw Failure{kBadData, path + ": it is a folder; name a file in it."};
-    target_ = fs::is_symlink(path, none) ? fs::weakly_canonical(path, none) : fs::path(path);
-    const bool isFile = !fs::exists(target_, none) || fs::is_regular_file(target_, none);
+    const bool isThere = fs::exists(path, none);
+    const bool isFile = !isThere || fs::is_regular_file(path, none);
+    // A link stays one: what it leads to is replaced. That of a pipe leads to no name.
+    target_ = isFile && fs::is_symlink(path, none) ? fs::weakly_canonical(path, none) : fs::path(path);
     if (isFile) part_ = target_.string() + ".part" + std::to_string(getpid());
-    if (isFile && fs::exists(target_, none) && access(target_.c_str(), W_OK) != 0) throw Failure{kBadData, problem(path, "written", errno)};
+    if (isFile && isThere && access(target_.c_str(), W_OK) != 0) throw Failure{kBadData, problem(path, "written", errno)};
     file_ = std::fopen(isFile ? part_.c_str() : target_.c_str(), isFile ? "wbx" : "wb");
     if (!file_) {
       part_.clear();
