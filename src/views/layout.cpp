@@ -19,6 +19,7 @@ constexpr float kCardHeight = 306;
 constexpr float kHeadsPanel = 206;
 constexpr float kMaxCell = 48, kReadableCell = 36;
 constexpr float kNumberCell = 28;
+constexpr int kLong = 12;  // tokens
 constexpr float kContentWidth = 1640;
 
 float clampCell(float wanted, float limit) {
@@ -84,16 +85,19 @@ class Builder {
 
     const int first = projected() ? std::max(m, d) : 0;         // X, with W_K above it
     const int third = projected() ? std::max(n, d) : n;         // weights, with W_V above them
-    const int cells = first + d + n + third + d + (projected() ? m : 0);
-    const float gaps = labels + (projected() ? kGap : 0) + kGap + kArrow + kGap + labels + (projected() ? 8.0f : 0) + 24;
+    // V stands above the output, where its columns go down into it; a long one beside it, to save the height.
+    const bool valueBeside = n > kLong;
+    const int cells = first + d + n + third + d + (projected() ? m : 0) + (valueBeside ? d : 0);
+    const float gaps = labels + (projected() ? kGap : 0) + kGap + kArrow + kGap + labels + (projected() ? 8.0f : 0) + 24 +
+                       (valueBeside ? kGap : 0);
     // W_Q, W_K and W_V stand above something with a title or labels of its own.
     const float lift = projected() ? kBetween : 0;
-    const int above = std::max({d, n, projected() ? m : 0});
+    const int above = std::max({d, valueBeside ? 0 : n, projected() ? m : 0});
     const float cards = in_.arcs || in_.inspector ? kCardHeight + 40 : 0;
     const float fixedHeight = 8 + kTitle + lift + kBetween + kCaption + 16 + cards;
     auto byWidth = [&](float heads) { return (area - 2 * 24 - gaps - heads) / static_cast<float>(cells); };
     // Thumbnails stand at the right; where that would make the cells small, in the free place above the weights.
-    const bool headsAbove = in_.headsPanel && !projected() && byWidth(kHeadsPanel) < kReadableCell && n >= 6 && in_.heads <= 8;
+    const bool headsAbove = in_.headsPanel && !projected() && !valueBeside && byWidth(kHeadsPanel) < kReadableCell && n >= 6 && in_.heads <= 8;
     const float heads = in_.headsPanel && !headsAbove ? kHeadsPanel : 0;
     const float fixedWidth = gaps + heads;
     const float byHeight = (out_.board.height - fixedHeight) / static_cast<float>(above + n);
@@ -103,7 +107,7 @@ class Builder {
     const float used = static_cast<float>(cells) * c + fixedWidth;
     const float spare = std::max(0.0f, (area - 48 - used) / 2);
     float x = margin + std::min(spare, 56.0f) + labels;
-    const float upper = std::max(static_cast<float>(std::max(d, n)) * c, projected() ? static_cast<float>(m) * c + lift : 0);
+    const float upper = std::max(static_cast<float>(std::max(d, valueBeside ? 0 : n)) * c, projected() ? static_cast<float>(m) * c + lift : 0);
     const float y0 = 8 + kTitle + upper + kBetween;  // top of the lower row
     const float base = y0 - kBetween;                                       // bottom of the upper row
     auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
@@ -128,8 +132,14 @@ class Builder {
     if (projected()) place(TensorId::w_v, x, aboveY(m) - lift, m, d, c, "W_V");
     const float weightsX = x;
     x += static_cast<float>(third) * c + kGap;
-    place(TensorId::v, x, aboveY(n), n, d, c, "V").labelsRight = true;
-    place(TensorId::head_output, x, y0, n, d, c, "", "O = W·V");
+    if (valueBeside) {
+      place(TensorId::head_output, x, y0, n, d, c, "O", "O = W·V");
+      x += static_cast<float>(d) * c + kGap;
+      place(TensorId::v, x, y0, n, d, c, "V").labelsRight = true;
+    } else {
+      place(TensorId::v, x, aboveY(n), n, d, c, "V").labelsRight = true;
+      place(TensorId::head_output, x, y0, n, d, c, "", "O = W·V");
+    }
     x += static_cast<float>(d) * c + labels;
     if (projected()) {
       x += 8;
@@ -195,14 +205,18 @@ class Builder {
   void restBelow(float y, bool brief, float labels) {
     const float x = in_.width < 600 ? 16.0f : 24.0f;
     const float width = out_.board.width - 2 * x;
+    // Side by side where there is room for two, else the arithmetic first.
+    const bool both = in_.inspector && in_.arcs && width >= 760;
+    const float each = both ? (width - 16) / 2 : width;
+    const float arcsHeight = both ? kCardHeight : std::clamp(48.0f + static_cast<float>(in_.tokens) * 34.0f, 140.0f, 420.0f);
+    if (in_.arcs && both) out_.arcs = {x, y, each, arcsHeight};
     if (in_.inspector) {
-      (brief ? out_.inspectorBelow : out_.inspector) = {x, y, width, 0};
       Box& card = brief ? out_.inspectorBelow : out_.inspector;
-      card.height = in_.width < 600 ? 236.0f : kCardHeight;
+      card = {both ? x + each + 16 : x, y, each, in_.width < 600 ? 236.0f : kCardHeight};
       y = card.bottom() + 16;
     }
-    if (in_.arcs) {
-      out_.arcs = {x, y, width, std::clamp(48.0f + static_cast<float>(in_.tokens) * 34.0f, 140.0f, 420.0f)};
+    if (in_.arcs && !both) {
+      out_.arcs = {x, y, width, arcsHeight};
       y = out_.arcs.bottom() + 16;
     }
     if (in_.headsPanel && in_.heads > 1) {
