@@ -9,7 +9,7 @@ namespace views {
 namespace {
 
 constexpr float kFaintest = 0.01f;  // thinner links are not drawn
-constexpr int kAllLinks = 40;        // with more tokens, only those of the token in focus
+constexpr int kAllLinks = 40;        // with more tokens, those not in focus show only their strongest link
 
 class Arcs {
  public:
@@ -56,9 +56,11 @@ class Arcs {
   void links(bool strong) {
     const int n = c_.state.tokens;
     for (int i = 0; i < n; ++i) {
+      const float* row = c_.trace.weights.row(c_.state.focusHead, i);
+      const auto best = std::max_element(row, row + n) - row;
       for (int j = 0; j < n; ++j) {
         const bool chosen = byKey_ ? j == chosen_ : i == chosen_;
-        if (chosen != strong || (!chosen && n > kAllLinks)) continue;
+        if (chosen != strong || (!chosen && n > kAllLinks && j != best)) continue;
         link(i, j, chosen);
       }
     }
@@ -77,16 +79,16 @@ class Arcs {
   }
 
   void labels() {
-    if (pitch_ < 11) return;
     for (int t = 0; t < c_.state.tokens; ++t) {
       const std::string_view word = c_.state.labels[static_cast<std::size_t>(t)];
       const bool q = !byKey_ && t == chosen_, k = byKey_ ? t == chosen_ : t == key_;
+      if (pitch_ < 11 && !q && !k) continue;
       ImFont* left = q ? c_.fonts.strong : c_.fonts.text;
       ImFont* right = k ? c_.fonts.strong : c_.fonts.text;
       const float room = 110;
       const std::string a = elide(left, word, room), b = elide(right, word, room);
-      textRight(list_, left, x0_ - 10, y(t), q ? c_.palette.query : c_.palette.text, a);
-      textMiddle(list_, right, x1_ + 10, y(t), k ? c_.palette.key : c_.palette.text, b);
+      if (pitch_ >= 11 || q) textRight(list_, left, x0_ - 10, y(t), q ? c_.palette.query : c_.palette.text, a);
+      if (pitch_ >= 11 || k) textMiddle(list_, right, x1_ + 10, y(t), k ? c_.palette.key : c_.palette.text, b);
       const float width = textWidth(left, a);
       const float high = std::min(pitch_, 24.0f);
       c_.places["query:" + std::to_string(t)] = {x0_ - 10 - width, y(t) - high / 2, width, high};

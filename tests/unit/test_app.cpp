@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/app.h"
+#include "fonts.h"
 #include "gfx/heatmap.h"
 #include "views/theme.h"
 
@@ -46,7 +47,7 @@ class FakeHost : public app::Host {
   std::string saved, clipboard;
 };
 
-// One App with its own Dear ImGui context and a font that needs no file.
+// One App with its own Dear ImGui context and one face for everything.
 class Fixture {
  public:
   explicit Fixture(float width = 1440, float height = 900) {
@@ -55,7 +56,11 @@ class Fixture {
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     io.DisplaySize = {width, height};
-    ImFont* font = io.Fonts->AddFontDefault();
+    // The page's build of Dear ImGui has no face of its own.
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    const auto face = fonts::jetbrainsmono_regular;
+    ImFont* font = io.Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(face.data()), static_cast<int>(face.size()), 13, &config);
     io.Fonts->Build();
     io.Fonts->SetTexID(nullptr);
     fonts_ = {font, font, font, font, font, font, font, font};
