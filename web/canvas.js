@@ -173,8 +173,9 @@ export class Playground {
     const {canvas} = this;
     const ratio = devicePixelRatio || 1;
     const box = entry?.devicePixelContentBoxSize?.[0];
-    const width = box ? box.inlineSize : Math.round(canvas.clientWidth * ratio);
-    const height = box ? box.blockSize : Math.round(canvas.clientHeight * ratio);
+    // The box knows how the browser rounds; where a screen is only emulated it does not know of its pixel ratio.
+    const exact = (size, reported) => Math.abs(reported - size * ratio) < 2 ? reported : Math.round(size * ratio);
+    const width = exact(canvas.clientWidth, box?.inlineSize), height = exact(canvas.clientHeight, box?.blockSize);
     if (width === this.pixels[0] && height === this.pixels[1] && ratio === this.ratio) return;
     this.pixels = [width, height];
     this.ratio = ratio;
@@ -234,7 +235,7 @@ export class Playground {
   /** Browsers count clicks, but not taps. */
   countTaps({timeStamp, clientX, clientY}) {
     const {last} = this;
-    const goesOn = last && timeStamp - last.timeStamp < 500 && Math.hypot(clientX - last.clientX, clientY - last.clientY) < 24;
+    const goesOn = last && timeStamp - last.timeStamp < 350 && Math.hypot(clientX - last.clientX, clientY - last.clientY) < 24;
     this.last = {timeStamp, clientX, clientY, count: goesOn ? last.count + 1 : 1};
     return this.last.count;
   }
