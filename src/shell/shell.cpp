@@ -172,6 +172,8 @@ void Stage::resize(int framebufferWidth, int framebufferHeight, float scale) {
   width_ = framebufferWidth, height_ = framebufferHeight, scale_ = scale;
 }
 
+bool Stage::inputIsWaiting() { return io().Ctx->InputEventsQueue.Size > 0; }
+
 void Stage::needGlyphs(std::string_view text) { allGlyphs_ = allGlyphs_ || !isPlain(text); }
 
 void Stage::lookForGlyphs(const app::App& app) {

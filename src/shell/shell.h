@@ -48,6 +48,8 @@ class Stage {
   /// A new scale makes the fonts anew, so call it only when it has settled.
   void resize(int framebufferWidth, int framebufferHeight, float scale);
 
+  /// Is there input that no frame has seen yet? Dear ImGui takes a press and its release in two frames.
+  bool inputIsWaiting();
   /// `text` (UTF-8) is going to be shown: from the next frame on the fonts hold what it needs, as far as the faces do.
   /// Token labels and typed characters are looked after already.
   void needGlyphs(std::string_view text);

@@ -302,7 +302,7 @@ int Desktop::showWindow() {
   app_.wake();
   while (glfwWindowShouldClose(window_.get()) == 0) {
     const bool visible = glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == 0;
-    if (!visible || !app_.wantsFrame()) {
+    if (!visible || !(app_.wantsFrame() || stage_.inputIsWaiting())) {
       glfwWaitEvents();
       continue;
     }

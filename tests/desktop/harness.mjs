@@ -1,0 +1,225 @@
+// The desktop program in a real window, on a display of its own, driven by real key and pointer events.
+import assert from 'node:assert/strict';
+import {execFileSync, spawn, spawnSync} from 'node:child_process';
+import {existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, closeSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {inflateSync} from 'node:zlib';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const BUILD = process.env.BUILD ?? here('../../build/native');
+const PROGRAM = join(BUILD, 'attention-playground');
+const DROP = join(BUILD, 'drop_file');
+export const SCREENSHOTS = process.env.SCREENSHOTS ?? here('../../build/screenshots');
+mkdirSync(SCREENSHOTS, {recursive: true});
+
+export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+/** Waits until `condition` gives something true, and gives that back. */
+export async function until(what, condition, ms = 10000) {
+  for (const end = Date.now() + ms; Date.now() < end; await pause(20)) {
+    const value = await condition();
+    if (value) return value;
+  }
+  assert.fail(`waited ${ms} ms in vain: ${what}`);
+}
+
+/** A folder that goes when the test ends. */
+export function folder(t) {
+  const path = mkdtempSync(join(tmpdir(), 'attention-playground-'));
+  t.after(() => rmSync(path, {recursive: true, force: true}));
+  return path;
+}
+
+// ---------------------------------------------------------------- a display
+
+/** Starts Xvfb on a free display. Its screen is a file that pixels are read from. */
+export async function startDisplay() {
+  const screen = mkdtempSync(join(tmpdir(), 'attention-screen-'));
+  const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1600x1200x24', '-fbdir', screen, '-nolisten', 'tcp', '-noreset'],
+    {stdio: ['ignore', 'ignore', 'ignore', 'pipe']});
+  const number = await new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.once('exit', () => reject(new Error('Xvfb did not start')));
+    server.stdio[3].once('data', (text) => resolve(String(text).trim()));
+  });
+  return {
+    name: `:${number}`,
+    file: join(screen, 'Xvfb_screen0'),
+    close() {
+      server.kill();
+      rmSync(screen, {recursive: true, force: true});
+    },
+  };
+}
+
+/** One pixel of the screen, from the X window dump that Xvfb keeps. */
+function readPixel(file, x, y) {
+  const handle = openSync(file, 'r');
+  try {
+    const head = Buffer.alloc(100);
+    readSync(handle, head, 0, 100, 0);
+    const [headerSize, lineBytes, colours] = [head.readUInt32BE(0), head.readUInt32BE(48), head.readUInt32BE(76)];
+    const pixel = Buffer.alloc(4);
+    readSync(handle, pixel, 0, 4, headerSize + colours * 12 + y * lineBytes + x * 4);
+    return [pixel[2], pixel[1], pixel[0]];  // stored blue first
+  } finally {
+    closeSync(handle);
+  }
+}
+
+// ---------------------------------------------------------------- the program
+
+export const environment = (display, home, more = {}) =>
+  ({PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: home, XDG_CONFIG_HOME: join(home, 'config'), DISPLAY: display, ...more});
+
+/** Runs it to its end: {status, stdout, stderr}. */
+export function run(args, {display = '', home, cwd = home} = {}) {
+  return spawnSync(PROGRAM, args, {env: environment(display, home), cwd, encoding: 'utf8', timeout: 60000});
+}
+
+/** A window of the program. */
+export class Session {
+  static async start(t, display, args = [], {home = folder(t), cwd = home} = {}) {
+    const self = new Session();
+    Object.assign(self, {display, home, cwd, args, env: environment(display.name, home)});
+    self.process = spawn(PROGRAM, args, {env: self.env, cwd, stdio: ['ignore', 'inherit', 'inherit']});
+    self.ended = new Promise((resolve) => { self.process.once('exit', (code, signal) => resolve(signal ?? code)); });
+    t.after(() => self.process.kill('SIGKILL'));
+    self.window = await until('a window', () => self.tool('search', '--onlyvisible', '--pid', self.process.pid).split('\n')[0]);
+    self.tool('windowfocus', self.window);  // there is no window manager to do it
+    await self.settled();
+    return self;
+  }
+
+  tool(...args) {
+    return spawnSync('xdotool', args.map(String), {env: this.env, encoding: 'utf8', timeout: 20000}).stdout.trim();
+  }
+
+  geometry() {
+    const text = this.tool('getwindowgeometry', '--shell', this.window);
+    return Object.fromEntries([...text.matchAll(/(\w+)=(-?\d+)/g)].map(([, name, value]) => [name.toLowerCase(), Number(value)]));
+  }
+
+  /** CPU time used so far, all threads, in clock ticks. */
+  ticks() {
+    const fields = readFileSync(`/proc/${this.process.pid}/stat`, 'latin1').split(') ')[1].split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  }
+
+  /** Until it has been asleep for a while. */
+  async settled() {
+    let before = -1, quiet = 0;
+    await until('the program to fall asleep', () => {
+      const {exitCode, signalCode} = this.process;
+      assert.ok(exitCode === null && signalCode === null, `the program ended: ${signalCode ?? exitCode}`);
+      const now = this.ticks();
+      const asleep = readFileSync(`/proc/${this.process.pid}/stat`, 'latin1').split(') ')[1][0] === 'S';
+      quiet = now === before && asleep ? quiet + 1 : 0;
+      before = now;
+      return quiet >= 10;
+    });
+  }
+
+  /** The middle of a cell or control in screen pixels, told by the same program with the same arguments. */
+  async place(name, head, row, col) {
+    const {width, height, x, y} = this.geometry();
+    const at = head === undefined ? name : [name, head, row, col].join(',');
+    const args = [...this.args.filter((arg, i, all) => arg !== '--size' && all[i - 1] !== '--size'), '--size', `${width}x${height}`];
+    const result = run([...args, '--locate', at], {display: this.display.name, home: this.home, cwd: this.cwd});
+    assert.equal(result.status, 0, result.stderr);
+    const [left, top, w, h] = result.stdout.trim().split(' ').map(Number);
+    return {left: x + left, top: y + top, x: Math.round(x + left + w / 2), y: Math.round(y + top + h / 2), w, h};
+  }
+
+  /** The colour of a cell near its lower left corner, where no number is drawn and no outline. */
+  async cellColor(...cell) {
+    const {left, top, h} = await this.place(...cell);
+    return readPixel(this.display.file, Math.round(left + 7), Math.round(top + h - 7));
+  }
+
+  async move(x, y) { this.tool('mousemove', x, y); await pause(40); }
+  async click({x, y}) { await this.move(x, y); this.tool('click', 1); await this.settled(); }
+  async doubleClick({x, y}) { await this.move(x, y); this.tool('click', '--repeat', 2, '--delay', 60, 1); await this.settled(); }
+  async key(...names) { this.tool('key', ...names); await this.settled(); }
+  async type(text) { this.tool('type', '--delay', 30, text); await this.settled(); }
+
+  async drag({x, y}, dx, dy) {
+    await this.move(x, y);
+    this.tool('mousedown', 1);
+    for (let step = 1; step <= 8; ++step) await this.move(Math.round(x + dx * step / 8), Math.round(y + dy * step / 8));
+    this.tool('mouseup', 1);
+    await this.settled();
+  }
+
+  drop(file) { return spawnSync(DROP, [this.window, file], {env: this.env}).status; }
+
+  /** Saves with Ctrl+S and reads the file. */
+  async saved(file = join(this.cwd, 'attention.json')) {
+    await this.key('ctrl+s');
+    await until(`${file} to be written`, () => existsSync(file));
+    return JSON.parse(readFileSync(file, 'utf8'));
+  }
+
+  async close() {
+    this.tool('windowquit', this.window);
+    return this.ended;
+  }
+}
+
+// ---------------------------------------------------------------- pictures
+
+/** Decodes an 8-bit RGB PNG: {width, height, at(x, y)}. */
+export function readPng(path) {
+  const bytes = readFileSync(path);
+  assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
+  let head, data = [];
+  for (let at = 8; at < bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    const type = bytes.toString('latin1', at + 4, at + 8), body = bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at));
+    if (type === 'IHDR') head = body;
+    if (type === 'IDAT') data.push(body);
+  }
+  const [width, height] = [head.readUInt32BE(0), head.readUInt32BE(4)];
+  assert.deepEqual([head[8], head[9]], [8, 2], '8 bits, RGB');
+  const pixels = unfilter(inflateSync(Buffer.concat(data)), width * 3, height);
+  return {width, height, at: (x, y) => [...pixels.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)]};
+}
+
+function unfilter(raw, stride, height) {
+  const out = Buffer.alloc(stride * height);
+  for (let y = 0; y < height; ++y) {
+    const filter = raw[y * (stride + 1)];
+    for (let i = 0; i < stride; ++i) {
+      const left = i >= 3 ? out[y * stride + i - 3] : 0, up = y > 0 ? out[(y - 1) * stride + i] : 0;
+      const corner = i >= 3 && y > 0 ? out[(y - 1) * stride + i - 3] : 0;
+      const predicted = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter];
+      out[y * stride + i] = raw[y * (stride + 1) + 1 + i] + predicted;
+    }
+  }
+  return out;
+}
+
+function paeth(left, up, corner) {
+  const p = left + up - corner, a = Math.abs(p - left), b = Math.abs(p - up), c = Math.abs(p - corner);
+  if (a <= b && a <= c) return left;
+  return b <= c ? up : corner;
+}
+
+// ---------------------------------------------------------------- arithmetic
+
+/** Attention weights of one head of a state, in plain loops. */
+export function weights(state, head) {
+  const [, n, d] = state.q.shape;
+  const at = (tensor, i, k) => tensor.data.flat(Infinity)[(head * n + i) * d + k];
+  return Array.from({length: n}, (_, i) => {
+    const scores = Array.from({length: n}, (__, j) => {
+      if (state.causal && j > i) return -Infinity;
+      let dot = 0;
+      for (let k = 0; k < d; ++k) dot += at(state.q, i, k) * at(state.k, j, k);
+      return dot * (state.scale ? 1 / Math.sqrt(d) : 1) / state.temperature;
+    });
+    const most = Math.max(...scores), exps = scores.map((s) => Math.exp(s - most)), sum = exps.reduce((a, b) => a + b);
+    return exps.map((e) => e / sum);
+  });
+}
