@@ -106,14 +106,19 @@ Result<Block> readShaped(const Json& json, std::string_view field, Kind kind) {
   return Block{std::move(*shape), data.numbers};
 }
 
+bool isList(const Json& json) {
+  return json.kind == Kind::list || json.kind == Kind::numbers || json.kind == Kind::booleans;
+}
+
 /// Appends the values of nested lists; `shape` is that of the list, set by the first path down and held by
 /// the others.
 Check flatten(const Json& json, const std::string& field, Kind kind, std::size_t level, Block& out) {
   if (level >= 4) return refusal(ErrorKind::range, field, "lists are more than 4 deep; use at most 4.");
   const bool isRow = json.kind == kind;
   const bool isFirst = out.shape.size() == level;
-  if (!isRow && (json.kind != Kind::list || json.items.empty() || json.items[0].kind == Kind::text))
-    return wrongItem(json, field, kind);
+  if (json.kind == Kind::list && json.items.empty())
+    return refusal(ErrorKind::range, field, "the list is empty; give at least one value.");
+  if (!isRow && (json.kind != Kind::list || !isList(json.items[0]))) return wrongItem(json, field, kind);
   const std::size_t count = isRow ? json.numbers.size() : json.items.size();
   if (isFirst) out.shape.push_back(static_cast<std::int64_t>(count));
   if (isRow) {
@@ -174,22 +179,38 @@ Result<PaintedMask> readMask(const Json& json, int tokens) {
   return mask;
 }
 
-Result<Value> readValue(const Json& json, std::string_view field) {
-  if (json.kind == Kind::boolean) return Value(json.boolean);
-  if (json.kind == Kind::number) return Value(json.number);
-  if (json.kind == Kind::text) return Value(json.text);
+namespace {
+
+Result<Value> readTexts(const Json& json, std::string_view field) {
   const std::string want = "; give true or false, a number, a text or a list of texts.";
-  if (json.kind == Kind::null || json.kind == Kind::object)
+  if (json.kind != Kind::list) {
+    if (isList(json)) return refusal(ErrorKind::type, indexed(field, 0), "it is not a text" + want);
     return refusal(ErrorKind::type, field, std::string(json.kindName()) + " cannot be used" + want);
-  if (json.kind != Kind::list) return refusal(ErrorKind::type, indexed(field, 0), "it is not a text" + want);
+  }
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < json.items.size(); ++i) {
-    if (json.items[i].kind != Kind::text)
+    const Json& item = json.items[i];
+    if (item.kind != Kind::text)
       return refusal(ErrorKind::type, indexed(field, i),
-                     std::string(json.items[i].kindName()) + " is not a text" + want);
-    texts.push_back(json.items[i].text);
+                     std::string(item.kindName()) + " is not a text" + want);
+    texts.push_back(item.text);
   }
   return Value(std::move(texts));
+}
+
+}  // namespace
+
+Result<Value> readValue(const Json& json, std::string_view field) {
+  Value value;
+  if (json.kind == Kind::boolean)
+    value = json.boolean;
+  else if (json.kind == Kind::number)
+    value = json.number;
+  else if (json.kind == Kind::text)
+    value = json.text;
+  else
+    return readTexts(json, field);
+  return value;
 }
 
 int defaultModelDim(const State& state) {

@@ -10,6 +10,10 @@ using attention::Change;
 /// Beyond this many changes nobody is told apart from the rest: the engine looks at everything.
 constexpr std::size_t kMostChanges = 256;
 
+bool movesTokens(const Change& change) {
+  return change.what == Change::What::tokensInserted || change.what == Change::What::tokensRemoved;
+}
+
 // Do both edits write the same place, whatever they write there? Only for edits that leave every place where
 // it is.
 struct SamePlace {
@@ -151,12 +155,15 @@ std::vector<Change> Document::takeChanges() { return std::exchange(changes_, {})
 
 void Document::note(const std::optional<Change>& change) {
   if (!change) return;
-  const auto isWhole = [](const Change& c) { return c.what == Change::What::everything; };
-  if (!changes_.empty() && isWhole(changes_.front())) return;
-  if (isWhole(*change) || changes_.size() >= kMostChanges)
+  const bool isFirst = changes_.empty();
+  if (!isFirst && changes_.front().what == Change::What::everything) return;
+  // Beside a change of shape, the places that other changes name are no longer sure.
+  const bool unsure = !isFirst && (movesTokens(*change) || movesTokens(changes_.front()));
+  if (unsure || change->what == Change::What::everything || changes_.size() >= kMostChanges) {
     changes_.assign(1, Change{});
-  else
+  } else {
     changes_.push_back(*change);
+  }
 }
 
 }  // namespace document

@@ -196,6 +196,7 @@ bool Builder::open(Kind kind, std::string_view bracket) {
 }
 
 bool Builder::close(std::string_view bracket) {
+  if (frames_.size() == 1) isUnknown_ = false;
   keep(bracket);
   Json node = std::move(frames_.back().node);
   frames_.pop_back();

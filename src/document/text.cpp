@@ -79,7 +79,9 @@ Check checkVersion(const Json& version) {
 /// Reads one state text; each step leaves what it found in the members.
 class StateReader {
  public:
-  explicit StateReader(JsonText text) : text_(std::move(text)), root_(text_.root) {}
+  StateReader(JsonText text, const State& current) : text_(std::move(text)), root_(text_.root) {
+    state_.theme = current.theme, state_.decimals = current.decimals;
+  }
 
   Result<State> read() {
     if (Check bad = checkVersion(*root_.find("version"))) return *bad;
@@ -246,7 +248,7 @@ Result<State> fromText(std::string_view text, const State& current) {
         ErrorKind::type, "text",
         std::string(root.kindName()) +
             " is neither a state nor a tensors file; give an object with version, or with q, k and v.");
-  if (root.find("version") != nullptr) return StateReader(std::move(*parsed)).read();
+  if (root.find("version") != nullptr) return StateReader(std::move(*parsed), current).read();
   if (root.find("q") != nullptr || root.find("x") != nullptr) return readTensors(root, current);
   return refusal(ErrorKind::type, "version",
                  "it is missing; a state has \"version\": 1, a tensors file q, k and v.");

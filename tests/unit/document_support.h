@@ -1,0 +1,137 @@
+// What the tests of the document share: states, edits made from a seed, and the look of a sentence.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+
+#include "document/document.h"
+#include "document/preset.h"
+#include "document/sentence.h"
+#include "document/text.h"
+
+namespace test {
+
+inline document::State start() { return *document::preset("i-saw-a-saw"); }
+
+inline document::SetOption set(document::OptionId id, document::Value value) {
+  return {id, std::move(value)};
+}
+
+inline document::Edit setCell(attention::TensorId tensor, int head, int row, int col, float value) {
+  return document::SetCells{tensor, head, row, col, 1, 1, {value}};
+}
+
+/// Every refusal names its field and ends as a sentence does, in valid UTF-8.
+inline void checkSentence(const attention::Error& error) {
+  CAPTURE(error.message);
+  CHECK(!error.field.empty());
+  CHECK(error.message.starts_with(error.field + ": "));
+  CHECK((error.message.back() == '.' || error.message.back() == '?'));
+  for (std::string_view rest = error.message; !rest.empty();) {
+    const int length = document::utf8Length(rest);
+    REQUIRE(length > 0);
+    rest.remove_prefix(static_cast<std::size_t>(length));
+  }
+}
+
+/// What went wrong, or "accepted".
+inline std::string refusal(const attention::Check& check) {
+  if (!check) return "accepted";
+  checkSentence(*check);
+  return check->message;
+}
+
+template <class T>
+std::string refusal(const attention::Result<T>& result) {
+  if (result) return "accepted";
+  checkSentence(result.error());
+  return result.error().message;
+}
+
+/// Edits of every kind at places that mostly exist, from a seed.
+class RandomEdits {
+ public:
+  explicit RandomEdits(std::uint32_t seed, bool view = false) : random_(seed), view_(view) {}
+
+  int below(int n) { return static_cast<int>(random_() % static_cast<std::uint32_t>(n)); }
+  float number() { return static_cast<float>(below(801) - 400) / 100.0f; }
+
+  document::Edit next(const document::State& s) {
+    using document::OptionId;
+    switch (below(view_ ? 18 : 15)) {
+      case 0:
+      case 1:
+      case 2:
+        return cells(s);
+      case 3:
+      case 4:
+        return paint(s);
+      case 5:
+        return set(OptionId::temperature, static_cast<double>(1 + below(400)) / 100.0);
+      case 6:
+        return below(2) != 0 ? set(OptionId::causal, below(2) != 0) : set(OptionId::scale, below(2) != 0);
+      case 7:
+        return set(OptionId::mode, std::string(below(2) != 0 ? "x" : "qkv"));
+      case 8:
+        return set(OptionId::heads, static_cast<double>(1 + below(6)));
+      case 9:
+        return set(below(2) != 0 ? OptionId::d_k : OptionId::model_dim, static_cast<double>(1 + below(5)));
+      case 10:
+        return set(OptionId::tokens, static_cast<double>(1 + below(8)));
+      case 11:
+        return labels(s);
+      case 12:
+        return document::InsertTokens{below(s.tokens + 1), 1 + below(2)};
+      case 13:
+        return document::RemoveTokens{below(s.tokens), 1 + below(2)};
+      case 14:
+        return random(s);
+      case 15:
+        return set(OptionId::decimals, static_cast<double>(below(7)));
+      case 16:
+        return set(OptionId::theme, std::string(below(2) != 0 ? "dark" : "light"));
+      default:
+        return set(OptionId::focus_head, static_cast<double>(below(s.heads)));
+    }
+  }
+
+ private:
+  document::Edit cells(const document::State& s) {
+    const auto ids = document::inputIds();
+    document::SetCells edit;
+    edit.tensor = ids[static_cast<std::size_t>(below(static_cast<int>(ids.size())))];
+    const attention::Tensor& tensor = *document::input(s, edit.tensor);
+    edit.head = below(tensor.heads()), edit.row = below(tensor.rows()), edit.col = below(tensor.cols());
+    edit.rows = 1 + below(tensor.rows() - edit.row), edit.cols = 1 + below(tensor.cols() - edit.col);
+    for (int i = 0; i < edit.rows * edit.cols; ++i) edit.values.push_back(below(20) == 0 ? -0.0f : number());
+    return edit;
+  }
+  document::Edit paint(const document::State& s) {
+    document::PaintCells edit{below(s.tokens), below(s.tokens), 1, 1, {}};
+    edit.cols += below(s.tokens - edit.col);
+    for (int i = 0; i < edit.cols; ++i) edit.blocked.push_back(below(3) == 0 ? 1 : 0);
+    return edit;
+  }
+  document::Edit labels(const document::State& s) {
+    if (below(2) != 0)
+      return set(document::OptionId::labels,
+                 std::string("a b c d e f").substr(0, static_cast<std::size_t>(1 + below(11))));
+    return document::SetLabels{below(s.tokens), {"n" + std::to_string(below(100))}};
+  }
+  document::Edit random(const document::State& s) {
+    const auto seed = static_cast<std::uint32_t>(below(5));
+    if (below(2) != 0) return document::Randomize{seed, {}};
+    if (below(2) != 0)
+      return document::Randomize{
+          seed, s.mode == document::Mode::x ? attention::TensorId::w_k : attention::TensorId::v};
+    return document::Load{
+        std::make_shared<document::State>(*document::preset(below(2) != 0 ? "look-up" : "i-saw-a-saw"))};
+  }
+
+  std::mt19937 random_;
+  bool view_;
+};
+
+}  // namespace test

@@ -1,0 +1,221 @@
+// Plain tensors files: what people save from NumPy and PyTorch.
+#include "attention/forward.h"
+#include "document_support.h"
+
+using namespace document;
+using test::refusal;
+
+namespace {
+
+std::string tried(std::string_view text) { return refusal(fromText(text, {})); }
+
+State read(std::string_view text) {
+  auto state = fromText(text, {});
+  REQUIRE(refusal(state) == "accepted");
+  return *state;
+}
+
+std::string numbers(int count) {
+  std::string out = "[";
+  for (int i = 0; i < count; ++i) out += (i > 0 ? "," : "") + std::to_string(i);
+  return out + "]";
+}
+
+/// q, k and v of one shape, numbered from 0; `more` goes on with further fields.
+std::string qkv(std::string_view shape, int count, const std::string& more = "") {
+  const std::string tensor = "{\"shape\": " + std::string(shape) + ", \"data\": " + numbers(count) + "}";
+  return "{\"q\": " + tensor + ", \"k\": " + tensor + ", \"v\": " + tensor + more + "}";
+}
+
+std::string options(std::string_view list) { return ", \"options\": {" + std::string(list) + "}"; }
+
+}  // namespace
+
+TEST_CASE("tensors: shapes") {
+  for (const std::string_view shape : {"[4, 6]", "[1, 4, 6]", "[1, 1, 4, 6]"}) {
+    const State s = read(qkv(shape, 24));
+    CHECK(s.heads == 1);
+    CHECK(s.tokens == 4);
+    CHECK(s.headDim == 6);
+    CHECK(s.q.at(0, 1, 0) == 6.0f);
+  }
+  for (const std::string_view shape : {"[2, 4, 3]", "[1, 2, 4, 3]"}) {
+    const State s = read(qkv(shape, 24));
+    CHECK(s.heads == 2);
+    CHECK(s.tokens == 4);
+    CHECK(s.headDim == 3);
+    CHECK(s.k.at(1, 0, 0) == 12.0f);
+  }
+  for (const std::string_view shape : {"[4, 6]", "[1, 4, 6]"}) {
+    const State s = read(qkv(shape, 24, options(R"("layout": "packed", "heads": 2)")));
+    CHECK(s.heads == 2);
+    CHECK(s.headDim == 3);
+    CHECK(s.v.at(1, 0, 0) == 3.0f);
+    CHECK(s.v.at(0, 1, 0) == 6.0f);
+    CHECK(s.v.at(1, 3, 2) == 23.0f);
+  }
+  const State s = read(qkv("[4, 6]", 24));
+  CHECK(!s.causal);
+  CHECK(s.scale);
+  CHECK(s.mode == Mode::qkv);
+  CHECK(s.labels == std::vector<std::string>{"t1", "t2", "t3", "t4"});
+  CHECK(s.preset.empty());
+}
+
+TEST_CASE("tensors: nested lists") {
+  const State s = read(
+      R"({"q": [[1, 2, 3], [4, 5, 6]], "k": [[[1, 2, 3], [4, 5, 6]]], "v": [[[[1, 2, 3], [4, 5, 6]]]]})");
+  CHECK(s.tokens == 2);
+  CHECK(s.headDim == 3);
+  CHECK(s.v.at(0, 1, 1) == 5.0f);
+  const auto ragged = [](std::string_view q) {
+    return tried("{\"q\": " + std::string(q) + ", \"k\": [[1]], \"v\": [[1]]}");
+  };
+  CHECK(ragged("[[1,2,3,4],[1,2,3,4],[1,2,3]]") ==
+        "q: row 2 (from 0) has 3 values, those before it 4; give every row the same length.");
+  CHECK(ragged("[[[1,2],[3,4]],[[1,2]]]") ==
+        "q: row 1 (from 0) has 1 rows, those before it 2; give every row the same length.");
+  CHECK(ragged("[[[1,2],[3,4]],[[1,2],[3]]]") ==
+        "q[1]: row 1 (from 0) has 1 values, those before it 2; give every row the same length.");
+  CHECK(ragged("[[1,2],[[3],[4]]]") ==
+        "q[1]: it is not as deep as those before; give every row the same depth.");
+  CHECK(ragged("[[[1],[2]],[3,4]]") ==
+        "q[1]: it is not as deep as those before; give every row the same depth.");
+  CHECK(ragged("[[1,2],3]").starts_with("q[1]: "));
+  CHECK(ragged("[1,[2]]") == "q[1]: a list is not a number; give a list of nothing else.");
+  CHECK(ragged("[[1,\"x\"]]") == "q[0][1]: a text is not a number; give a list of nothing else.");
+  CHECK(ragged("[[1,null]]") == "q[0][1]: null is not a number; give a list of nothing else.");
+  CHECK(ragged("[[1,1e39]]") == "q[0][1]: the number is too large for 32 bits; use -3.4e38 to 3.4e38.");
+  CHECK(ragged("[[]]") == "q[0]: the list is empty; give at least one value.");
+  CHECK(ragged("[]") == "q: the list is empty; give at least one value.");
+  CHECK(ragged("[[[[[1]]]]]").find("lists are more than 4 deep") != std::string::npos);
+  CHECK(ragged("3") == "q: a number is not a tensor; give {\"shape\", \"data\"} or lists of numbers.");
+  CHECK(ragged("[1,2]") == "q.shape: [2] does not have 2 to 4 sizes; use [heads, tokens, columns].");
+}
+
+TEST_CASE("tensors: shapes that the board does not take") {
+  CHECK(tried(qkv("[2, 1, 4, 3]", 24)) ==
+        "q.shape: [2, 1, 4, 3] is a batch of 2; save one entry of it, such as q[0].");
+  CHECK(tried(qkv("[24]", 24)) == "q.shape: [24] does not have 2 to 4 sizes; use [heads, tokens, columns].");
+  CHECK(tried(qkv("[4, 6]", 24, options("\"heads\": 2"))) ==
+        "q.shape: [1, 4, 6] has 1 heads, but options.heads is 2; make them agree, or set layout to "
+        "\"packed\" to split columns.");
+  CHECK(tried(qkv("[4, 6]", 24, options("\"layout\": \"packed\""))) ==
+        "options.heads: it is missing; a packed layout needs the head count.");
+  CHECK(tried(qkv("[4, 6]", 24, options("\"layout\": \"packed\", \"heads\": 4"))) ==
+        "q.shape: 4 heads do not divide 6 columns; give another options.heads.");
+  CHECK(tried(qkv("[2, 4, 3]", 24, options("\"layout\": \"packed\", \"heads\": 3"))) ==
+        "q.shape: [2, 4, 3] is a batch of 2; save one entry of it.");
+  const auto mixed = [](std::string_view q, std::string_view k, std::string_view v) {
+    return tried("{\"q\": " + std::string(q) + ", \"k\": " + std::string(k) + ", \"v\": " + std::string(v) +
+                 "}");
+  };
+  CHECK(mixed("[[1,2]]", "[[1,2],[3,4]]", "[[1,2]]") ==
+        "k.shape: 2 tokens for 1 of q are not supported on the board yet; give as many.");
+  CHECK(mixed("[[1,2]]", "[[1,2,3]]", "[[1,2]]") ==
+        "k.shape: 3 columns for 2 of q have no dot product; give as many.");
+  CHECK(mixed("[[1,2]]", "[[1,2]]", "[[1,2,3]]") ==
+        "v.shape: 3 columns for 2 of q are not supported on the board yet; give as many.");
+  CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]]]") ==
+        "k.shape: 1 heads for 2 of q are not supported on the board yet; repeat them 2 times in all.");
+  CHECK(tried(R"({"q": [[1]], "k": [[1]]})") ==
+        "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, "
+        "labels and options.");
+  std::string tall = "{\"q\": [[0]";
+  for (int i = 0; i < 1024; ++i) tall += ",[0]";
+  CHECK(tried(tall + "], \"k\": [[1]], \"v\": [[1]]}") == "tokens: 1025 is too large; use 1 to 1024.");
+}
+
+TEST_CASE("tensors: options") {
+  const auto with = [](std::string_view list) { return read(qkv("[2, 4, 3]", 24, options(list))); };
+  const auto bad = [](std::string_view list) { return tried(qkv("[2, 4, 3]", 24, options(list))); };
+  CHECK(with("\"causal\": true").causal);
+  CHECK(with("\"temperature\": 0.5").temperature == 0.5f);
+  CHECK(!with("\"scale\": false").scale);
+  CHECK(!with("\"scale\": 1.0").scale);
+  CHECK(with("\"scale\": 0.57735026").scale);
+  CHECK(!with("\"score\": \"dot\"").scale);
+  CHECK(with("\"score\": \"scaled\"").scale);
+  CHECK(with("\"heads\": 2, \"kv_heads\": 2, \"normalizer\": \"softmax\", \"softcap\": 0, \"window_left\": "
+             "-1, \"window_right\": -1, \"layout\": \"split\"")
+            .heads == 2);
+  CHECK(
+      bad("\"scale\": 0.5") ==
+      "options.scale: 0.5 is not supported on the board yet; use true (0.57735026 for d_k 3) or false (1).");
+  CHECK(bad("\"scale\": \"on\"").starts_with("options.scale: \"on\" is not supported"));
+  CHECK(bad("\"kv_heads\": 1") ==
+        "options.kv_heads: 1 is not supported on the board yet; use 2 or leave it out.");
+  CHECK(bad("\"softcap\": 30") ==
+        "options.softcap: 30 is not supported on the board yet; use 0 or leave it out.");
+  CHECK(bad("\"window_left\": 2") ==
+        "options.window_left: 2 is not supported on the board yet; use -1 or leave it out.");
+  CHECK(bad("\"score\": \"cosine\"") ==
+        "options.score: \"cosine\" is not known here; use \"scaled\" or \"dot\".");
+  CHECK(bad("\"normalizer\": \"relu\"") ==
+        "options.normalizer: \"relu\" is not known here; use \"softmax\".");
+  CHECK(bad("\"layout\": 1") == "options.layout: 1 is not known here; use \"split\" or \"packed\".");
+  CHECK(bad("\"temperature\": 0") == "temperature: 0 is too small; use 0.01 to 100.");
+  CHECK(bad("\"casual\": true").starts_with("options.casual: the option is unknown; use causal,"));
+  CHECK(tried(qkv("[4, 6]", 24, ", \"options\": []")) ==
+        "options: a list is not an object; give {\"causal\": true} or the like.");
+}
+
+TEST_CASE("tensors: masks, labels and other fields") {
+  State s = read(qkv("[2, 2]", 4, R"(, "mask": [[true, false], [true, true]], "labels": ["a", "b"])"));
+  CHECK(s.painted.isBlocked(0, 1));
+  CHECK(!s.painted.isBlocked(1, 0));
+  CHECK(s.labels == std::vector<std::string>{"a", "b"});
+  s = read(qkv(
+      "[2, 2]", 4,
+      R"(, "mask": {"shape": [1, 1, 2, 2], "dtype": "bool", "data": [true, true, true, true]}, "labels": "so what")"));
+  CHECK(s.painted.empty());
+  CHECK(s.labels[1] == "what");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[1, 0], [1, 1]])")) ==
+        "mask[0][0]: a number is not true or false; give a list of nothing else.");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[true], [false]])")) ==
+        "mask.shape: [2, 1] does not fit 2 tokens; it must be [2, 2].");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[true, true], [true]])")) ==
+        "mask: row 1 (from 0) has 1 values, those before it 2; give every row the same length.");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "labels": ["a"])")) ==
+        "labels: there are 1 for 2 tokens; give one label a token.");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "past_k": [[1]])")) ==
+        "past_k: the board does not take it yet; leave it out.");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "lables": [])")).starts_with("\"lables\": the field is unknown;"));
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "x": [[1]])")) ==
+        "x: q is given too; give either q, k and v, or x and its weights.");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "output": [[1]], "weights": 3)")) == "accepted");
+}
+
+TEST_CASE("tensors: X and its weights") {
+  const std::string file =
+      R"({"x": [[1, 0], [0, 1], [1, 1]], "w_q": [[1, 2, 3, 4], [5, 6, 7, 8]], "w_k": [[1, 2, 3, 4], [5, 6, 7, 8]],
+    "w_v": [[1, 2, 3, 4], [5, 6, 7, 8]])";
+  State s = read(file + R"(, "w_o": [[1, 0], [0, 1], [1, 0], [0, 1]], "options": {"heads": 2}})");
+  CHECK(s.mode == Mode::x);
+  CHECK(s.heads == 2);
+  CHECK(s.headDim == 2);
+  CHECK(s.modelDim == 2);
+  CHECK(s.tokens == 3);
+  CHECK(s.wO.at(0, 2, 0) == 1.0f);
+  CHECK(tried(file + "}") ==
+        "w_o: it is missing, and only a square one can be left out; give it with the shape [4, 2].");
+  CHECK(tried(file + R"(, "w_o": [[1, 0]]})") == "w_o.shape: [1, 2] does not fit; it must be [4, 2].");
+  CHECK(tried(file + R"(, "options": {"heads": 3}})") ==
+        "w_q.shape: 3 heads do not divide 4 columns; give another options.heads.");
+  CHECK(tried(R"({"x": [[1, 2]], "w_q": [[1], [2]], "w_k": [[1]], "w_v": [[1], [2]]})") ==
+        "w_k.shape: [1, 1] does not fit; it must be [2, 1].");
+  s = read(R"({"x": [[1, 2]], "w_q": [[1, 0], [0, 2]], "w_k": [[1, 0], [0, 2]], "w_v": [[1, 0], [0, 2]]})");
+  attention::Trace trace;
+  attention::forward(spec(s), inputs(s), trace);
+  CHECK(trace.output == trace.concat);
+}
+
+TEST_CASE("tensors: the theme and decimals of the board stay") {
+  State current;
+  current.theme = Theme::dark, current.decimals = 5, current.seed = 77;
+  const auto s = fromText(qkv("[2, 2]", 4), current);
+  REQUIRE(s);
+  CHECK(s->theme == Theme::dark);
+  CHECK(s->decimals == 5);
+  CHECK(s->seed == 77);
+}

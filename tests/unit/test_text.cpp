@@ -1,0 +1,387 @@
+// State text: what is written reads back to the same bits, and nothing hostile gets in.
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+
+#include "document/json.h"
+#include "document/number.h"
+#include "document_support.h"
+
+using namespace document;
+using test::refusal;
+
+namespace {
+
+std::string tried(std::string_view text) { return refusal(fromText(text, {})); }
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+/// The default state's text with one piece replaced.
+std::string with(std::string_view from, std::string_view to) {
+  return tried(replaced(toText(test::start()), from, to));
+}
+
+/// Whatever comes: a sentence, or a state that is whole.
+void survives(std::string_view text) {
+  const auto state = fromText(text, {});
+  if (!state)
+    test::checkSentence(state.error());
+  else
+    CHECK(refusal(check(*state)) == "accepted");
+}
+
+}  // namespace
+
+TEST_CASE("text: any state reads back to the same bits") {
+  test::RandomEdits edits(5, true);
+  Document d(test::start());
+  for (int i = 0; i < 300; ++i) {
+    d.apply(edits.next(d.state()));
+    const std::string text = toText(d.state());
+    const auto again = fromText(text, {});
+    REQUIRE(refusal(again) == "accepted");
+    REQUIRE(sameBits(*again, d.state()));
+    CHECK(toText(*again) == text);
+  }
+}
+
+TEST_CASE("text: numbers keep every bit with the fewest digits") {
+  CHECK(shortest(0.1f) == "0.1");
+  CHECK(shortest(-0.0f) == "-0.0");
+  CHECK(shortest(0.0f) == "0");
+  CHECK(shortest(1.0f) == "1");
+  CHECK(shortest(16777216.0f) == "16777216");
+  CHECK(shortest(FLT_MAX) == "3.4028235e+38");
+  CHECK(shortest(1e-45f) == "1e-45");
+  CHECK(shortest(FLT_MIN) == "1.1754944e-38");
+  CHECK(shortest(0.1) == "0.1");
+  CHECK(readable(0.1f) == 0.1);
+  State s = test::start();
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    for (float& value : s.q.values()) {
+      do {
+        const std::uint32_t bits = static_cast<std::uint32_t>(random());
+        std::memcpy(&value, &bits, sizeof value);
+      } while (!std::isfinite(value));
+    }
+    const auto again = fromText(toText(s), {});
+    REQUIRE(again);
+    REQUIRE(sameBits(again->q, s.q));
+  }
+  s = test::start();
+  for (const float edge : {-0.0f, FLT_MAX, -FLT_MAX, FLT_MIN, 1e-45f, -1e-45f, 0.30000001192f}) {
+    s.v.at(0, 0, 0) = edge;
+    REQUIRE(sameBits(fromText(toText(s), {})->v, s.v));
+  }
+  s.temperature = 0.30000001192f;
+  CHECK(fromText(toText(s), {})->temperature == s.temperature);
+}
+
+TEST_CASE("text: a decimal is rounded once") {
+  // Halfway between two floats but for a digit that double does not hold.
+  std::string text = replaced(toText(test::start()), "[0.9,", "[1.00000005960464477540,");
+  CHECK(fromText(text, {})->q.at(0, 0, 0) == 1.00000012f);
+  text = replaced(toText(test::start()), "[0.9,", "[1.00000005960464477538,");
+  CHECK(fromText(text, {})->q.at(0, 0, 0) == 1.0f);
+}
+
+TEST_CASE("text: the mask and the labels survive") {
+  Document d(test::start());
+  d.apply(PaintCells{1, 0, 2, 1, {1, 1}});
+  d.apply(SetLabels{0, {"\"\\/ é 🙂"}});
+  const auto again = fromText(toText(d.state()), {});
+  REQUIRE(again);
+  CHECK(sameBits(*again, d.state()));
+  CHECK(toText(d.state()).find("\"dtype\": \"bool\"") != std::string::npos);
+}
+
+TEST_CASE("text: unknown fields are kept as they came") {
+  const std::string extra =
+      R"("future": {"a": [1, 2.50, 1e400000, {"b": null}], "c": "\u00e9\n"}, "big": 123456789012345678901234567890, "e": [], "f": [true, "x", -0.0])";
+  const std::string kept =
+      R"("future":{"a":[1,2.50,1e40,{"b":null}],"c":"é\u000a"},"big":123456789012345678901234567890,"e":[],"f":[true,"x",-0.0])";
+  const auto state = fromText(
+      replaced(toText(test::start()), "\"preset\"", replaced(extra, "1e400000", "1e40") + ", \"preset\""),
+      {});
+  REQUIRE(refusal(state) == "accepted");
+  CHECK(state->unknownFields == "{" + kept + "}");
+  CHECK(toText(*state).find(kept) != std::string::npos);
+  const auto again = fromText(toText(*state), {});
+  REQUIRE(again);
+  CHECK(sameBits(*again, *state));
+  // They belong to the text that they came with.
+  State changed = *state;
+  document::apply(changed, SetOption{OptionId::causal, false});
+  CHECK(changed.unknownFields == state->unknownFields);
+  const std::string huge = "\"future\": \"" + std::string(kMaxUnknownBytes + 1, 'x') + "\", \"preset\"";
+  CHECK(with("\"preset\"", huge) ==
+        "text: fields that this version does not know take more than 1048576 bytes; remove them.");
+}
+
+TEST_CASE("text: what may be left out has a default") {
+  const auto s = fromText(
+      R"({"version": 1, "q": {"shape": [1,2,2], "data": [1,2,3,4]}, "k": {"shape": [1,2,2], "data": [1,2,3,4]},
+    "v": {"shape": [1,2,2], "data": [1,2,3,4]}})",
+      *preset("uniform"));
+  REQUIRE(refusal(s) == "accepted");
+  CHECK(s->labels == std::vector<std::string>{"t1", "t2"});
+  CHECK(s->causal);
+  CHECK(s->scale);
+  CHECK(s->temperature == 1.0f);
+  CHECK(s->modelDim == 2);
+  CHECK(s->x.rows() == 2);
+  CHECK(s->q.at(0, 1, 0) == 3.0f);
+  const auto x =
+      fromText(R"({"version": 1, "mode": "x", "heads": 2, "x": [[1,2,3],[4,5,6]], "w_q": [[1,2],[3,4],[5,6]],
+    "w_k": [[1,2],[3,4],[5,6]], "w_v": [[1,2],[3,4],[5,6]], "w_o": [[1,2,3],[4,5,6]]})",
+               {});
+  REQUIRE(refusal(x) == "accepted");
+  CHECK(x->headDim == 1);
+  CHECK(x->q.heads() == 2);
+  State dark;
+  dark.theme = Theme::dark, dark.decimals = 4;
+  CHECK(fromText(R"({"version": 1, "q": [[[1]]], "k": [[[1]]], "v": [[[1]]]})", dark)->theme == Theme::dark);
+  CHECK(fromText(R"({"version": 1, "decimals": 3, "q": [[[1]]], "k": [[[1]]], "v": [[[1]]]})", dark)
+            ->decimals == 3);
+}
+
+TEST_CASE("text: versions") {
+  CHECK(with("\"version\": 1", "\"version\": 2") ==
+        "version: 2 is newer than this playground, which reads version 1; reload the page or update the "
+        "program.");
+  CHECK(with("\"version\": 1", "\"version\": 1.5").starts_with("version: 1.5 is newer"));
+  CHECK(with("\"version\": 1", "\"version\": 0") ==
+        "version: 0 does not exist; this playground reads version 1.");
+  CHECK(with("\"version\": 1", "\"version\": \"1\"") ==
+        "version: a text is not a version number; this playground reads version 1.");
+  CHECK(fromText(replaced(toText(test::start()), "\"version\": 1", "\"version\": 2"), {}).error().kind ==
+        Error::Kind::version);
+  CHECK(tried("{}") == "version: it is missing; a state has \"version\": 1, a tensors file q, k and v.");
+}
+
+TEST_CASE("text: refusals name the field, the value and the fix") {
+  CHECK(with("\"temperature\": 1", "\"temperature\": 0") == "temperature: 0 is too small; use 0.01 to 100.");
+  CHECK(with("\"heads\": 2", "\"heads\": 4") ==
+        "w_q.shape: [3, 6] does not fit tokens 4, heads 4, d_k 3 and model_dim 3; it must be [3, 12].");
+  CHECK(with("\"heads\": 2", "\"heads\": 1e9") == "heads: 1000000000 is too large; use 1 to 64.");
+  CHECK(with("\"tokens\": 4", "\"tokens\": \"4\"") == "tokens: \"4\" is not a whole number; use 1 to 1024.");
+  CHECK(with("\"tokens\": 4", "\"tokens\": null").starts_with("tokens: null cannot be used;"));
+  CHECK(with("\"tokens\": 4", "\"tokens\": [4]") ==
+        "tokens[0]: it is not a text; give true or false, a number, a text or a list of texts.");
+  CHECK(with("\"causal\": true", "\"causal\": 1") == "causal: 1 is not true or false; use one of these.");
+  CHECK(with("\"focus_head\": 0", "\"focus_head\": 2") == "focus_head: 2 is no head here; use 0 to 1.");
+  CHECK(with("\"theme\": \"auto\"", "\"theme\": \"\\u0007\"") ==
+        "theme: \"\\x07\" is unknown; use \"auto\", \"light\" or \"dark\".");
+  CHECK(with("[\"I\", \"saw\", \"a\", \"saw\"]", "[\"I\", \"saw\", \"a\"]") ==
+        "labels: there are 3 for 4 tokens; give one label a token.");
+  CHECK(with("[\"I\", \"saw\", \"a\", \"saw\"]", "[\"I\", 3, \"a\", \"b\"]") ==
+        "labels[1]: a number is not a text; give true or false, a number, a text or a list of texts.");
+  CHECK(with("\"preset\": \"i-saw-a-saw\"", "\"preset\": 1") ==
+        "preset: a number is not a text; give a name or \"\".");
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [2, 4, 2]") ==
+        "q.data: there are 24 values, but the shape [2, 4, 2] asks for 16; make them fit.");
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [4, 2, 3]")
+            .starts_with("q.shape: [4, 2, 3] does not fit tokens 4, heads 2"));
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [8, 3]") ==
+        "q.shape: [8, 3] does not have 3 sizes; use [heads, tokens, d_k].");
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [2, 4, 1000000000]") ==
+        "q.data: there are 24 values, but the shape [2, 4, 1000000000] asks for a billion or more; make them "
+        "fit.");
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [1e9, 1e9, 1e9, 1e9]")
+            .starts_with("q.data: there are 24 values"));
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [2, -4, 3]")
+            .starts_with("q.shape[1]: the size must be"));
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [2, 4.5, 3]")
+            .starts_with("q.shape[1]: the size must be"));
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [0, 4, 3]")
+            .starts_with("q.shape[0]: the size must be"));
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": \"big\"") ==
+        "q.shape: a text is not a list; give a list of values.");
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3],", "\"q\": {\"form\": 1, \"shape\": [2, 4, 3],") ==
+        "q: the field \"form\" is unknown; a tensor has shape, data and dtype.");
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3],", "\"q\": {") ==
+        "q.shape: it is missing; give {\"shape\": [rows, columns], \"data\": [numbers]}.");
+  CHECK(with("\"q\": {\"shape\": [2, 4, 3],", "\"q\": {\"dtype\": \"bool\", \"shape\": [2, 4, 3],") ==
+        "q.dtype: \"bool\" does not fit; use \"float32\".");
+  CHECK(with("[0.9,-0.4,0.3,", "[0.9,\"-0.4\",0.3,") ==
+        "q.data[1]: a text is not a number; give a list of nothing else.");
+  CHECK(with("[0.9,-0.4,0.3,", "[true,-0.4,0.3,") ==
+        "q.data[0]: true or false is not a number; give a list of nothing else.");
+  CHECK(with("[0.9,-0.4,0.3,", "[0.9,[-0.4],0.3,").starts_with("q.data[1]: a list is not a number"));
+  CHECK(with("[0.9,-0.4,0.3,", "[0.9,1e39,0.3,") ==
+        "q.data[1]: the number is too large for 32 bits; use -3.4e38 to 3.4e38.");
+  CHECK(with("[0.9,-0.4,0.3,", "[0.9,1e999,0.3,") ==
+        "q.data[1]: \"1e999\" is too large for a 32-bit number; use -3.4e38 to 3.4e38.");
+  CHECK(with("[0.9,-0.4,0.3,", "[0.9,NaN,0.3,") == "q.data[1]: NaN cannot be used; give a finite number.");
+  CHECK(with("[0.9,-0.4,0.3,", "[0.9,-Infinity,0.3,") ==
+        "q.data[1]: -Infinity cannot be used; give a finite number.");
+  CHECK(with("[0.9,-0.4,0.3,", "[0.9,Infinity,0.3,") ==
+        "q.data[1]: Infinity cannot be used; give a finite number.");
+  CHECK(with("\"k\": {", "\"K\": {") == "k: it is missing; a state of mode \"qkv\" has q, k and v.");
+  CHECK(with("\"mode\": \"qkv\"", "\"mode\": \"x\"") == "accepted");
+  CHECK(with("\"seed\": 1", "\"seed\": 1, \"seed\": 1") ==
+        "text: the key \"seed\" is given twice; give it once.");
+  CHECK(with("\"seed\": 1",
+             "\"seed\": 1, \"mask\": {\"shape\": [2, 2], \"dtype\": \"bool\", \"data\": "
+             "[true,true,true,false]}") == "mask.shape: [2, 2] does not fit 4 tokens; it must be [4, 4].");
+  CHECK(with("\"seed\": 1", "\"seed\": 1, \"mask\": {\"shape\": [2, 2], \"data\": [0,1,1,0]}") ==
+        "mask.data[0]: a number is not true or false; give a list of nothing else.");
+}
+
+TEST_CASE("text: what is not JSON") {
+  CHECK(tried("") == "text: it is empty; give a state or tensors in JSON.");
+  CHECK(tried(" \n\t") == "text: it is empty; give a state or tensors in JSON.");
+  CHECK(
+      tried("[1, 2]") ==
+      "text: a list is neither a state nor a tensors file; give an object with version, or with q, k and v.");
+  CHECK(tried("3").starts_with("text: a number is neither"));
+  CHECK(tried("{\"version\": 1") ==
+        "text: the text ends too early, at line 1, column 14; is the file complete?");
+  CHECK(tried("{\"version\": 1, \"q\": {\"data\": [1,\n 2")
+            .starts_with("q.data[2]: the text ends too early, at line 2, column 3 (q.data[2])"));
+  CHECK(tried("{\"version\": 1} x") == "text: at line 1, column 16 \"x\" comes after the end; remove it.");
+  CHECK(tried("{\"version\": 1}{}").find("comes after the end") != std::string::npos);
+  CHECK(tried("hello") ==
+        "text: at line 1, column 1 \"hello\" does not belong there; give valid JSON in UTF-8.");
+  CHECK(tried("{'version': 1}").starts_with("text: at line 1, column 2 \"'\" does not belong there"));
+  CHECK(tried("{\"version\": 1,}").starts_with("text: at line 1, column 15 \"}\" does not belong there"));
+  CHECK(tried("{\"version\": 01}").find("does not belong there") != std::string::npos);
+  CHECK(tried("{\"version\": nan}") == "version: nan cannot be used; give a finite number.");
+  CHECK(tried("{\"a\": \"\xff"
+              "\"}")
+            .find("\\xff") != std::string::npos);
+  CHECK(tried("\xef\xbb\xbf{}") == "text: it begins with a byte order mark; save it as UTF-8 without one.");
+  CHECK(tried(std::string_view("\xff\xfe{\0}\0", 6)) ==
+        "text: it begins with a byte order mark; save it as UTF-8 without one.");
+  CHECK(tried(std::string_view("{\"version\": 1\0}", 15)).find("does not belong there") != std::string::npos);
+}
+
+TEST_CASE("text: nesting, and more values than fit") {
+  const auto nested = [](std::string_view open, std::string_view close, int depth) {
+    std::string text = "{\"version\": 1, \"future\": ";
+    for (int i = 0; i < depth; ++i) text += open;
+    for (int i = 0; i < depth; ++i) text += close;
+    return tried(text + "}");
+  };
+  CHECK(nested("[", "]", 63).starts_with("q: it is missing"));
+  CHECK(nested("[", "]", 64).find("lists and objects are more than 64 deep; use fewer levels.") !=
+        std::string::npos);
+  CHECK(nested("[", "", 100'000).find("more than 64 deep") != std::string::npos);
+  CHECK(nested("{\"a\":", "", 100'000).find("more than 64 deep") != std::string::npos);
+  CHECK(tried(std::string(100'000, '[')).find("more than 64 deep") != std::string::npos);
+
+  std::string many = "{\"version\": 1, \"future\": [[]";
+  for (std::size_t i = 0; i < kMaxNodes; ++i) many += ",[]";
+  CHECK(tried(many).find("there are more than 300000 values;") != std::string::npos);
+  many = "{\"version\": 1, \"q\": [0";
+  for (std::size_t i = 0; i < kMaxArrayItems; ++i) many += ",0";
+  CHECK(tried(many).find("there are more than 8000000 numbers; give smaller tensors.") != std::string::npos);
+  many = "{\"version\": 1, \"q\": [0";
+  for (std::size_t i = 0; i < kMaxNodes; ++i) many += ",0";
+  CHECK(tried(many + ",\"x\"]}").find("a list of numbers goes on with something else") != std::string::npos);
+  CHECK(tried(std::string(kMaxTextBytes + 1, ' ')) ==
+        "text: 67108865 bytes are too many; use at most 67108864.");
+}
+
+TEST_CASE("text: cut at every byte") {
+  Document d(test::start());
+  d.apply(PaintCells{0, 0, 1, 1, {1}});
+  std::string text = toText(d.state());
+  while (text.back() != '}') text.pop_back();
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    CAPTURE(length);
+    CHECK(tried(std::string_view(text).substr(0, length)) != "accepted");
+  }
+}
+
+TEST_CASE("text: 20,000 texts with bytes changed") {
+  const std::string state = toText(test::start());
+  const std::string tensors =
+      R"({"q": [[1,2],[3,4]], "k": {"shape": [1,2,2], "data": [1,-2e3,3,0.5]}, "v": [[[[1,2],[3,4]]]],
+    "mask": [[true,false],[true,true]], "labels": "a b", "options": {"causal": true, "scale": 1.0, "heads": 1, "layout": "split"}})";
+  REQUIRE(tried(tensors) == "accepted");
+  constexpr std::string_view alphabet =
+      "{}[]\",:0123456789.-+eEtfnuN \n\\\x01\x7f\xff\xc3"
+      "ax";
+  std::mt19937 random(99);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text = i % 2 == 0 ? state : tensors;
+    for (std::size_t n = 1 + below(4); n > 0; --n) {
+      const std::size_t at = below(text.size());
+      switch (below(4)) {
+        case 0:
+          text[at] = alphabet[below(alphabet.size())];
+          break;
+        case 1:
+          text.insert(at, 1, alphabet[below(alphabet.size())]);
+          break;
+        case 2:
+          text.erase(at, 1 + below(8));
+          break;
+        default:
+          text.insert(at, text.substr(below(text.size()), below(40)));
+      }
+    }
+    survives(text);
+  }
+}
+
+TEST_CASE("text: values for the page") {
+  CHECK(toJson(Value(true)) == "true");
+  CHECK(toJson(Value(0.5)) == "0.5");
+  CHECK(toJson(Value(std::string("au\"to\n"))) == "\"au\\\"to\\u000a\"");
+  CHECK(toJson(Value(std::vector<std::string>{"I", "saw"})) == "[\"I\", \"saw\"]");
+  CHECK(*valueFromJson("true", "f") == Value(true));
+  CHECK(*valueFromJson("-2.5", "f") == Value(-2.5));
+  CHECK(*valueFromJson("\"x\"", "f") == Value(std::string("x")));
+  CHECK(*valueFromJson("[]", "f") == Value(std::vector<std::string>{}));
+  CHECK(*valueFromJson("[\"a\",\"b\"]", "f") == Value(std::vector<std::string>{"a", "b"}));
+  CHECK(refusal(valueFromJson("null", "theme")) ==
+        "theme: null cannot be used; give true or false, a number, a text or a list of texts.");
+  CHECK(refusal(valueFromJson("undefined", "theme")) ==
+        "theme: at line 1, column 1 \"undefined\" does not belong there; give valid JSON in UTF-8.");
+  CHECK(refusal(valueFromJson("", "theme")).starts_with("theme: it is empty"));
+  CHECK(refusal(valueFromJson("[\"a\",1]", "labels")).starts_with("labels[1]: a number is not a text"));
+}
+
+TEST_CASE("text: cells as tab-separated text") {
+  const State s = test::start();
+  CHECK(toTsv(s.q, 0, 0, 0, 2, 3) == "0.9\t-0.4\t0.3\n1.2\t0.6\t-0.5\n");
+  CHECK(toTsv(s.q, 0, 3, 0, 2, 3).empty());
+  const auto block = fromTsv(toTsv(s.q, 1, 0, 0, 4, 3));
+  REQUIRE(block);
+  CHECK(block->rows == 4);
+  CHECK(block->cols == 3);
+  CHECK(std::memcmp(block->values.data(), s.q.head(1), 12 * sizeof(float)) == 0);
+  const auto read = [](std::string_view text) {
+    const auto b = fromTsv(text);
+    REQUIRE(refusal(b) == "accepted");
+    return std::to_string(b->rows) + "x" + std::to_string(b->cols) + " " + shortest(b->values.back());
+  };
+  CHECK(read("1") == "1x1 1");
+  CHECK(read("−0.5\t+2") == "1x2 2");
+  CHECK(read("1\t−0.5") == "1x2 -0.5");
+  CHECK(read("1, 2, 3\r\n4, 5, 6\r\n") == "2x3 6");
+  CHECK(read("1;2;3") == "1x3 3");
+  CHECK(read("  1.  .5   -3e-2  \n\n") == "1x3 -0.03");
+  CHECK(read("-0.0") == "1x1 -0.0");
+  const auto bad = [](std::string_view text) { return refusal(fromTsv(text)); };
+  CHECK(bad("") == "cells: there is no number; give numbers separated by tabs.");
+  CHECK(bad("\n \t \n") == "cells: there is no number; give numbers separated by tabs.");
+  CHECK(bad("1\t2\n3") ==
+        "cells: row 2 has 1 numbers, the rows before it 2; give every row the same length.");
+  CHECK(bad("1\tx\n") == "cells: row 1, column 2: \"x\" is no number; give numbers such as -0.5.");
+  CHECK(bad("1\t\t2") == "cells: row 1, column 2: \"\" is no number; give numbers such as -0.5.");
+  CHECK(bad("nan").find("\"nan\" is no number") != std::string::npos);
+  CHECK(bad("inf").find("\"inf\" is no number") != std::string::npos);
+  CHECK(bad("0x10").find("is no number") != std::string::npos);
+  CHECK(bad("1e99").find("\"1e99\" is too large") != std::string::npos);
+  CHECK(bad("1-2").find("is no number") != std::string::npos);
+  CHECK(bad("1\t\xff").find("\"\\xff\" is no number") != std::string::npos);
+}
