@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 
 #include "attention/explain.h"
@@ -55,7 +56,7 @@ double sumOfProducts(const std::string& text) {
     if (*end == '*') term *= std::strtod(end + 1, &end);
     sum += term;
     at = end;
-    if (std::string(at, 3) != " + ") return sum;
+    if (std::strncmp(at, " + ", 3) != 0) return sum;
     at += 3;
   }
 }
