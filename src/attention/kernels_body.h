@@ -44,10 +44,11 @@ constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
 constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // the product of the first with |n| < 2^9 is exact
 constexpr float kExp2Lowest = -126.0f;
 
+/// In pairs rather than one after the other: half the latency, which is what the exponentials of a block wait for.
 KERNEL_INLINE V polynomial(const float (&c)[6], V r) {
-  V p = set(c[5]);
-  for (int i = 4; i >= 0; --i) p = mulAdd(p, r, set(c[i]));
-  return p;
+  const V r2 = r * r;
+  const V low = mulAdd(set(c[1]), r, set(c[0])), middle = mulAdd(set(c[3]), r, set(c[2])), high = mulAdd(set(c[5]), r, set(c[4]));
+  return mulAdd(mulAdd(high, r2, middle), r2, low);
 }
 
 /// v · 2^n, where `rounded` holds n + kRounder. The result must be a normal number.
@@ -94,9 +95,12 @@ KERNEL_INLINE V tanhOf(V x) {
 template <int Rows>
 KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* b) {
   V bn[kVectors];
+  KERNEL_UNROLL
   for (int n = 0; n < kVectors; ++n) bn[n] = load(b + n * kLanes);
+  KERNEL_UNROLL
   for (int m = 0; m < Rows; ++m) {
     const V am = set(a[m * kRowStride]);
+    KERNEL_UNROLL
     for (int n = 0; n < kVectors; ++n) sums[m][n] = mulAdd(am, bn[n], sums[m][n]);
   }
 }
@@ -105,7 +109,9 @@ KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* 
 template <int Rows, bool Add>
 __attribute__((noinline)) void tile(const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
   V sums[Rows][kVectors];
+  KERNEL_UNROLL
   for (int m = 0; m < Rows; ++m)
+    KERNEL_UNROLL
     for (int n = 0; n < kVectors; ++n) sums[m][n] = Add ? load(c + m * cStride + n * kLanes) : V{};
   for (; depth >= 4; depth -= 4, a += 4, b += 4 * kPanel) {
     step(sums, a, b);
@@ -114,7 +120,9 @@ __attribute__((noinline)) void tile(const float* a, const float* b, int depth, f
     step(sums, a + 3, b + 3 * kPanel);
   }
   for (; depth > 0; --depth, ++a, b += kPanel) step(sums, a, b);
+  KERNEL_UNROLL
   for (int m = 0; m < Rows; ++m)
+    KERNEL_UNROLL
     for (int n = 0; n < kVectors; ++n) store(c + m * cStride + n * kLanes, sums[m][n]);
 }
 
