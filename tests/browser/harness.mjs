@@ -16,8 +16,8 @@ mkdirSync(SCREENSHOTS, {recursive: true});
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'";
 
 /** Serves the site, and under /pages/ the pages that embed it, on a free port. */
-export async function serve(site = SITE) {
-  const setHeaders = (response) => response.setHeader('Content-Security-Policy', POLICY);
+export async function serve(site = SITE, {policy = true} = {}) {
+  const setHeaders = (response) => policy && response.setHeader('Content-Security-Policy', POLICY);
   const files = sirv(site, {dev: true, setHeaders});
   const pages = sirv(here('pages'), {dev: true, setHeaders});
   const server = createServer((request, response) => {
@@ -127,17 +127,13 @@ export class Board {
   async click(name, ...cell) { await this.page.mouse.click(...await this.middle(name, ...cell)); }
   async doubleClick(name, ...cell) { await this.page.mouse.dblclick(...await this.middle(name, ...cell)); }
 
-  /**
-   * Drags a cell by that many pixels after the few that tell a drag from a click. `during` runs before the button is up.
-   */
+  /** Drags a cell by that many pixels. `during` runs before the button is up. */
   async drag(name, cell, dx, dy, during = async () => {}) {
     const [x, y] = await this.middle(name, ...cell);
     const {mouse} = this.page;
-    const slop = [5 * Math.sign(dx), 5 * Math.sign(dy)];
     await mouse.move(x, y);
     await mouse.down();
-    await mouse.move(x + slop[0], y + slop[1]);
-    await mouse.move(x + slop[0] + dx, y + slop[1] + dy, {steps: 4});
+    await mouse.move(x + dx, y + dy, {steps: 5});
     await during();
     await mouse.up();
   }
