@@ -81,7 +81,7 @@ class Attention {
   #call;           // address of the words of a call
   #words;          // views of them, made anew when memory has grown
   #reals;
-  #made = new WeakMap();   // array from alloc -> {pointer, length}
+  #made = new WeakMap();   // array from alloc or renew -> {pointer, length, array: the latest one over it, freed}
   #live = new Map();       // pointer -> bytes
 
   constructor(kernel, wasm) {
@@ -112,33 +112,38 @@ class Attention {
     length = count('length', length, undefined, 0);
     const pointer = this.#take('length', Math.max(length, 1) * 4);
     const array = new Float32Array(this.#wasm.memory.buffer, pointer, length).fill(0);
-    this.#made.set(array, {pointer, length});
+    this.#made.set(array, {pointer, length, array, freed: false});
     this.#live.set(pointer, Math.max(length, 1) * 4);
     return array;
   }
 
   free(array) {
-    const made = this.#made.get(array);
-    if (!made) throw new TypeError('array was not made by alloc, or has been freed');
-    this.#made.delete(array);
+    const made = this.#madeOf(array);
+    made.freed = true;
     this.#live.delete(made.pointer);
     this.#wasm.free(made.pointer);
   }
 
   renew(array) {
+    const made = this.#madeOf(array);
+    if (made.array.buffer !== this.#wasm.memory.buffer) {
+      made.array = new Float32Array(this.#wasm.memory.buffer, made.pointer, made.length);
+      this.#made.set(made.array, made);
+    }
+    return made.array;
+  }
+
+  #madeOf(array) {
     const made = this.#made.get(array);
-    if (!made) throw new TypeError('array was not made by alloc, or has been freed');
-    if (array.buffer === this.#wasm.memory.buffer) return array;
-    const renewed = new Float32Array(this.#wasm.memory.buffer, made.pointer, made.length);
-    this.#made.delete(array);
-    this.#made.set(renewed, made);
-    return renewed;
+    if (!made || made.freed) throw new TypeError('array was not made by alloc, or has been freed');
+    return made;
   }
 
   // Where an array lies in WebAssembly memory: {pointer, length}; null when it lies elsewhere.
   #place(name, array) {
     if (!(array instanceof Float32Array)) return null;
     const made = this.#made.get(array);
+    if (made?.freed) throw new TypeError(`${name} has been freed`);
     if (made) return made;
     if (array.buffer !== this.#wasm.memory.buffer) {
       if (array.length === 0) throw new TypeError(`${name} is empty: it was freed, or lies in memory that has grown since (see renew)`);

@@ -1,0 +1,101 @@
+// Attention in Chromium, one thread: the core package (both builds) against ONNX Runtime Web, TensorFlow.js wasm and plain
+// JavaScript, in one page, alternating. Node only serves the files, opens the page and prints.
+//   node web.bench.mjs [--quick]
+import {execFileSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
+import {createServer} from 'node:http';
+import {createRequire} from 'node:module';
+import {fileURLToPath} from 'node:url';
+import {brotliCompressSync} from 'node:zlib';
+import {readFileSync} from 'node:fs';
+import {geometricMean, gflops, median, root, save, SHAPES, table, verdicts} from './contest.mjs';
+import {build, install} from './fetch.mjs';
+
+const quick = process.argv.includes('--quick');
+const here = fileURLToPath(new URL('.', import.meta.url));
+const built = process.env.BENCH_BUILD ?? `${root}build`;
+install();
+if (!process.env.BENCH_BUILD) {
+  for (const preset of ['web', 'web-relaxed']) for (const target of ['core', 'peak']) build(preset, target);
+}
+
+const require = createRequire(new URL('../package.json', import.meta.url));
+const {chromium} = require('playwright-core');
+const sirv = require('sirv');
+
+const folders = {'/package/': `${built}/package`, '/bench/': `${built}/bench`, '/page/': `${here}web-page`, '/lib/': here, '/modules/': `${here}node_modules`};
+const serving = Object.entries(folders).map(([prefix, folder]) => [prefix, sirv(folder, {dev: true})]);
+const server = createServer((request, response) => {
+  const missing = () => response.writeHead(404).end();
+  for (const [prefix, files] of serving) {
+    if (!request.url.startsWith(prefix)) continue;
+    request.url = request.url.slice(prefix.length - 1);
+    return files(request, response, missing);
+  }
+  missing();
+});
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+const find = () => {
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
+    try { return execFileSync('which', [name], {encoding: 'utf8'}).trim(); } catch { /* the next name */ }
+  }
+  throw new Error('The benchmark needs Chromium: set CHROMIUM to its path.');
+};
+const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? find(),
+  args: ['--disable-background-networking', '--no-first-run', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]});
+const page = await browser.newPage();
+page.on('pageerror', (error) => console.error('page:', error.message));
+page.setDefaultTimeout(0);
+await page.goto(`http://127.0.0.1:${server.address().port}/page/index.html`);
+const ask = (name, ...args) => page.evaluate(([n, a]) => globalThis.bench[n](...a), [name, args]);
+await page.waitForFunction(() => globalThis.bench);
+console.log(`Chromium ${browser.version()}; ${(await ask('about'))}`);
+
+const rounds = quick ? 5 : 21;
+const data = [];
+for (const shape of SHAPES) {
+  for (const causal of [false, true]) {
+    const {times, refused, worst, peaks} = await ask('forward', shape, causal, rounds);
+    // Medians compare like with like; the machine may have been busy for one shape and not for the next.
+    const medians = Object.fromEntries(Object.entries(times).map(([name, t]) => [name, median(t)]));
+    const fastest = Object.fromEntries(Object.entries(times).map(([name, t]) => [name, Math.min(...t)]));
+    const peak = Object.fromEntries(Object.entries(peaks).map(([name, p]) => [name, Math.max(...p)]));
+    const onnx = Math.min(...Object.entries(medians).filter(([name]) => name.startsWith('ONNX')).map(([, t]) => t));
+    const onnxFastest = Math.min(...Object.entries(fastest).filter(([name]) => name.startsWith('ONNX')).map(([, t]) => t));
+    data.push({shape, causal, medians, fastest, refused, peak, onnx, onnxFastest, worst});
+    table(`${shape.join('×')}${causal ? ' causal' : ''}  (register-only peaks: ${Object.entries(peak).map(([n, p]) => `${n} ${(p / 1e9).toFixed(1)}`).join(', ')} GFLOP/s)`,
+      ['', 'ms', 'GFLOP/s', 'fastest ms', 'time ÷ best ONNX'],
+      Object.entries(medians).map(([name, t]) => [name, t * 1e3, gflops(shape, t), fastest[name] * 1e3, t / onnx]));
+    for (const [name, why] of Object.entries(refused)) console.log(`  not run: ${name}: ${why}`);
+    console.log(`  largest difference between outputs: ${worst.toExponential(1)}`);
+  }
+}
+const tiny = await ask('tiny', quick ? 5 : 31);
+const tinyMedians = Object.fromEntries(Object.entries(tiny.times).map(([name, t]) => [name, median(t)]));
+table('a call on 4×16×16', ['', 'µs'], Object.entries(tinyMedians).map(([name, t]) => [name, t * 1e6]));
+await browser.close();
+server.close();
+
+const size = (build) => ['core.js', `${build}.wasm`].reduce((sum, file) => sum + brotliCompressSync(readFileSync(`${built}/package/${file}`)).length, 0);
+const mean = (causal, name, of = 'medians', onnx = 'onnx') => geometricMean(data.filter((d) => d.causal === causal).map((d) => d[onnx] / d[of][name]));
+const ofPeak = (name) => geometricMean(data.filter((d) => !d.causal).map((d) => gflops(d.shape, d.fastest[name]) * 1e9 / d.peak[name]));
+const has = (name) => name in data[0].medians;
+const list = [];
+for (const [name, full, masked, part] of [['wasm-relaxed', 1.8, 3.6, 0.85], ['wasm-simd128', 1.2, 2.5, 0.95]]) {
+  if (!has(name)) continue;
+  list.push([`${name} ÷ ONNX Runtime Web`, mean(false, name), full], [`${name} ÷ ONNX Runtime Web, causal`, mean(true, name), masked],
+    [`${name} part of the register-only peak (fastest calls)`, ofPeak(name), part]);
+}
+const tinyOnnx = Math.min(...Object.entries(tinyMedians).filter(([name]) => name.startsWith('ONNX')).map(([, t]) => t));
+const ownTiny = Math.min(...Object.entries(tinyMedians).filter(([name]) => name.startsWith('wasm')).map(([, t]) => t));
+const best = has('wasm-relaxed') ? 'wasm-relaxed' : 'wasm-simd128';
+list.push(['a call on 4×16×16 ÷ ONNX Runtime Web', tinyOnnx / ownTiny, 8],
+  ['cost of the weights as well', 1 / geometricMean(data.filter((d) => !d.causal).map((d) => d.medians[best] / d.medians['with weights'])), 1.35, 'most'],
+  ['core package after Brotli, KB', Math.max(size('core'), size('core-relaxed')) / 1024, 60, 'most']);
+verdicts(list);
+save('web', {data, tiny: tinyMedians}, {
+  title: 'Attention in Chromium, one thread', unit: 'GFLOP/s (4·heads·tokens²·dim)',
+  groups: data.map((d) => ({name: `${d.shape.join('×')}${d.causal ? ' causal' : ''}`,
+    bars: Object.entries(d.medians).map(([name, t]) => ({name, value: gflops(d.shape, t), ours: name.startsWith('wasm')}))})),
+});
