@@ -71,8 +71,9 @@ Check checkOptions(const Spec& spec) {
   if (!std::isfinite(spec.scale)) {
     return refuse("scale", text(spec.scale) + " is not a finite number; use 0 for 1/√d_k, or any other number.");
   }
-  if (!std::isfinite(spec.temperature) || spec.temperature <= 0.0f) {
-    return refuse("temperature", text(spec.temperature) + " is out of range; use a finite number above 0, such as 1.");
+  if (!(spec.temperature >= Limits::coldest && spec.temperature <= Limits::hottest)) {
+    return refuse("temperature", text(spec.temperature) + " is out of range; use " + text(Limits::coldest) + " to " +
+                                     text(Limits::hottest) + ".");
   }
   if (spec.causalOffset < 0) {
     return refuse("causalOffset", text(spec.causalOffset) + " is negative; use 0, or the number of cached keys.");

@@ -23,6 +23,7 @@ struct Limits {
   static constexpr int heads = 64;                      ///< query heads
   static constexpr int headDim = 256;                   ///< d_k and d_v
   static constexpr int modelDim = 1024;                 ///< width of X
+  static constexpr float coldest = 1e-6f, hottest = 1e6f;  ///< temperatures: 1 / T must fit a float, with room
   static constexpr std::int64_t scores = 16'777'216;    ///< heads · queries · keys of one Trace
 };
 
@@ -38,7 +39,7 @@ struct Spec {
 
   Score score = Score::scaled;
   float scale = 0.0f;        ///< for Score::scaled; 0 stands for 1/√headDim
-  float temperature = 1.0f;  ///< > 0; scores are divided by it before the normaliser
+  float temperature = 1.0f;  ///< 1e-6 to 1e6; scores are divided by it before the normaliser
   Normalizer normalizer = Normalizer::softmax;
 
   bool causal = false;    ///< key j is visible to query i when j <= i + causalOffset
