@@ -101,7 +101,8 @@ gfx::Color toColor(ImU32 color) {
 ImU32 toU32(gfx::Color color) { return ImGui::ColorConvertFloat4ToU32({color.r, color.g, color.b, color.a}); }
 
 ImU32 textOn(gfx::Color cell) {
-  static constexpr ImU32 dark = rgb(0x16181c), light = rgb(0xffffff);
+  // Pure black: of the greys only it and white leave no cell in between where both fall below 4.5 : 1.
+  static constexpr ImU32 dark = rgb(0x000000), light = rgb(0xffffff);
   return gfx::contrast(cell, toColor(dark)) >= gfx::contrast(cell, toColor(light)) ? dark : light;
 }
 

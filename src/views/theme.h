@@ -39,7 +39,7 @@ ImU32 hue(const Palette& palette, attention::TensorId id);
 ImU32 withAlpha(ImU32 color, float alpha);
 gfx::Color toColor(ImU32 color);
 ImU32 toU32(gfx::Color color);
-/// Near black or near white, whichever reads better on that cell colour (at least WCAG AA, 4.5 : 1).
+/// Black or white, whichever reads better on that cell colour (at least WCAG AA, 4.5 : 1).
 ImU32 textOn(gfx::Color cell);
 
 /// The end of a signed colour scale for numbers up to `absMax`: the next of 1, 1.5, 2, 3, 5 times a power of ten, so
