@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {test} from 'node:test';
 import {attn, file, here} from './harness.mjs';
 
-const cases = JSON.parse(readFileSync(join(here, '../golden/attn_onnx.json'), 'utf8'));
+const cases = [1, 2].flatMap((part) => JSON.parse(readFileSync(join(here, `../golden/attn_onnx_${part}.json`), 'utf8')));
 const kernels = attn('kernels').stdout.trim().split('\n').map(line => line.split(' ')[0]);
 const eps = 2 ** -23;
 

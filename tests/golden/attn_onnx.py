@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes attn_onnx.json: what `attn run` must compute, from the text of ONNX's operator Attention, in NumPy float64.
+"""Makes attn_onnx_1.json and attn_onnx_2.json: what `attn run` must compute, from the text of ONNX's operator Attention, in NumPy float64.
 
 Sources, read for facts only:
   opset 23  docs/Changelog.md#Attention-23 of onnx/onnx: ranks 3 and 4, heads, masks, past, soft cap, scale, the score outputs
@@ -296,7 +296,9 @@ def make():
 
 if __name__ == "__main__":
     cases = make()
-    path = pathlib.Path(__file__).with_name("attn_onnx.json")
-    lines = [json.dumps(case, separators=(",", ":")) for case in cases]
-    path.write_text("[\n" + ",\n".join(lines) + "\n]\n")
-    print(len(cases), "cases,", path.stat().st_size, "bytes")
+    half = len(cases) // 2 + len(cases) // 8  # the second half has the larger cases
+    for number, part in enumerate([cases[:half], cases[half:]], start=1):
+        path = pathlib.Path(__file__).with_name(f"attn_onnx_{number}.json")
+        lines = [json.dumps(case, separators=(",", ":")) for case in part]
+        path.write_text("[\n" + ",\n".join(lines) + "\n]\n")
+        print(path.name, len(part), "cases,", path.stat().st_size, "bytes")

@@ -1,4 +1,4 @@
-// Compares attn_onnx.json with ONNX Runtime, another implementation of the operator. Not part of the tests, since the
+// Compares attn_onnx_1.json and attn_onnx_2.json with ONNX Runtime, another implementation of the operator. Not part of the tests, since the
 // runtime is a large download: in any folder, `npm install --ignore-scripts onnxruntime-node`, then
 //   node tests/golden/attn_onnxruntime.mjs FOLDER/node_modules/onnxruntime-node
 // Prints what differs, and what the runtime does not take (1.30: masks of rank 1, shared by queries or by some axes of
@@ -10,7 +10,8 @@ import {fileURLToPath} from 'node:url';
 
 const ort = createRequire(import.meta.url)(resolve(process.argv[2] ?? 'onnxruntime-node'));
 ort.env.logLevel = 'fatal';
-const cases = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), 'attn_onnx.json'), 'utf8'));
+const cases = [1, 2].flatMap((part) =>
+  JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), `attn_onnx_${part}.json`), 'utf8')));
 
 // The few pieces of a protocol buffer that a model of one operator takes.
 const varint = value => {
