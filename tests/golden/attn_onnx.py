@@ -296,7 +296,7 @@ def make():
 
 if __name__ == "__main__":
     cases = make()
-    half = len(cases) // 2 + len(cases) // 8  # the second half has the larger cases
+    half = len(cases) // 2
     for number, part in enumerate([cases[:half], cases[half:]], start=1):
         path = pathlib.Path(__file__).with_name(f"attn_onnx_{number}.json")
         lines = [json.dumps(case, separators=(",", ":")) for case in part]
