@@ -248,13 +248,16 @@ export class Playground {
     const {canvas, ends: {signal}} = this;
     let awaitsMouse = false;
     const listen = (type, handler) => canvas.addEventListener(type, (e) => e.isPrimary && handler(e), {signal});
-    listen('pointermove', (e) => this.pointer(MOVED, e));
+    listen('pointermove', (e) => {
+      if (e.pointerType !== 'touch' || this.isOurs(e)) this.pointer(MOVED, e);
+    });
     listen('pointerdown', (e) => {
       if (e.button !== 0) return;
       this.wasFocused = this.mayScroll();
       canvas.classList.add('pointed');  // no ring around it until a key is used
       canvas.focus({preventScroll: true});
       canvas.setPointerCapture(e.pointerId);
+      this.swipe = {x: e.clientX, y: e.clientY, kept: false};
       awaitsMouse = e.pointerType === 'mouse';
       if (!awaitsMouse) this.pointer(DOWN, e, this.countTaps(e));
     });
@@ -294,22 +297,28 @@ export class Playground {
   listenToTouch() {
     const {canvas, ends: {signal}} = this;
     const options = {signal, passive: false};
-    let began = null, kept = false;
+    let began = null;
     canvas.addEventListener('touchstart', (e) => {
-      kept = false;
       began = e.touches.length === 1 && this.wasFocused ? this.point(e.touches[0]) : null;
       if (!began || !this.run('hit', ...began)) return;
-      kept = true;
+      this.swipe.kept = true;
       if (e.cancelable) e.preventDefault();
     }, options);
     canvas.addEventListener('touchmove', (e) => {
-      if (began && !kept) {
+      if (began && !this.swipe.kept) {
         const [, y] = this.point(e.touches[0]);
-        kept = this.run('scrolls', ...began, began[1] - y) !== 0;
+        this.swipe.kept = this.run('scrolls', ...began, began[1] - y) !== 0;
         began = null;
       }
-      if (kept && e.cancelable) e.preventDefault();
+      if (this.swipe.kept && e.cancelable) e.preventDefault();
     }, options);
+  }
+
+  /** Before the browser takes a swipe for its own it reports a move or two; they must not change a number. */
+  isOurs({clientX, clientY}) {
+    const {swipe} = this;
+    swipe.kept ||= Math.abs(clientX - swipe.x) > Math.abs(clientY - swipe.y);
+    return swipe.kept;
   }
 
   setCursor(cursor) { this.canvas.style.cursor = CURSORS[cursor + 1] ?? 'default'; }

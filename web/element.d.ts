@@ -60,7 +60,8 @@ export interface PlaygroundEventMap {
   input: CustomEvent<Record<string, unknown>>;
   /** When an edit is done. */
   change: CustomEvent<Record<string, unknown>>;
-  select: CustomEvent<Record<string, unknown>>;
+  /** Null when nothing is selected any more. */
+  select: CustomEvent<Record<string, unknown> | null>;
   error: CustomEvent<PlaygroundErrorDetail>;
 }
 
@@ -69,7 +70,7 @@ export class AttentionPlayground extends HTMLElement {
   preset: string;
   /** State text that it starts with, or takes at once when it is changed later. */
   state: string;
-  /** Comma-separated: header, panel, heads, arcs, inspector, export, share. */
+  /** Comma-separated: header, panel, heads, arcs, inspector, import, export. */
   hide: string;
   /** Comma-separated names of options and tensors that the reader cannot change. */
   lock: string;

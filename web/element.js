@@ -223,7 +223,7 @@ class AttentionPlayground extends HTMLElement {
   get preset() { return this.getAttribute('preset') ?? ''; }
   set preset(value) { this.setAttribute('preset', value); }
   get state() { return this.getAttribute('state') ?? ''; }
-  set state(value) { this.setAttribute('state', typeof value === 'string' ? value : JSON.stringify(value)); }
+  set state(value) { this.setAttribute('state', typeof value === 'string' ? value : textOf(value)); }
   get hide() { return this.getAttribute('hide') ?? ''; }
   set hide(value) { this.setAttribute('hide', value); }
   get lock() { return this.getAttribute('lock') ?? ''; }
@@ -244,7 +244,7 @@ class AttentionPlayground extends HTMLElement {
 
   setState(state, {undoable = true} = {}) {
     if (typeof state !== 'string' && (typeof state !== 'object' || state === null)) throw wrong('state', 'an object or a text', state);
-    this.#board.ask('set_state', typeof state === 'string' ? state : JSON.stringify(state), undoable ? 1 : 0);
+    this.#board.ask('set_state', typeof state === 'string' ? state : textOf(state), undoable ? 1 : 0);
   }
 
   reset() { this.#board.run('reset'); }
@@ -331,6 +331,12 @@ class AttentionPlayground extends HTMLElement {
       if (hasFiles(e)) this.#playground.openFiles(e.dataTransfer.files);
     }, {signal});
   }
+}
+
+/** JSON that keeps the sign of -0, which JSON.stringify() drops: a matrix comes back bit for bit. */
+function textOf(state) {
+  const mark = '\u{F0000}-0';
+  return JSON.stringify(state, (_, value) => Object.is(value, -0) ? mark : value).replaceAll(`"${mark}"`, '-0');
 }
 
 function wrong(field, wanted, value) {

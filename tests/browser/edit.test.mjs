@@ -74,6 +74,9 @@ onBoard('a drag is one step of undo', async (board) => {
 
 onBoard('double-click and type', async (board) => {
   await board.doubleClick('q', 0, 2, 1);
+  const field = board.page.locator('attention-playground input');
+  assert.equal(await field.count(), 1, 'a field is over the cell');
+  assert.equal(await field.inputValue(), '1.1');
   await board.type('-1.25');
   await board.press('Enter');
   close(await board.value('q', 0, 2, 1), -1.25);
