@@ -336,7 +336,7 @@ class AttentionPlayground extends HTMLElement {
 /** JSON that keeps the sign of -0, which JSON.stringify() drops: a matrix comes back bit for bit. */
 function textOf(state) {
   const mark = '\u{F0000}-0';
-  return JSON.stringify(state, (_, value) => Object.is(value, -0) ? mark : value).replaceAll(`"${mark}"`, '-0');
+  return JSON.stringify(state, (_, value) => Object.is(value, -0) ? mark : value).replaceAll(`"${mark}"`, '-0.0');
 }
 
 function wrong(field, wanted, value) {
