@@ -441,7 +441,8 @@ void App::frame() {
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(3);
   views::sharp(ImGui::GetWindowDrawList());
-  if (!p.view.text && views::boardKeys(context)) p.wake();
+  const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+  if (!p.view.text && !menuIsOpen && views::boardKeys(context)) p.wake();
   views::header(context);
   views::heads(context);
   views::board(context);

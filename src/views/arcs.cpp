@@ -15,6 +15,7 @@ class Arcs {
  public:
   Arcs(Context& c, Box area, float top) : c_(c), list_(ImGui::GetWindowDrawList()) {
     const int n = c.state.tokens;
+    left_ = area.x, right_ = area.right();
     x0_ = area.x + area.width * 0.225f, x1_ = area.x + area.width * 0.76f;
     const float room = area.bottom() - top - 26;
     pitch_ = std::min(56.0f, room / static_cast<float>(std::max(n, 1)));
@@ -85,8 +86,7 @@ class Arcs {
       if (pitch_ < 11 && !q && !k) continue;
       ImFont* left = q ? c_.fonts.strong : c_.fonts.text;
       ImFont* right = k ? c_.fonts.strong : c_.fonts.text;
-      const float room = 110;
-      const std::string a = elide(left, word, room), b = elide(right, word, room);
+      const std::string a = elide(left, word, std::min(110.0f, x0_ - left_ - 18)), b = elide(right, word, std::min(110.0f, right_ - x1_ - 18));
       if (pitch_ >= 11 || q) textRight(list_, left, x0_ - 10, y(t), q ? c_.palette.query : c_.palette.text, a);
       if (pitch_ >= 11 || k) textMiddle(list_, right, x1_ + 10, y(t), k ? c_.palette.key : c_.palette.text, b);
       const float width = textWidth(left, a);
@@ -97,7 +97,7 @@ class Arcs {
 
   Context& c_;
   ImDrawList* list_;
-  float x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
+  float left_ = 0, right_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
   int chosen_ = -1, key_ = -1;
   bool byKey_ = false;
 };

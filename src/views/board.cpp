@@ -487,6 +487,7 @@ class Pointer {
   void doubleClick(const Hit& hit) {
     if (hit.place) {
       if (c_.view.painting && isPair(hit.cell.tensor)) return;
+      drag_.kind = Drag::Kind::none;  // letting go of the button must not select, which would end the typing
       type(c_, hit.cell, "");
       return;
     }

@@ -175,17 +175,17 @@ class Builder {
     const int n = in_.tokens, d = in_.headDim;
     const float width = out_.board.width;
     const bool beside = in_.inspector && width >= 560;
-    const float labels = std::min(std::max(24.0f, in_.labelWidth + 10), 90.0f);
+    const float labels = std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f);
     const float gap = 23, between = in_.width < 600 ? 29 : 30;
     const float panel = beside ? 224 : 0;
-    const float left = in_.width < 600 ? std::min(20.0f, labels * 0.4f) : 26;
+    const float left = in_.width < 600 ? 6 : 14;
     const float byWidth = (width - left - labels - gap - panel - 12) / static_cast<float>(n + d);
     const float byHeight = (out_.board.height - 34 - between - 22) / static_cast<float>(n + d);
     const float limit = in_.width < 600 ? 40.0f : 44.0f;
     const float c = clampCell(beside ? std::min(byWidth, std::max(byHeight, kReadableCell - 2)) : byWidth, limit);
 
     const float used = labels + gap + static_cast<float>(n + d) * c + panel;
-    const float x0 = std::max(left, std::min((width - used) / 2, 64.0f)) + (beside ? labels - 16 : labels - 8);
+    const float x0 = std::max(left, std::min((width - used) / 2, 64.0f)) + labels;
     const float xk = x0 + static_cast<float>(d) * c + gap;
     const float yk = in_.width < 600 ? 40.0f : 34.0f;
     const float y0 = yk + static_cast<float>(d) * c + between;

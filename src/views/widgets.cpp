@@ -262,6 +262,7 @@ bool Widgets::beginMenu(std::string_view name) {
   ImGui::PopStyleColor(2);
   ImGui::PopStyleVar(2);
   if (!open) return false;
+  if (ImGui::IsKeyPressed(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   list_ = sharp(ImGui::GetWindowDrawList());
   return true;

@@ -23,7 +23,7 @@ class FakeHost : public app::Host {
     texts.push_back(field);
     return true;
   }
-  void dropText() override {}
+  void dropText() override { ++drops; }
   bool pickFile() override { return false; }
   attention::Result<std::string> saveFile(std::string_view, std::string_view text) override {
     saved = text;
@@ -41,7 +41,7 @@ class FakeHost : public app::Host {
     return n;
   }
 
-  int requests = 0;
+  int requests = 0, drops = 0;
   std::vector<app::TextField> texts;
   std::vector<app::Event> events;
   std::string saved, clipboard;
@@ -230,6 +230,29 @@ TEST_CASE("app: arrow keys change and move, digits begin to type, Delete writes 
   f.app().endText(app::Entry::cancel, "99");
   CHECK(f.q(1, 1) == 7.25f);
   f.checkWeights();
+}
+
+TEST_CASE("app: a double-click opens a field, and letting go of the button leaves it open") {
+  Fixture f;
+  const app::Rect cell = f.at("q", 0, 2, 2);
+  f.click(cell);
+  f.io().AddMouseButtonEvent(0, true);
+  f.settle();
+  REQUIRE(f.host.texts.size() == 1);
+  f.button(false);
+  CHECK(f.host.drops == 0);
+  f.app().endText(app::Entry::commit, "-3");
+  CHECK(f.q(2, 2) == -3.0f);
+  f.checkWeights();
+}
+
+TEST_CASE("app: Escape closes a menu and keeps the selection") {
+  Fixture f;
+  f.click(f.at("preset"));
+  CHECK(f.app().locate("preset:pronoun", 0, 0, 0));
+  f.key(ImGuiKey_Escape);
+  CHECK_FALSE(f.app().locate("preset:pronoun", 0, 0, 0));
+  CHECK_FALSE(f.app().copyCells().empty());
 }
 
 TEST_CASE("app: a word is no number; the cell keeps its value and a sentence says so") {
