@@ -120,8 +120,11 @@ class Desktop final : public app::Host {
   void rememberPlace();
   void listen();
   void drawFrame();
+  float secondsSinceLastFrame();
+  void takeInput();
   void showTitle();
   void pressed(int key, int mods);
+  void paste(std::string_view cells);
   void dropped(const char* path);
 
   float scale() const;
@@ -320,12 +323,25 @@ void Desktop::drawFrame() {
   stage_.resize(width, height, scale());
   stage_.io();
   ImGui_ImplGlfw_NewFrame();  // the pointer's shape; size and time are the stage's
-  const double now = glfwGetTime();
-  stage_.draw(app_, std::clamp(static_cast<float>(now - lastFrame_), 1e-4f, 0.1f));
-  lastFrame_ = now;
-  app_.noteFrameTime(static_cast<float>((glfwGetTime() - now) * 1000));
+  const double began = glfwGetTime();
+  stage_.draw(app_, secondsSinceLastFrame());
+  app_.noteFrameTime(static_cast<float>((glfwGetTime() - began) * 1000));
   showTitle();
   glfwSwapBuffers(window_.get());
+}
+
+/// As Dear ImGui wants it: never nothing. Sleep counts, or two clicks a minute apart would be a double click.
+float Desktop::secondsSinceLastFrame() {
+  const double now = glfwGetTime(), passed = now - lastFrame_;
+  lastFrame_ = now;
+  return std::max(static_cast<float>(passed), 1e-4f);
+}
+
+/// Builds frames, without drawing them, until all input so far has had its effect. Without this Ctrl and S that are
+/// pressed and let go within one frame would reach the panels as an S alone.
+void Desktop::takeInput() {
+  constexpr int kMostFrames = 16;
+  for (int i = 0; i < kMostFrames && stage_.inputIsWaiting(); ++i) stage_.build(app_, secondsSinceLastFrame());
 }
 
 /// "• numbers.json — Attention Playground": the dot while there is something to save.
@@ -390,13 +406,17 @@ void Desktop::listen() {
     handle(window, [=](Desktop&) { ImGui_ImplGlfw_CursorEnterCallback(window, entered); });
   });
   glfwSetMouseButtonCallback(w, [](GLFWwindow* window, int button, int action, int mods) {
-    handle(window, [=](Desktop&) { ImGui_ImplGlfw_MouseButtonCallback(window, button, action, mods); });
+    handle(window, [=](Desktop& self) {
+      self.takeInput();
+      ImGui_ImplGlfw_MouseButtonCallback(window, button, action, mods);
+    });
   });
   glfwSetScrollCallback(w, [](GLFWwindow* window, double x, double y) {
     handle(window, [=](Desktop&) { ImGui_ImplGlfw_ScrollCallback(window, x, y); });
   });
   glfwSetKeyCallback(w, [](GLFWwindow* window, int key, int code, int action, int mods) {
     handle(window, [=](Desktop& self) {
+      self.takeInput();
       ImGui_ImplGlfw_KeyCallback(window, key, code, action, mods);
       if (action == GLFW_PRESS) self.pressed(key, mods);
     });
@@ -419,6 +439,19 @@ void Desktop::listen() {
   glfwSetWindowPosCallback(w, moved);
 }
 
+/// Tab-separated zeros, as many as there are cells.
+std::string zerosLike(std::string_view cells) {
+  std::string zeros;
+  bool inside = false;
+  for (const char c : cells) {
+    const bool between = c == '\t' || c == '\n';
+    if (between) zeros += c;
+    else if (!inside) zeros += '0';
+    inside = !between;
+  }
+  return zeros;
+}
+
 /// Copying, cutting and pasting of cells. Text fields have their own, by Dear ImGui.
 void Desktop::pressed(int key, int mods) {
 #if defined(__APPLE__)
@@ -432,12 +465,14 @@ void Desktop::pressed(int key, int mods) {
   if (letter == 'c' || letter == 'x') {
     const std::string cells = app_.copyCells();
     if (!cells.empty()) copyToClipboard(cells);
+    if (!cells.empty() && letter == 'x') paste(zerosLike(cells));
   }
-  if (letter == 'v') {
-    const char* text = glfwGetClipboardString(window_.get());
-    if (text != nullptr)
-      if (const attention::Check wrong = app_.pasteCells(text)) app_.notify(wrong->message, true);
-  }
+  if (letter == 'v')
+    if (const char* text = glfwGetClipboardString(window_.get()); text != nullptr) paste(text);
+}
+
+void Desktop::paste(std::string_view cells) {
+  app_.pasteCells(cells);  // what it refuses it says in the window
 }
 
 void Desktop::dropped(const char* path) {

@@ -10,7 +10,7 @@ import {inflateSync} from 'node:zlib';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const BUILD = process.env.BUILD ?? here('../../build/native');
 const PROGRAM = join(BUILD, 'attention-playground');
-const DROP = join(BUILD, 'drop_file');
+const EVENTS = join(BUILD, 'window_events');
 export const SCREENSHOTS = process.env.SCREENSHOTS ?? here('../../build/screenshots');
 mkdirSync(SCREENSHOTS, {recursive: true});
 
@@ -85,7 +85,6 @@ export class Session {
     const self = new Session();
     Object.assign(self, {display, home, cwd, args, env: environment(display.name, home)});
     self.process = spawn(PROGRAM, args, {env: self.env, cwd, stdio: ['ignore', 'inherit', 'inherit']});
-    self.ended = new Promise((resolve) => { self.process.once('exit', (code, signal) => resolve(signal ?? code)); });
     t.after(() => self.process.kill('SIGKILL'));
     self.window = await until('a window', () => self.tool('search', '--onlyvisible', '--pid', self.process.pid).split('\n')[0]);
     self.tool('windowfocus', self.window);  // there is no window manager to do it
@@ -94,7 +93,7 @@ export class Session {
   }
 
   tool(...args) {
-    return spawnSync('xdotool', args.map(String), {env: this.env, encoding: 'utf8', timeout: 20000}).stdout.trim();
+    return spawnSync('xdotool', args.map(String), {env: this.env, encoding: 'utf8', timeout: 10000}).stdout.trim();
   }
 
   geometry() {
@@ -153,7 +152,7 @@ export class Session {
     await this.settled();
   }
 
-  drop(file) { return spawnSync(DROP, [this.window, file], {env: this.env}).status; }
+  drop(file) { return spawnSync(EVENTS, ['drop', this.window, file], {env: this.env}).status; }
 
   /** Saves with Ctrl+S and reads the file. */
   async saved(file = join(this.cwd, 'attention.json')) {
@@ -163,8 +162,9 @@ export class Session {
   }
 
   async close() {
-    this.tool('windowquit', this.window);
-    return this.ended;
+    spawnSync(EVENTS, ['close', this.window], {env: this.env});
+    await until('the program to end', () => this.process.exitCode !== null || this.process.signalCode !== null);
+    return this.process.signalCode ?? this.process.exitCode;
   }
 }
 

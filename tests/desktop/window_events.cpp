@@ -1,5 +1,7 @@
-// Drops a file on a window as a file manager does: the source's side of the XDND protocol, version 5.
-// Usage: drop_file WINDOW-ID FILE. Exit status 0 when the window says that it took it.
+// What xdotool cannot do to a window.
+//   window_events close WINDOW-ID       asks it to close, as the button in its frame does
+//   window_events drop WINDOW-ID FILE   drops a file on it, as a file manager does (the source's side of XDND, version 5);
+//                                       exit status 0 when the window says that it took it
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <poll.h>
@@ -77,12 +79,29 @@ class Source {
   Window self_;
 };
 
+void askToClose(Display* display, Window window) {
+  XEvent event{};
+  event.xclient.type = ClientMessage;
+  event.xclient.display = display;
+  event.xclient.window = window;
+  event.xclient.message_type = XInternAtom(display, "WM_PROTOCOLS", False);
+  event.xclient.format = 32;
+  event.xclient.data.l[0] = static_cast<long>(XInternAtom(display, "WM_DELETE_WINDOW", False));
+  XSendEvent(display, window, False, NoEventMask, &event);
+  XFlush(display);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  Display* display = argc == 3 ? XOpenDisplay(nullptr) : nullptr;
-  if (display == nullptr) return std::fprintf(stderr, "usage: drop_file WINDOW-ID FILE, on a display\n"), 2;
-  const bool taken = Source(display, std::strtoul(argv[1], nullptr, 0), std::string("file://") + argv[2] + "\r\n").drop();
+  const std::string what = argc > 2 ? argv[1] : "";
+  Display* display = XOpenDisplay(nullptr);
+  if (display == nullptr || !((what == "drop" && argc == 4) || (what == "close" && argc == 3)))
+    return std::fprintf(stderr, "usage: window_events close WINDOW-ID | drop WINDOW-ID FILE, on a display\n"), 2;
+  const Window window = std::strtoul(argv[2], nullptr, 0);
+  bool done = true;
+  if (what == "close") askToClose(display, window);
+  else done = Source(display, window, std::string("file://") + argv[3] + "\r\n").drop();
   XCloseDisplay(display);
-  return taken ? 0 : 1;
+  return done ? 0 : 1;
 }
