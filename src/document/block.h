@@ -17,16 +17,16 @@ struct Block {
 /// Reads {"shape": [2, 3], "data": [six values]} with an optional "dtype", or nested lists (what NumPy's
 /// tolist() gives). `kind` is numbers or booleans. Sizes are compared with the values that are there; nothing
 /// is made to measure.
-Result<Block> readBlock(const Json& json, std::string_view field, Json::Kind kind);
+Check readBlock(const Json& json, std::string_view field, Json::Kind kind, Block& out);
 
 /// Moves the numbers into a tensor whose size they have.
 Tensor tensorOf(const Block& block, int heads, int rows, int cols);
 
 /// A mask, true where visible. Leading sizes of 1 may stand before [tokens, tokens].
-Result<PaintedMask> readMask(const Json& json, int tokens);
+Check readMask(const Json& json, int tokens, PaintedMask& out);
 
 /// The value of an option: true or false, a number, a text, or a list of texts.
-Result<Value> readValue(const Json& json, std::string_view field);
+Check readValue(const Json& json, std::string_view field, Value& out);
 
 /// A model width for numbers that nobody gave: small enough for the limits.
 int defaultModelDim(const State& state);

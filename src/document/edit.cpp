@@ -24,25 +24,23 @@ Check checkBlock(std::string_view field, int row, int col, int rows, int cols, i
   const bool fits = row >= 0 && col >= 0 && rows >= 1 && cols >= 1 && row < allRows && col < allCols &&
                     rows <= allRows - row && cols <= allCols - col;
   if (!fits)
-    return refusal(Kind::range, field,
-                   "a block of " + std::to_string(rows) + " × " + std::to_string(cols) + " at row " +
-                       std::to_string(row) + ", column " + std::to_string(col) +
-                       " is not inside; there are " + std::to_string(allRows) + " rows and " +
-                       std::to_string(allCols) + " columns, counted from 0.");
+    return refuse(
+        Kind::range, field,
+        {"a block of ", rows, " × ", cols, " at row ", row, ", column ", col, " is not inside; there are ",
+         allRows, " rows and ", allCols, " columns, counted from 0."});
   if (count == static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) return {};
-  return refusal(Kind::range, field,
-                 std::to_string(count) + " values were given for " + std::to_string(rows) + " × " +
-                     std::to_string(cols) + " cells; give one a cell.");
+  return refuse(Kind::range, field,
+                {count, " values were given for ", rows, " × ", cols, " cells; give one a cell."});
 }
 
 Check checkEditable(const State& state, TensorId id) {
   const std::string_view name = attention::name(id);
   if (input(state, id) == nullptr)
-    return refusal(Kind::range, name, "it is computed and cannot be set; change its inputs.");
+    return refuse(Kind::range, name, {"it is computed and cannot be set; change its inputs."});
   if (isEditable(state, id)) return {};
   if (state.mode == Mode::x)
-    return refusal(Kind::range, name, "it is computed from x here; set mode to \"qkv\" to change it.");
-  return refusal(Kind::range, name, "it is not in use here; set mode to \"x\" to change it.");
+    return refuse(Kind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
+  return refuse(Kind::range, name, {"it is not in use here; set mode to \"x\" to change it."});
 }
 
 Check checkEdit(const State& state, const SetCells& edit) {
@@ -50,9 +48,8 @@ Check checkEdit(const State& state, const SetCells& edit) {
   const Tensor& tensor = *input(state, edit.tensor);
   const std::string_view name = attention::name(edit.tensor);
   if (edit.head < 0 || edit.head >= tensor.heads())
-    return refusal(Kind::range, name,
-                   "there is no head " + std::to_string(edit.head) + "; use 0 to " +
-                       std::to_string(tensor.heads() - 1) + ".");
+    return refuse(Kind::range, name,
+                  {"there is no head ", edit.head, "; use 0 to ", tensor.heads() - 1, "."});
   if (Check bad = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(),
                              edit.values.size()))
     return bad;
@@ -60,12 +57,11 @@ Check checkEdit(const State& state, const SetCells& edit) {
     const float value = edit.values[i];
     if (std::isfinite(value)) continue;
     const auto cols = static_cast<std::size_t>(edit.cols);
-    const std::string field = std::string(name) + "[" + std::to_string(edit.head) + "][" +
-                              std::to_string(static_cast<std::size_t>(edit.row) + i / cols) + "][" +
-                              std::to_string(static_cast<std::size_t>(edit.col) + i % cols) + "]";
-    return refusal(
-        Kind::range, field,
-        std::string(std::isnan(value) ? "NaN" : "infinity") + " cannot be used; give a finite number.");
+    const std::size_t row = static_cast<std::size_t>(edit.row) + i / cols,
+                      col = static_cast<std::size_t>(edit.col) + i % cols;
+    const std::string field = joined({name, "[", edit.head, "][", row, "][", col, "]"});
+    return refuse(Kind::range, field,
+                  {std::isnan(value) ? "NaN" : "infinity", " cannot be used; give a finite number."});
   }
   return {};
 }
@@ -80,22 +76,17 @@ Check checkEdit(const State& state, const SetOption& edit) { return check(state,
 Check checkEdit(const State& state, const SetLabels& edit) {
   const auto room = static_cast<std::size_t>(std::max(0, state.tokens - std::max(0, edit.first)));
   if (edit.first < 0 || edit.labels.empty() || edit.labels.size() > room)
-    return refusal(Kind::range, "labels",
-                   std::to_string(edit.labels.size()) + " labels from token " + std::to_string(edit.first) +
-                       " on do not fit; there are " + std::to_string(state.tokens) +
-                       " tokens, counted from 0.");
-  for (std::size_t i = 0; i < edit.labels.size(); ++i)
-    if (Check bad = checkLabel("labels[" + std::to_string(static_cast<std::size_t>(edit.first) + i) + "]",
-                               edit.labels[i]))
-      return bad;
-  return {};
+    return refuse(Kind::range, "labels",
+                  {edit.labels.size(), " labels from token ", edit.first, " on do not fit; there are ",
+                   state.tokens, " tokens, counted from 0."});
+  return checkLabels(edit.labels, edit.first);
 }
 
 Check checkEdit(const State& state, const InsertTokens& edit) {
   if (edit.at < 0 || edit.at > state.tokens || edit.count < 1)
-    return refusal(Kind::range, "tokens",
-                   "cannot put " + std::to_string(edit.count) + " before token " + std::to_string(edit.at) +
-                       "; use a count from 1 and a place from 0 to " + std::to_string(state.tokens) + ".");
+    return refuse(Kind::range, "tokens",
+                  {"cannot put ", edit.count, " before token ", edit.at,
+                   "; use a count from 1 and a place from 0 to ", state.tokens, "."});
   return checkSizes("tokens", std::int64_t{state.tokens} + edit.count, state.heads, state.headDim,
                     state.modelDim);
 }
@@ -104,10 +95,9 @@ Check checkEdit(const State& state, const RemoveTokens& edit) {
   if (edit.at >= 0 && edit.count >= 1 && edit.at < state.tokens && edit.count <= state.tokens - edit.at &&
       edit.count < state.tokens)
     return {};
-  return refusal(Kind::range, "tokens",
-                 "cannot remove " + std::to_string(edit.count) + " from token " + std::to_string(edit.at) +
-                     " on; there are " + std::to_string(state.tokens) +
-                     ", counted from 0, and one must stay.");
+  return refuse(Kind::range, "tokens",
+                {"cannot remove ", edit.count, " from token ", edit.at, " on; there are ", state.tokens,
+                 ", counted from 0, and one must stay."});
 }
 
 Check checkEdit(const State& state, const Randomize& edit) {
@@ -115,7 +105,7 @@ Check checkEdit(const State& state, const Randomize& edit) {
 }
 
 Check checkEdit(const State&, const Load& edit) {
-  if (edit.state == nullptr) return refusal(Kind::type, "state", "there is none to load; give one.");
+  if (edit.state == nullptr) return refuse(Kind::type, "state", {"there is none to load; give one."});
   return check(*edit.state);
 }
 

@@ -18,11 +18,11 @@ using Kind = Json::Kind;
 /// Takes the events of the parser and builds the tree. Returning false ends the parse; `error` then says why.
 class Builder {
  public:
-  Builder(std::string_view text, std::vector<std::string_view> known)
-      : text_(text), known_(std::move(known)) {}
+  Builder(std::string_view text, std::span<const std::string_view> known, JsonText& out)
+      : result(out), text_(text), known_(known) {}
 
-  std::optional<Error> error;
-  JsonText result;
+  JsonText& result;
+  attention::Check error;
 
   bool null() { return keep("null") && add({}); }
   bool boolean(bool value) { return keep(value ? "true" : "false") && addBoolean(value); }
@@ -45,7 +45,7 @@ class Builder {
   bool binary(json::binary_t&) { return false; }
   bool start_object(std::size_t) { return open(Kind::object, "{"); }
   bool start_array(std::size_t) { return open(Kind::list, "["); }
-  bool end_object() { return checkKeys() && close("}"); }
+  bool end_object() { return close("}"); }
   bool end_array() { return close("]"); }
   bool key(std::string& name);
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& why);
@@ -56,7 +56,7 @@ class Builder {
     std::string key;  ///< of the value that comes next, in an object
   };
 
-  bool fail(Error::Kind kind, std::string_view sentence);
+  bool fail(Error::Kind kind, std::initializer_list<Piece> sentence);
   bool add(Json node);
   bool addNumber(double value, float single);
   bool addBoolean(bool value);
@@ -64,13 +64,12 @@ class Builder {
   bool spread(Json& node);
   bool open(Kind kind, std::string_view bracket);
   bool close(std::string_view bracket);
-  bool checkKeys();
   bool keep(std::string_view token);
   std::string path() const;
   std::string place(std::size_t position) const;
 
   std::string_view text_;
-  std::vector<std::string_view> known_;
+  std::span<const std::string_view> known_;
   std::vector<Frame> frames_;
   std::size_t nodes_ = 0, arrayItems_ = 0;
   bool isUnknown_ = false;  ///< inside a field of the root that is not known
@@ -83,7 +82,7 @@ std::string Builder::path() const {
     if (frame.node.kind == Kind::object) {
       if (!frame.key.empty()) out += (out.empty() ? "" : ".") + frame.key;
     } else {
-      out += "[" + std::to_string(frame.node.items.size() + frame.node.numbers.size()) + "]";
+      out += joined({"[", frame.node.items.size() + frame.node.numbers.size(), "]"});
     }
   }
   if (out.size() > 80 || std::any_of(out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }))
@@ -96,13 +95,13 @@ std::string Builder::place(std::size_t position) const {
   const auto lines = std::count(before.begin(), before.end(), '\n');
   const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   const std::string where = path();
-  return "line " + std::to_string(lines + 1) + ", column " + std::to_string(position - start + 1) +
-         (where.empty() ? "" : " (" + where + ")");
+  const std::string at = joined({"line ", lines + 1, ", column ", position - start + 1});
+  return where.empty() ? at : joined({at, " (", where, ")"});
 }
 
-bool Builder::fail(Error::Kind kind, std::string_view sentence) {
+bool Builder::fail(Error::Kind kind, std::initializer_list<Piece> sentence) {
   const std::string where = path();
-  if (!error) error = refusal(kind, where.empty() ? "text" : where, sentence);
+  if (!error) error = refuse(kind, where.empty() ? "text" : where, {joined(sentence)});
   return false;
 }
 
@@ -119,6 +118,11 @@ bool Builder::keep(std::string_view token) {
 
 bool Builder::key(std::string& name) {
   Frame& frame = frames_.back();
+  const std::vector<std::string>& keys = frame.node.keys;
+  if (keys.size() >= kMaxKeys)
+    return fail(Error::Kind::memory, {"an object has more than ", kMaxKeys, " fields; give fewer."});
+  if (std::find(keys.begin(), keys.end(), name) != keys.end())
+    return fail(Error::Kind::syntax, {"the key ", inQuotes(name), " is given twice; give it once."});
   if (frames_.size() == 1) isUnknown_ = std::find(known_.begin(), known_.end(), name) == known_.end();
   keep(jsonQuoted(name));
   if (isUnknown_ && !result.unknownTooLong) result.unknown += ':';
@@ -128,8 +132,8 @@ bool Builder::key(std::string& name) {
 
 bool Builder::add(Json node) {
   if (++nodes_ > kMaxNodes)
-    return fail(Error::Kind::memory, "there are more than " + std::to_string(kMaxNodes) +
-                                         " values; give long tensors as {\"shape\", \"data\"}.");
+    return fail(Error::Kind::memory,
+                {"there are more than ", kMaxNodes, " values; give long tensors as {\"shape\", \"data\"}."});
   if (frames_.empty()) {
     result.root = std::move(node);
     return true;
@@ -146,7 +150,7 @@ bool Builder::spread(Json& node) {
   if (node.kind != Kind::numbers && node.kind != Kind::booleans) return true;
   nodes_ += node.numbers.size();
   if (nodes_ > kMaxNodes)
-    return fail(Error::Kind::type, "a list of numbers goes on with something else; give numbers only.");
+    return fail(Error::Kind::type, {"a list of numbers goes on with something else; give numbers only."});
   for (const float value : node.numbers) {
     Json item;
     item.kind = node.kind == Kind::numbers ? Kind::number : Kind::boolean;
@@ -166,7 +170,7 @@ bool Builder::addToArray(Kind kind, float value, const Json& alone) {
   if (node.kind != kind) return add(alone);
   if (++arrayItems_ > kMaxArrayItems)
     return fail(Error::Kind::memory,
-                "there are more than " + std::to_string(kMaxArrayItems) + " numbers; give smaller tensors.");
+                {"there are more than ", kMaxArrayItems, " numbers; give smaller tensors."});
   node.numbers.push_back(value);
   return true;
 }
@@ -188,7 +192,7 @@ bool Builder::addBoolean(bool value) {
 bool Builder::open(Kind kind, std::string_view bracket) {
   if (frames_.size() >= static_cast<std::size_t>(kMaxDepth))
     return fail(Error::Kind::syntax,
-                "lists and objects are more than " + std::to_string(kMaxDepth) + " deep; use fewer levels.");
+                {"lists and objects are more than ", kMaxDepth, " deep; use fewer levels."});
   keep(bracket);
   frames_.emplace_back();
   frames_.back().node.kind = kind;
@@ -201,14 +205,6 @@ bool Builder::close(std::string_view bracket) {
   Json node = std::move(frames_.back().node);
   frames_.pop_back();
   return add(std::move(node));
-}
-
-bool Builder::checkKeys() {
-  std::vector<std::string> keys = frames_.back().node.keys;
-  std::sort(keys.begin(), keys.end());
-  const auto twice = std::adjacent_find(keys.begin(), keys.end());
-  if (twice == keys.end()) return true;
-  return fail(Error::Kind::syntax, "the key " + inQuotes(*twice) + " is given twice; give it once.");
 }
 
 bool isPartOfWord(char c) {
@@ -232,17 +228,17 @@ bool Builder::parse_error(std::size_t position, const std::string& token,
   const std::string_view word = wordAt(text_, at);
   if (why.id == 406)
     return fail(Error::Kind::range,
-                inQuotes(token) + " is too large for a 32-bit number; use -3.4e38 to 3.4e38.");
+                {inQuotes(token), " is too large for a 32-bit number; use -3.4e38 to 3.4e38."});
   if (word == "NaN" || word == "nan" || word == "Infinity" || word == "-Infinity" || word == "inf" ||
       word == "-inf")
-    return fail(Error::Kind::range, std::string(word) + " cannot be used; give a finite number.");
+    return fail(Error::Kind::range, {word, " cannot be used; give a finite number."});
   if (at >= text_.size())
     return fail(Error::Kind::syntax,
-                "the text ends too early, at " + place(text_.size()) + "; is the file complete?");
+                {"the text ends too early, at ", place(text_.size()), "; is the file complete?"});
   const bool isAfterEnd = frames_.empty() && nodes_ > 0;
-  return fail(Error::Kind::syntax, "at " + place(at) + " " + inQuotes(word) +
-                                       (isAfterEnd ? " comes after the end; remove it."
-                                                   : " does not belong there; give valid JSON in UTF-8."));
+  return fail(Error::Kind::syntax, {"at ", place(at), " ", inQuotes(word),
+                                    (isAfterEnd ? " comes after the end; remove it."
+                                                : " does not belong there; give valid JSON in UTF-8.")});
 }
 
 // Files saved as "Unicode" by some editors begin with one.
@@ -278,20 +274,26 @@ std::string_view Json::kindName() const {
   return {};
 }
 
-attention::Result<JsonText> parseJson(std::string_view text, std::vector<std::string_view> known) {
+std::string described(const Json& json) {
+  if (json.kind == Json::Kind::text) return inQuotes(json.text);
+  if (json.kind == Json::Kind::number) return shortest(json.number);
+  if (json.kind == Json::Kind::boolean) return json.boolean ? "true" : "false";
+  return std::string(json.kindName());
+}
+
+attention::Check parseJson(std::string_view text, std::span<const std::string_view> known, JsonText& out) {
   if (text.size() > kMaxTextBytes)
-    return refusal(Error::Kind::memory, "text",
-                   std::to_string(text.size()) + " bytes are too many; use at most " +
-                       std::to_string(kMaxTextBytes) + ".");
+    return refuse(Error::Kind::memory, "text",
+                  {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
   if (hasByteOrderMark(text))
-    return refusal(Error::Kind::syntax, "text",
-                   "it begins with a byte order mark; save it as UTF-8 without one.");
+    return refuse(Error::Kind::syntax, "text",
+                  {"it begins with a byte order mark; save it as UTF-8 without one."});
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return refusal(Error::Kind::syntax, "text", "it is empty; give a state or tensors in JSON.");
-  Builder builder(text, std::move(known));
-  if (json::sax_parse(text.begin(), text.end(), &builder) && !builder.error) return std::move(builder.result);
-  return builder.error ? *builder.error
-                       : refusal(Error::Kind::syntax, "text", "it is not JSON; check the file.");
+    return refuse(Error::Kind::syntax, "text", {"it is empty; give a state or tensors in JSON."});
+  Builder builder(text, known, out);
+  if (!json::sax_parse(text.begin(), text.end(), &builder) && !builder.error)
+    return refuse(Error::Kind::syntax, "text", {"it is not JSON; check the file."});
+  return std::move(builder.error);
 }
 
 std::string jsonQuoted(std::string_view text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct Json {
   std::string_view kindName() const;
 };
 
+/// The value itself where it is short, else what it is.
+std::string described(const Json& json);
+
 struct JsonText {
   Json root;
   /// The fields of the root object whose keys are not `known`, as they came: "\"a\":1,\"b\":[]".
@@ -36,13 +40,14 @@ struct JsonText {
 };
 
 inline constexpr std::size_t kMaxUnknownBytes = 1u << 20;
-inline constexpr int kMaxDepth = 64;                      ///< lists and objects in each other
-inline constexpr std::size_t kMaxNodes = 300'000;         ///< values that are not in a plain array
+inline constexpr std::size_t kMaxKeys = 1000;      ///< fields of one object, so that looking for one is fast
+inline constexpr int kMaxDepth = 64;               ///< lists and objects in each other
+inline constexpr std::size_t kMaxNodes = 300'000;  ///< values that are not in a plain array
 inline constexpr std::size_t kMaxArrayItems = 8'000'000;  ///< values in plain arrays, all together
 
 /// Reads JSON (RFC 8259). Refuses, with a sentence that says where: text that ends too early or goes on after
 /// the end, a byte order mark, keys given twice, NaN and infinities, and more than the limits above.
-attention::Result<JsonText> parseJson(std::string_view text, std::vector<std::string_view> known);
+attention::Check parseJson(std::string_view text, std::span<const std::string_view> known, JsonText& out);
 
 /// The text in quotes, escaped. Valid UTF-8 is kept as it is.
 std::string jsonQuoted(std::string_view text);

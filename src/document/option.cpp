@@ -103,7 +103,9 @@ constexpr Option kOptions[] = {
      "Of random numbers; the same seed gives the same"},
 };
 
-std::string rangeText(const Option& option) { return shortest(option.min) + " to " + shortest(option.max); }
+std::string rangeText(const Option& option) {
+  return joined({shortest(option.min), " to ", shortest(option.max)});
+}
 
 std::string valueText(const Value& value) {
   if (const bool* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
@@ -113,8 +115,8 @@ std::string valueText(const Value& value) {
   return "a list";
 }
 
-Error wrongType(const Option& option, const Value& value, std::string_view want) {
-  return refusal(Kind::type, option.name, valueText(value) + " is not " + std::string(want));
+Check wrongType(const Option& option, const Value& value, std::initializer_list<Piece> want) {
+  return refuse(Kind::type, option.name, {valueText(value), " is not ", joined(want)});
 }
 
 Check checkNumber(const Option& option, const Value& value) {
@@ -122,34 +124,31 @@ Check checkNumber(const Option& option, const Value& value) {
   const bool whole = option.type == OptionType::integer;
   const std::string want = whole ? "a whole number; use " : "a number; use ";
   if (number == nullptr || !std::isfinite(*number) || (whole && *number != std::floor(*number)))
-    return wrongType(option, value, want + rangeText(option) + ".");
+    return wrongType(option, value, {want, rangeText(option), "."});
   if (*number >= option.min && *number <= option.max) return {};
-  return refusal(Kind::range, option.name,
-                 shortest(*number) + " is too " + (*number < option.min ? "small" : "large") + "; use " +
-                     rangeText(option) + ".");
+  return refuse(Kind::range, option.name,
+                {shortest(*number), " is too ", (*number < option.min ? "small" : "large"), "; use ",
+                 rangeText(option), "."});
 }
 
 Check checkChoice(const Option& option, const Value& value) {
   std::vector<std::string> names;
   for (const std::string_view choice : option.choices) names.push_back(inQuotes(choice));
   const std::string* text = std::get_if<std::string>(&value);
-  if (text == nullptr) return wrongType(option, value, "a text; use " + orList(names) + ".");
+  if (text == nullptr) return wrongType(option, value, {"a text; use ", orList(names), "."});
   if (std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end()) return {};
-  return refusal(Kind::range, option.name, inQuotes(*text) + " is unknown; use " + orList(names) + ".");
+  return refuse(Kind::range, option.name, {inQuotes(*text), " is unknown; use ", orList(names), "."});
 }
 
 Check checkLabelList(const Option& option, const Value& value) {
   if (!std::holds_alternative<std::string>(value) && !std::holds_alternative<std::vector<std::string>>(value))
-    return wrongType(option, value, "a sentence or a list of texts; give one of these.");
+    return wrongType(option, value, {"a sentence or a list of texts; give one of these."});
   const std::vector<std::string> labels = labelsOf(value);
-  if (labels.empty()) return refusal(Kind::range, option.name, "there is no word; give at least one.");
+  if (labels.empty()) return refuse(Kind::range, option.name, {"there is no word; give at least one."});
   if (static_cast<double>(labels.size()) > option.max)
-    return refusal(
-        Kind::range, option.name,
-        "there are " + std::to_string(labels.size()) + " tokens; use at most " + shortest(option.max) + ".");
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    if (Check bad = checkLabel("labels[" + std::to_string(i) + "]", labels[i])) return bad;
-  return {};
+    return refuse(Kind::range, option.name,
+                  {"there are ", labels.size(), " tokens; use at most ", shortest(option.max), "."});
+  return checkLabels(labels, 0);
 }
 
 Check checkHeads(const State& state, int heads) {
@@ -158,11 +157,10 @@ Check checkHeads(const State& state, int heads) {
   if (std::find(allowed.begin(), allowed.end(), heads) != allowed.end()) return {};
   std::vector<std::string> names;
   for (const int n : allowed) names.push_back(std::to_string(n));
-  const std::string why =
-      width % heads != 0
-          ? " does not divide the model width " + std::to_string(width) + " (heads × d_k)"
-          : " of the model width " + std::to_string(width) + " (heads × d_k) is too large to show";
-  return refusal(Kind::range, "heads", std::to_string(heads) + why + "; use " + orList(names) + ".");
+  const bool divides = width % heads == 0;
+  return refuse(Kind::range, "heads",
+                {heads, divides ? " heads of" : " does not divide", " the model width ", width,
+                 " (heads × d_k)", divides ? " are too many to show" : "", "; use ", orList(names), "."});
 }
 
 }  // namespace
@@ -269,7 +267,7 @@ Check checkAlone(const Option& option, const Value& value) {
   switch (option.type) {
     case OptionType::boolean:
       if (!std::holds_alternative<bool>(value))
-        return wrongType(option, value, "true or false; use one of these.");
+        return wrongType(option, value, {"true or false; use one of these."});
       return {};
     case OptionType::integer:
     case OptionType::real:
@@ -301,9 +299,7 @@ Check check(const State& state, OptionId id, const Value& value) {
       return checkHeads(state, number);
     case OptionId::focus_head:
       if (number < state.heads) return {};
-      return refusal(
-          Kind::range, o.name,
-          std::to_string(number) + " is too large; use 0 to " + std::to_string(state.heads - 1) + ".");
+      return refuse(Kind::range, o.name, {number, " is too large; use 0 to ", state.heads - 1, "."});
     default:
       return {};
   }

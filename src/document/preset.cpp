@@ -275,14 +275,13 @@ Result<State> preset(std::string_view name) {
   for (const Example& example : kExamples) {
     names.push_back(inQuotes(example.preset.name));
     if (example.preset.name != name) continue;
-    auto state = fromText(
-        "{\"version\": 1, \"preset\": " + toJson(std::string(name)) + "," + std::string(example.text), {});
+    auto state = fromText(joined({"{\"version\": 1, \"preset\": \"", name, "\",", example.text}), {});
     if (!state) return state.error();
     if (example.other == Other::oneHot) makeOneHot(*state);
     if (example.other == Other::projected) makeProjected(*state);
     return state;
   }
-  return refusal(Error::Kind::range, "preset", inQuotes(name) + " is unknown; use " + orList(names) + ".");
+  return *refuse(Error::Kind::range, "preset", {inQuotes(name), " is unknown; use ", orList(names), "."});
 }
 
 }  // namespace document

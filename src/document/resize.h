@@ -40,6 +40,8 @@ void resize(State& state, int headDim, int modelDim);
 void regroup(State& state, int heads);
 /// Rows and labels for new tokens before `at`, seeded; painted cells move along.
 void insertTokens(State& state, int at, int count);
+/// "t5", "t6" … for tokens without a label of their own.
+std::vector<std::string> numberedLabels(int first, int count);
 void removeTokens(State& state, int at, int count);
 /// An all-visible mask is kept as an empty one, so that equal states are equal in every bit.
 void tidyMask(PaintedMask& mask);

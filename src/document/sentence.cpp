@@ -13,11 +13,22 @@ std::string escapedByte(char c) {
 
 }  // namespace
 
-attention::Error refusal(attention::Error::Kind kind, std::string_view field, std::string_view text) {
-  std::string message(field);
-  message += ": ";
-  message += text;
-  return {kind, std::string(field), std::move(message)};
+void Piece::appendTo(std::string& out) const {
+  if (isNumber_)
+    out += std::to_string(number_);
+  else
+    out += text_;
+}
+
+std::string joined(std::initializer_list<Piece> pieces) {
+  std::string out;
+  for (const Piece& piece : pieces) piece.appendTo(out);
+  return out;
+}
+
+attention::Check refuse(attention::Error::Kind kind, std::string_view field,
+                        std::initializer_list<Piece> pieces) {
+  return attention::Error{kind, std::string(field), joined({field, ": ", joined(pieces)})};
 }
 
 std::string inQuotes(std::string_view text) {

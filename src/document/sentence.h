@@ -1,6 +1,9 @@
 // Pieces that error sentences are made of: "field: value is wrong; use this."
 #pragma once
 
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,8 +12,28 @@
 
 namespace document {
 
-/// An error whose message is "field: text".
-attention::Error refusal(attention::Error::Kind kind, std::string_view field, std::string_view text);
+/// One piece of a sentence: a text or a whole number. Refers to the text, and so lives as long as the call it
+/// is in.
+class Piece {
+ public:
+  Piece(const char* text) : text_(text) {}
+  Piece(std::string_view text) : text_(text) {}
+  Piece(const std::string& text) : text_(text) {}
+  template <std::integral T>
+  Piece(T number) : number_(static_cast<std::int64_t>(number)), isNumber_(true) {}
+  void appendTo(std::string& out) const;
+
+ private:
+  std::string_view text_;
+  std::int64_t number_ = 0;
+  bool isNumber_ = false;
+};
+
+/// The pieces in a row. Much smaller in the page than a chain of additions.
+std::string joined(std::initializer_list<Piece> pieces);
+/// An error whose message is "field: pieces". As a Check, it is made where it is returned to.
+attention::Check refuse(attention::Error::Kind kind, std::string_view field,
+                        std::initializer_list<Piece> pieces);
 /// The text in quotes, cut after 40 bytes at a whole character; control characters and bytes that are not
 /// UTF-8 as "\x07".
 std::string inQuotes(std::string_view text);

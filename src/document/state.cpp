@@ -19,9 +19,8 @@ constexpr TensorId kInputs[] = {TensorId::x,   TensorId::w_q, TensorId::w_k, Ten
 
 Check within(std::string_view field, std::int64_t value, std::int64_t most) {
   if (value >= 1 && value <= most) return {};
-  return refusal(Kind::range, field,
-                 std::to_string(value) + " is too " + (value < 1 ? "small" : "large") + "; use 1 to " +
-                     std::to_string(most) + ".");
+  return refuse(Kind::range, field,
+                {value, " is too ", (value < 1 ? "small" : "large"), "; use 1 to ", most, "."});
 }
 
 Check checkTensor(const State& state, TensorId id) {
@@ -29,18 +28,16 @@ Check checkTensor(const State& state, TensorId id) {
   const Tensor& tensor = *input(state, id);
   if (tensor.heads() != want.heads || tensor.rows() != want.rows.count() ||
       tensor.cols() != want.cols.count()) {
-    return refusal(Kind::range, attention::name(id),
-                   "the shape is " + shapeText({tensor.heads(), tensor.rows(), tensor.cols()}) +
-                       "; it must be " + shapeText({want.heads, want.rows.count(), want.cols.count()}) + ".");
+    return refuse(Kind::range, attention::name(id),
+                  {"the shape is ", shapeText({tensor.heads(), tensor.rows(), tensor.cols()}),
+                   "; it must be ", shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
   }
   const auto values = tensor.values();
   const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
   if (bad == values.end()) return {};
-  const std::string field =
-      std::string(attention::name(id)) + ".data[" + std::to_string(bad - values.begin()) + "]";
-  return refusal(
-      Kind::range, field,
-      std::string(std::isnan(*bad) ? "NaN" : "infinity") + " cannot be used; give a finite number.");
+  const std::string field = joined({attention::name(id), ".data[", bad - values.begin(), "]"});
+  return refuse(Kind::range, field,
+                {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
 }
 
 Check checkMask(const State& state) {
@@ -48,41 +45,37 @@ Check checkMask(const State& state) {
   if (mask.empty() && mask.rows == 0 && mask.cols == 0) return {};
   const auto count = static_cast<std::size_t>(state.tokens) * static_cast<std::size_t>(state.tokens);
   if (mask.rows == state.tokens && mask.cols == state.tokens && mask.blocked.size() == count) return {};
-  return refusal(Kind::range, "mask",
-                 "the shape is " + shapeText({mask.rows, mask.cols}) + "; it must be " +
-                     shapeText({state.tokens, state.tokens}) + ".");
+  return refuse(Kind::range, "mask",
+                {"the shape is ", shapeText({mask.rows, mask.cols}), "; it must be ",
+                 shapeText({state.tokens, state.tokens}), "."});
 }
 
-Check checkLabels(const State& state) {
+Check checkAllLabels(const State& state) {
   if (state.labels.size() != static_cast<std::size_t>(state.tokens))
-    return refusal(Kind::range, "labels",
-                   "there are " + std::to_string(state.labels.size()) + " for " +
-                       std::to_string(state.tokens) + " tokens; give one label a token.");
-  for (std::size_t i = 0; i < state.labels.size(); ++i)
-    if (Check bad = checkLabel("labels[" + std::to_string(i) + "]", state.labels[i])) return bad;
-  return {};
+    return refuse(
+        Kind::range, "labels",
+        {"there are ", state.labels.size(), " for ", state.tokens, " tokens; give one label a token."});
+  return checkLabels(state.labels, 0);
 }
 
 Check checkView(const State& state) {
   if (state.focusHead < 0 || state.focusHead >= state.heads)
-    return refusal(Kind::range, "focus_head",
-                   std::to_string(state.focusHead) + " is no head here; use 0 to " +
-                       std::to_string(state.heads - 1) + ".");
+    return refuse(Kind::range, "focus_head",
+                  {state.focusHead, " is no head here; use 0 to ", state.heads - 1, "."});
   if (state.decimals < 0 || state.decimals > kMaxDecimals)
-    return refusal(
-        Kind::range, "decimals",
-        std::to_string(state.decimals) + " is out of range; use 0 to " + std::to_string(kMaxDecimals) + ".");
+    return refuse(Kind::range, "decimals",
+                  {state.decimals, " is out of range; use 0 to ", kMaxDecimals, "."});
   return {};
 }
 
 Check checkTemperature(float temperature) {
   if (!std::isfinite(temperature))
-    return refusal(Kind::range, "temperature", "it is not a finite number; use 0.01 to 100.");
+    return refuse(Kind::range, "temperature", {"it is not a finite number; use 0.01 to 100."});
   const double value = readable(temperature);
   if (value >= kMinTemperature && value <= kMaxTemperature) return {};
-  return refusal(Kind::range, "temperature",
-                 shortest(temperature) + " is too " + (value < kMinTemperature ? "small" : "large") +
-                     "; use 0.01 to 100.");
+  return refuse(Kind::range, "temperature",
+                {shortest(temperature), " is too ", (value < kMinTemperature ? "small" : "large"),
+                 "; use 0.01 to 100."});
 }
 
 std::int64_t countNumbers(std::int64_t tokens, std::int64_t width, std::int64_t modelDim) {
@@ -155,32 +148,29 @@ Check checkSizes(std::string_view field, std::int64_t tokens, std::int64_t heads
   if (Check bad = within("model_dim", modelDim, Limits::modelDim)) return bad;
   const std::int64_t scores = heads * tokens * tokens;
   if (scores > Limits::scores)
-    return refusal(Kind::memory, field,
-                   std::to_string(heads) + " heads of " + std::to_string(tokens) + " × " +
-                       std::to_string(tokens) + " scores make " + std::to_string(scores) +
-                       "; use fewer heads or tokens, for at most " + std::to_string(Limits::scores) + ".");
+    return refuse(Kind::memory, field,
+                  {heads, " heads of ", tokens, " × ", tokens, " scores make ", scores,
+                   "; use fewer heads or tokens, for at most ", Limits::scores, "."});
   const std::int64_t numbers = countNumbers(tokens, heads * headDim, modelDim);
   if (numbers > kMaxNumbers)
-    return refusal(Kind::memory, field,
-                   "tokens " + std::to_string(tokens) + ", heads " + std::to_string(heads) + ", d_k " +
-                       std::to_string(headDim) + " and model_dim " + std::to_string(modelDim) +
-                       " make inputs of " + std::to_string(numbers) +
-                       " numbers; use smaller ones, for at most " + std::to_string(kMaxNumbers) + ".");
+    return refuse(
+        Kind::memory, field,
+        {"tokens ", tokens, ", heads ", heads, ", d_k ", headDim, " and model_dim ", modelDim,
+         " make inputs of ", numbers, " numbers; use smaller ones, for at most ", kMaxNumbers, "."});
   return {};
 }
 
 Check checkLabel(std::string_view field, std::string_view label) {
   if (label.size() > kLabelBytes)
-    return refusal(Kind::range, field,
-                   inQuotes(label) + " is " + std::to_string(label.size()) + " bytes long; use at most " +
-                       std::to_string(kLabelBytes) + ".");
+    return refuse(Kind::range, field,
+                  {inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes, "."});
   for (std::string_view rest = label; !rest.empty();) {
     const int length = utf8Length(rest);
     if (length == 0)
-      return refusal(Kind::range, field, inQuotes(label) + " is not valid UTF-8; type it again.");
+      return refuse(Kind::range, field, {inQuotes(label), " is not valid UTF-8; type it again."});
     const char32_t c = utf8Decode(rest);
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-      return refusal(Kind::range, field, inQuotes(label) + " holds a control character; leave it out.");
+      return refuse(Kind::range, field, {inQuotes(label), " holds a control character; leave it out."});
     rest.remove_prefix(static_cast<std::size_t>(length));
   }
   return {};
@@ -190,11 +180,18 @@ Check check(const State& state) {
   if (Check bad = checkSizes("tokens", state.tokens, state.heads, state.headDim, state.modelDim)) return bad;
   for (const TensorId id : kInputs)
     if (Check bad = checkTensor(state, id)) return bad;
-  if (Check bad = checkLabels(state)) return bad;
+  if (Check bad = checkAllLabels(state)) return bad;
   if (Check bad = checkMask(state)) return bad;
   if (Check bad = checkLabel("preset", state.preset)) return bad;
   if (Check bad = checkTemperature(state.temperature)) return bad;
   return checkView(state);
+}
+
+Check checkLabels(std::span<const std::string> labels, int first) {
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (Check bad = checkLabel(joined({"labels[", static_cast<std::size_t>(first) + i, "]"}), labels[i]))
+      return bad;
+  return {};
 }
 
 bool sameBits(const Tensor& a, const Tensor& b) {

@@ -82,6 +82,8 @@ Check checkSizes(std::string_view field, std::int64_t tokens, std::int64_t heads
                  std::int64_t modelDim);
 /// Valid UTF-8 of at most kLabelBytes without control characters?
 Check checkLabel(std::string_view field, std::string_view label);
+/// The same of many; `first` is the number of the first one.
+Check checkLabels(std::span<const std::string> labels, int first);
 /// Is the state whole: sizes, shapes, finite numbers, labels and ranges?
 Check check(const State& state);
 

@@ -7,6 +7,6 @@
 namespace document {
 
 /// Reads the root object of a tensors file; `current` gives theme, decimals and seed.
-Result<State> readTensors(const Json& root, const State& current);
+Check readTensors(const Json& root, const State& current, State& out);
 
 }  // namespace document

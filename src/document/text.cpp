@@ -64,40 +64,36 @@ std::vector<std::string_view> knownFields() {
 }
 
 Check checkVersion(const Json& version) {
-  const std::string reads = "this playground reads version " + std::to_string(kVersion);
+  const std::string reads = joined({"this playground reads version ", kVersion});
   if (version.kind != Kind::number)
-    return refusal(ErrorKind::type, "version",
-                   std::string(version.kindName()) + " is not a version number; " + reads + ".");
+    return refuse(ErrorKind::type, "version", {version.kindName(), " is not a version number; ", reads, "."});
   if (version.number == kVersion) return {};
   if (version.number > kVersion)
-    return refusal(ErrorKind::version, "version",
-                   shortest(version.number) + " is newer than this playground, which reads version " +
-                       std::to_string(kVersion) + "; reload the page or update the program.");
-  return refusal(ErrorKind::version, "version", shortest(version.number) + " does not exist; " + reads + ".");
+    return refuse(ErrorKind::version, "version",
+                  {shortest(version.number), " is newer than this playground, which reads version ", kVersion,
+                   "; reload the page or update the program."});
+  return refuse(ErrorKind::version, "version", {shortest(version.number), " does not exist; ", reads, "."});
 }
 
 /// Reads one state text; each step leaves what it found in the members.
 class StateReader {
  public:
-  StateReader(JsonText text, const State& current) : text_(std::move(text)), root_(text_.root) {
+  StateReader(const JsonText& text, const State& current, State& out)
+      : text_(text), root_(text.root), state_(out) {
     state_.theme = current.theme, state_.decimals = current.decimals;
   }
 
-  Result<State> read() {
-    if (Check bad = checkVersion(*root_.find("version"))) return *bad;
-    if (Check bad = readUnknown()) return *bad;
-    if (Check bad = readPreset()) return *bad;
-    if (Check bad = readOptions()) return *bad;
-    if (Check bad = readBlocks()) return *bad;
-    if (Check bad = readSizes()) return *bad;
-    if (Check bad = fillTensors()) return *bad;
-    if (const Json* json = root_.find("mask")) {
-      auto mask = readMask(*json, state_.tokens);
-      if (!mask) return mask.error();
-      state_.painted = std::move(*mask);
-    }
-    if (Check bad = check(state_)) return *bad;
-    return std::move(state_);
+  Check read() {
+    if (Check bad = checkVersion(*root_.find("version"))) return bad;
+    if (Check bad = readUnknown()) return bad;
+    if (Check bad = readPreset()) return bad;
+    if (Check bad = readOptions()) return bad;
+    if (Check bad = readBlocks()) return bad;
+    if (Check bad = readSizes()) return bad;
+    if (Check bad = fillTensors()) return bad;
+    const Json* mask = root_.find("mask");
+    if (mask == nullptr) return {};
+    return readMask(*mask, state_.tokens, state_.painted);
   }
 
  private:
@@ -107,22 +103,23 @@ class StateReader {
   Check readBlocks();
   Check readSizes();
   Check fillTensors();
+  /// Null if the text does not have it.
   const Block* block(TensorId id) const {
-    const auto& found = blocks_[static_cast<std::size_t>(id)];
-    return found ? &*found : nullptr;
+    const Block& read = blocks_[static_cast<std::size_t>(id)];
+    return read.shape.empty() ? nullptr : &read;
   }
 
-  JsonText text_;
+  const JsonText& text_;
   const Json& root_;
-  State state_;
-  std::optional<Block> blocks_[static_cast<std::size_t>(TensorId::v) + 1];
+  State& state_;
+  Block blocks_[static_cast<std::size_t>(TensorId::v) + 1];
 };
 
 Check StateReader::readUnknown() {
   if (text_.unknownTooLong)
-    return refusal(ErrorKind::memory, "text",
-                   "fields that this version does not know take more than " +
-                       std::to_string(kMaxUnknownBytes) + " bytes; remove them.");
+    return refuse(
+        ErrorKind::memory, "text",
+        {"fields that this version does not know take more than ", kMaxUnknownBytes, " bytes; remove them."});
   if (!text_.unknown.empty()) state_.unknownFields = "{" + text_.unknown + "}";
   return {};
 }
@@ -131,8 +128,7 @@ Check StateReader::readPreset() {
   const Json* preset = root_.find("preset");
   if (preset == nullptr) return {};
   if (preset->kind != Kind::text)
-    return refusal(ErrorKind::type, "preset",
-                   std::string(preset->kindName()) + " is not a text; give a name or \"\".");
+    return refuse(ErrorKind::type, "preset", {preset->kindName(), " is not a text; give a name or \"\"."});
   state_.preset = preset->text;
   return checkLabel("preset", state_.preset);
 }
@@ -141,10 +137,10 @@ Check StateReader::readOptions() {
   for (const Option& o : options()) {
     const Json* json = root_.find(o.name);
     if (json == nullptr) continue;
-    auto value = readValue(*json, o.name);
-    if (!value) return value.error();
-    if (Check bad = checkAlone(o, *value)) return bad;
-    assign(state_, o.id, *value);
+    Value value;
+    if (Check bad = readValue(*json, o.name, value)) return bad;
+    if (Check bad = checkAlone(o, value)) return bad;
+    assign(state_, o.id, value);
     if (o.id == OptionId::temperature)
       state_.temperature = json->single;  // rounded once, not by way of double
   }
@@ -157,18 +153,17 @@ Check StateReader::readBlocks() {
     const Json* json = root_.find(name);
     if (json == nullptr && !isEditable(state_, id)) continue;
     if (json == nullptr)
-      return refusal(ErrorKind::type, name,
-                     "it is missing; a state of mode " +
-                         std::string(state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o."
-                                                            : "\"qkv\" has q, k and v."));
-    auto read = readBlock(*json, name, Kind::numbers);
-    if (!read) return read.error();
+      return refuse(
+          ErrorKind::type, name,
+          {"it is missing; a state of mode ",
+           state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o." : "\"qkv\" has q, k and v."});
+    Block& read = blocks_[static_cast<std::size_t>(id)];
+    if (Check bad = readBlock(*json, name, Kind::numbers, read)) return bad;
     const std::size_t rank = textShape(state_, id).size();
-    if (read->shape.size() != rank)
-      return refusal(ErrorKind::range, std::string(name) + ".shape",
-                     shapeText(read->shape) + " does not have " + std::to_string(rank) + " sizes; use " +
-                         (rank == 3 ? "[heads, tokens, d_k]." : "[rows, columns]."));
-    blocks_[static_cast<std::size_t>(id)] = std::move(*read);
+    if (read.shape.size() != rank)
+      return refuse(ErrorKind::range, joined({name, ".shape"}),
+                    {shapeText(read.shape), " does not have ", rank, " sizes; use ",
+                     rank == 3 ? "[heads, tokens, d_k]." : "[rows, columns]."});
   }
   return {};
 }
@@ -194,8 +189,7 @@ Check StateReader::readSizes() {
   }
   if (Check bad = checkSizes("tokens", state_.tokens, state_.heads, state_.headDim, state_.modelDim))
     return bad;
-  if (root_.find("labels") == nullptr)
-    for (int i = 0; i < state_.tokens; ++i) state_.labels.push_back("t" + std::to_string(i + 1));
+  if (root_.find("labels") == nullptr) state_.labels = numberedLabels(1, state_.tokens);
   return {};
 }
 
@@ -204,11 +198,10 @@ Check StateReader::fillTensors() {
     const Block* read = block(id);
     const std::vector<std::int64_t> want = textShape(state_, id);
     if (read != nullptr && read->shape != want)
-      return refusal(ErrorKind::range, std::string(attention::name(id)) + ".shape",
-                     shapeText(read->shape) + " does not fit tokens " + std::to_string(state_.tokens) +
-                         ", heads " + std::to_string(state_.heads) + ", d_k " +
-                         std::to_string(state_.headDim) + " and model_dim " +
-                         std::to_string(state_.modelDim) + "; it must be " + shapeText(want) + ".");
+      return refuse(
+          ErrorKind::range, joined({attention::name(id), ".shape"}),
+          {shapeText(read->shape), " does not fit tokens ", state_.tokens, ", heads ", state_.heads, ", d_k ",
+           state_.headDim, " and model_dim ", state_.modelDim, "; it must be ", shapeText(want), "."});
   }
   for (const TensorId id : inputIds()) {
     const Axes shape = axes(state_, id);
@@ -239,19 +232,31 @@ std::string toText(const State& state) {
   return out + "}\n";
 }
 
-Result<State> fromText(std::string_view text, const State& current) {
-  auto parsed = parseJson(text, knownFields());
-  if (!parsed) return parsed.error();
-  const Json& root = parsed->root;
+namespace {
+
+Check readText(std::string_view text, const State& current, State& out) {
+  JsonText parsed;
+  if (Check bad = parseJson(text, knownFields(), parsed)) return bad;
+  const Json& root = parsed.root;
   if (root.kind != Kind::object)
-    return refusal(
+    return refuse(
         ErrorKind::type, "text",
-        std::string(root.kindName()) +
-            " is neither a state nor a tensors file; give an object with version, or with q, k and v.");
-  if (root.find("version") != nullptr) return StateReader(std::move(*parsed), current).read();
-  if (root.find("q") != nullptr || root.find("x") != nullptr) return readTensors(root, current);
-  return refusal(ErrorKind::type, "version",
-                 "it is missing; a state has \"version\": 1, a tensors file q, k and v.");
+        {root.kindName(),
+         " is neither a state nor a tensors file; give an object with version, or with q, k and v."});
+  if (root.find("version") != nullptr) return StateReader(parsed, current, out).read();
+  if (root.find("q") != nullptr || root.find("x") != nullptr) return readTensors(root, current, out);
+  return refuse(ErrorKind::type, "version",
+                {"it is missing; a state has \"version\": 1, a tensors file q, k and v."});
+}
+
+}  // namespace
+
+Result<State> fromText(std::string_view text, const State& current) {
+  State state;
+  Check bad = readText(text, current, state);
+  if (!bad) bad = check(state);
+  if (bad) return std::move(*bad);
+  return state;
 }
 
 std::string toJson(const Value& value) {
@@ -262,12 +267,13 @@ std::string toJson(const Value& value) {
 }
 
 Result<Value> valueFromJson(std::string_view json, std::string_view field) {
-  auto parsed = parseJson(json, {});
-  if (parsed) return readValue(parsed->root, field);
-  Error error = parsed.error();
-  if (error.field == "text")
-    error = refusal(error.kind, field, std::string_view(error.message).substr(error.field.size() + 2));
-  return error;
+  JsonText parsed;
+  Value value;
+  Check bad = parseJson(json, {}, parsed);
+  if (bad && bad->field == "text") bad = refuse(bad->kind, field, {std::string_view(bad->message).substr(6)});
+  if (!bad) bad = readValue(parsed.root, field, value);
+  if (bad) return std::move(*bad);
+  return value;
 }
 
 }  // namespace document

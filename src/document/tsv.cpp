@@ -41,21 +41,38 @@ Check addRow(std::string_view line, CellBlock& block) {
   const std::vector<std::string_view> cells = cellsOf(line);
   const std::string row = "row " + std::to_string(block.rows + 1);
   if (block.rows > 0 && static_cast<int>(cells.size()) != block.cols)
-    return refusal(Kind::range, "cells",
-                   row + " has " + std::to_string(cells.size()) + " numbers, the rows before it " +
-                       std::to_string(block.cols) + "; give every row the same length.");
+    return refuse(Kind::range, "cells",
+                  {row, " has ", cells.size(), " numbers, the rows before it ", block.cols,
+                   "; give every row the same length."});
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto value = numberOf(cells[i]);
     if (!value || !std::isfinite(*value))
-      return refusal(Kind::range, "cells",
-                     row + ", column " + std::to_string(i + 1) + ": " + inQuotes(cells[i]) +
-                         (value ? " is too large; use -3.4e38 to 3.4e38."
-                                : " is no number; give numbers such as -0.5."));
+      return refuse(
+          Kind::range, "cells",
+          {row, ", column ", i + 1, ": ", inQuotes(cells[i]),
+           (value ? " is too large; use -3.4e38 to 3.4e38." : " is no number; give numbers such as -0.5.")});
     block.values.push_back(*value);
   }
   block.cols = static_cast<int>(cells.size());
   ++block.rows;
   return {};
+}
+
+Check readRows(std::string_view text, CellBlock& block) {
+  if (text.size() > kMaxTextBytes)
+    return refuse(Kind::memory, "cells",
+                  {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\n\r"), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (trimmed(line).find_first_not_of('\t') == std::string_view::npos) continue;
+    if (Check bad = addRow(line, block)) return bad;
+    if (static_cast<std::int64_t>(block.values.size()) > kMaxNumbers)
+      return refuse(Kind::memory, "cells", {"there are more than ", kMaxNumbers, " numbers; give fewer."});
+  }
+  if (block.rows > 0) return {};
+  return refuse(Kind::range, "cells", {"there is no number; give numbers separated by tabs."});
 }
 
 }  // namespace
@@ -74,24 +91,8 @@ std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, in
 }
 
 Result<CellBlock> fromTsv(std::string_view text) {
-  // Each cell takes at least a digit and a separator.
-  if (text.size() > kMaxTextBytes)
-    return refusal(Kind::memory, "cells",
-                   std::to_string(text.size()) + " bytes are too many; use at most " +
-                       std::to_string(kMaxTextBytes) + ".");
   CellBlock block;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of("\n\r"), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (trimmed(line).find_first_not_of('\t') == std::string_view::npos) continue;
-    if (Check bad = addRow(line, block)) return *bad;
-    if (static_cast<std::int64_t>(block.values.size()) > kMaxNumbers)
-      return refusal(Kind::memory, "cells",
-                     "there are more than " + std::to_string(kMaxNumbers) + " numbers; give fewer.");
-  }
-  if (block.rows == 0)
-    return refusal(Kind::range, "cells", "there is no number; give numbers separated by tabs.");
+  if (Check bad = readRows(text, block)) return std::move(*bad);
   return block;
 }
 

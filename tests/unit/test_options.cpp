@@ -99,7 +99,7 @@ TEST_CASE("options: sizes stay within the limits together") {
   CHECK(tried(sized(1024, 16, 1, 1), OptionId::heads, 16) == "accepted");
   CHECK(allowedHeads(sized(1024, 16, 2, 1)) == std::vector{1, 2, 4, 8, 16});
   CHECK(tried(sized(1024, 16, 2, 1), OptionId::heads, 32) ==
-        "heads: 32 of the model width 32 (heads × d_k) is too large to show; use 1, 2, 4, 8 or 16.");
+        "heads: 32 heads of the model width 32 (heads × d_k) are too many to show; use 1, 2, 4, 8 or 16.");
 }
 
 TEST_CASE("options: a sentence as labels makes its tokens") {
