@@ -142,7 +142,7 @@ export class Session {
   async click({x, y}) { await this.move(x, y); this.tool('click', 1); await this.settled(); }
   async doubleClick({x, y}) { await this.move(x, y); this.tool('click', '--repeat', 2, '--delay', 60, 1); await this.settled(); }
   async key(...names) { this.tool('key', ...names); await this.settled(); }
-  async type(text) { this.tool('type', '--delay', 30, text); await this.settled(); }
+  async type(text) { this.tool('type', '--delay', 30, '--', text); await this.settled(); }
 
   async drag({x, y}, dx, dy) {
     await this.move(x, y);
