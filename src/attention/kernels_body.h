@@ -1,5 +1,6 @@
 // The kernels themselves, written once and compiled once per instruction set: a kernels_*.cpp defines
-// KERNEL_NAMESPACE, KERNEL_LANES, KERNEL_TILE_ROWS, KERNEL_TILE_VECTORS and KERNEL_BLOCK_ROWS and includes this. Private to the kernels.
+// KERNEL_NAMESPACE, KERNEL_LANES, KERNEL_TILE_ROWS, KERNEL_TILE_VECTORS, KERNEL_TILE_STEPS and
+// KERNEL_BLOCK_ROWS and includes this. Private to the kernels.
 //
 // Forward follows Milakov & Gimelshein 2018 (softmax in one pass, with a running maximum) in the tiling of Dao et al. 2022:
 // for a block of queries and a block of keys, scores are computed into scratch, exponentiated there, and multiplied with V
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kTileRows = KERNEL_TILE_ROWS;     // a tile is as large as the registers hold beside its operands
 constexpr int kVectors = KERNEL_TILE_VECTORS;
+constexpr int kSteps = KERNEL_TILE_STEPS;       // of the inner loop at a time
 constexpr int kPanel = kVectors * kLanes;       // keys, or columns of V, of a tile
 constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries of a block: scores of a block stay in the first-level cache
 constexpr int kTiles = kRows / kTileRows;
@@ -105,19 +107,19 @@ KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* 
   }
 }
 
-/// c[m][0..kPanel) = or += Σ_k a[m][k]·b[k][0..kPanel), k < depth; rows of a are kRowStride apart, of c cStride.
-template <int Rows, bool Add>
-__attribute__((noinline)) void tile(const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
+/// c[m][0..kPanel) = or, if `add`, += Σ_k a[m][k]·b[k][0..kPanel), k < depth; rows of a are kRowStride apart, of c cStride.
+/// A function of its own, also for Binaryen, which would inline what is called once: in a large function V8 runs out of
+/// registers for the inner loop.
+template <int Rows>
+__attribute__((noinline)) void tile(bool add, const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
   V sums[Rows][kVectors];
   KERNEL_UNROLL
   for (int m = 0; m < Rows; ++m)
     KERNEL_UNROLL
-    for (int n = 0; n < kVectors; ++n) sums[m][n] = Add ? load(c + m * cStride + n * kLanes) : V{};
-  for (; depth >= 4; depth -= 4, a += 4, b += 4 * kPanel) {
-    step(sums, a, b);
-    step(sums, a + 1, b + kPanel);
-    step(sums, a + 2, b + 2 * kPanel);
-    step(sums, a + 3, b + 3 * kPanel);
+    for (int n = 0; n < kVectors; ++n) sums[m][n] = add ? load(c + m * cStride + n * kLanes) : V{};
+  for (; depth >= kSteps; depth -= kSteps, a += kSteps, b += kSteps * kPanel) {
+    KERNEL_UNROLL
+    for (int k = 0; k < kSteps; ++k) step(sums, a + k, b + k * kPanel);
   }
   for (; depth > 0; --depth, ++a, b += kPanel) step(sums, a, b);
   KERNEL_UNROLL
@@ -127,13 +129,12 @@ __attribute__((noinline)) void tile(const float* a, const float* b, int depth, f
 }
 
 /// The narrowest tile that covers `rows`; the rows beyond are scratch, and nobody reads them.
-template <bool Add>
-KERNEL_INLINE void tileOf(int rows, const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
+KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
   constexpr int kTwoThirds = larger(kTileRows * 2 / 3, 1), kThird = larger(kTileRows / 3, 1);
-  if (rows > kTwoThirds) return tile<kTileRows, Add>(a, b, depth, c, cStride);
-  if (rows > kThird) return tile<kTwoThirds, Add>(a, b, depth, c, cStride);
-  if (rows > 1) return tile<kThird, Add>(a, b, depth, c, cStride);
-  tile<1, Add>(a, b, depth, c, cStride);
+  if (rows > kTwoThirds) return tile<kTileRows>(add, a, b, depth, c, cStride);
+  if (rows > kThird) return tile<kTwoThirds>(add, a, b, depth, c, cStride);
+  if (rows > 1) return tile<kThird>(add, a, b, depth, c, cStride);
+  tile<1>(add, a, b, depth, c, cStride);
 }
 
 // ----------------------------------------------------------------------------------------------------------- packing
@@ -362,18 +363,16 @@ KERNEL_INLINE float largestOf(const float* s, std::uint64_t panels) {
 /// A row of scores becomes exponentials relative to `max`; their sum.
 template <V (*Exp)(V)>
 KERNEL_INLINE float exponentiate(float* s, std::uint64_t panels, float max) {
-  V sum0{}, sum1{};
+  V sum{};
   const V shift = set(max == -kInfinity ? 0.0f : max);
   forRuns(panels, [&](int first, int last) {
-    for (int c = first * kPanel; c < last * kPanel; c += 2 * kLanes) {
-      const V e0 = Exp(load(s + c) - shift), e1 = Exp(load(s + c + kLanes) - shift);
-      store(s + c, e0);
-      store(s + c + kLanes, e1);
-      sum0 = sum0 + e0;
-      sum1 = sum1 + e1;
+    for (int c = first * kPanel; c < last * kPanel; c += kLanes) {
+      const V e = Exp(load(s + c) - shift);
+      store(s + c, e);
+      sum = sum + e;
     }
   });
-  return sumOfLanes(sum0 + sum1);
+  return sumOfLanes(sum);
 }
 
 /// e^(from - to) or 2^(from - to), where `from` is -inf or not above `to`.
@@ -431,10 +430,10 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
       const int count = rows.count - t * kTileRows;
       float* s = scratch.scores + t * kTileRows * kRowStride + p * kPanel;
       const float* q = scratch.query + t * kTileRows * kRowStride;
-      tileOf<false>(count, q, panel, smaller(dim, kBlockKeys), s, kRowStride);
+      tileOf(count, false, q, panel, smaller(dim, kBlockKeys), s, kRowStride);
       for (int c = kBlockKeys; c < dim; c += kBlockKeys) {
         q += kRows * kRowStride;
-        tileOf<true>(count, q, panel + static_cast<std::ptrdiff_t>(c) * kPanel, smaller(dim - c, kBlockKeys), s, kRowStride);
+        tileOf(count, true, q, panel + static_cast<std::ptrdiff_t>(c) * kPanel, smaller(dim - c, kBlockKeys), s, kRowStride);
       }
     }
   }
@@ -460,7 +459,7 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
     const Sight& sight = sights[r / kTileRows];
     float* s = scratch.scores + r * kRowStride;
     if (sight.visible) {
-      if (rows.max[r] != maxBefore[r]) {  // what was summed before is relative to a smaller maximum
+      if (rows.max[r] != maxBefore[r] && maxBefore[r] != -kInfinity) {  // what was summed before is relative to a smaller maximum
         const float shrink = ratio(plan.plain, maxBefore[r], rows.max[r]);
         rows.sum[r] *= shrink;
         if (f.output) scaleRow(scratch.sums + r * sumStride, sumStride, shrink);
@@ -482,7 +481,7 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
       forRuns(sight.visible, [&](int first, int last) {
         const int from = larger(first * kPanel, sight.keys.begin - begin);
         const int to = smaller(last * kPanel, smaller(sight.keys.end, end) - begin);
-        tileOf<true>(rows.count - t * kTileRows, scratch.scores + t * kTileRows * kRowStride + from,
+        tileOf(rows.count - t * kTileRows, true, scratch.scores + t * kTileRows * kRowStride + from,
                      panel + static_cast<std::ptrdiff_t>(begin - packedBegin + from) * kPanel, to - from,
                      scratch.sums + t * kTileRows * sumStride + c, sumStride);
       });
