@@ -22,10 +22,12 @@ constexpr int kLanes = KERNEL_LANES;
 #if KERNEL_LANES == 1
 using V = float;
 using I = std::int32_t;
+using Bits = std::uint32_t;
 using Bytes = std::uint8_t;
 #else
 typedef float V __attribute__((vector_size(KERNEL_LANES * 4)));
 typedef std::int32_t I __attribute__((vector_size(KERNEL_LANES * 4)));
+typedef std::uint32_t Bits __attribute__((vector_size(KERNEL_LANES * 4)));
 typedef std::uint8_t Bytes __attribute__((vector_size(KERNEL_LANES)));
 #endif
 
@@ -69,8 +71,8 @@ KERNEL_INLINE V largerOf(V a, V b) { return _mm512_mask_max_ps(a, 0xffff, a, b);
 #endif
 
 KERNEL_INLINE V smallerOf(V a, V b) { return -largerOf(-a, -b); }
-KERNEL_INLINE I bitsOf(V v) { return __builtin_bit_cast(I, v); }
-KERNEL_INLINE V fromBits(I bits) { return __builtin_bit_cast(V, bits); }
+KERNEL_INLINE Bits bitsOf(V v) { return __builtin_bit_cast(Bits, v); }
+KERNEL_INLINE V fromBits(Bits bits) { return __builtin_bit_cast(V, bits); }
 
 /// first, first + 1, …
 KERNEL_INLINE I countFrom(int first) {
