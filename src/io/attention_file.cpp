@@ -18,7 +18,6 @@ namespace {
 
 namespace kernels = attention::kernels;
 using document::inQuotes;
-using document::refusal;
 using document::shapeText;
 using ErrorKind = Error::Kind;
 using Shape = std::vector<std::int64_t>;

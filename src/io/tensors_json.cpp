@@ -18,7 +18,6 @@ namespace io {
 namespace {
 
 using document::inQuotes;
-using document::refusal;
 using document::shapeText;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -550,6 +549,10 @@ Result<TensorsFile> readTensorsFile(std::string_view text) {
   return std::move(collector.file);
 }
 
+Error refusal(Error::Kind kind, std::string_view field, std::string_view text) {
+  return *document::refuse(kind, field, {text});
+}
+
 std::optional<Setting> settingFrom(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) return std::nullopt;
@@ -557,16 +560,18 @@ std::optional<Setting> settingFrom(std::string_view text) {
   setting.name = text.substr(0, equals);
   setting.field = "--set " + setting.name;
   const std::string value(text.substr(equals + 1));
-  const auto parsed = document::parseJson(value, {});
+  document::JsonText json;
+  const bool parsed = !document::parseJson(value, {}, json);
+  const document::Json& root = json.root;
   using Kind = document::Json::Kind;
-  if (parsed && parsed->root.kind == Kind::boolean) {
-    setting.boolean = parsed->root.boolean;
-  } else if (parsed && parsed->root.kind == Kind::number) {
+  if (parsed && root.kind == Kind::boolean) {
+    setting.boolean = root.boolean;
+  } else if (parsed && root.kind == Kind::number) {
     setting.kind = Setting::Kind::number;
-    setting.number = parsed->root.number;
+    setting.number = root.number;
   } else {
     setting.kind = Setting::Kind::text;
-    setting.text = parsed && parsed->root.kind == Kind::text ? parsed->root.text : value;
+    setting.text = parsed && root.kind == Kind::text ? root.text : value;
   }
   return setting;
 }

@@ -16,6 +16,9 @@ using attention::Check;
 using attention::Error;
 using attention::Result;
 
+/// An error whose message is "field: text".
+Error refusal(Error::Kind kind, std::string_view field, std::string_view text);
+
 /// Numbers with a shape; as many values as the sizes multiply to.
 struct Array {
   enum class Type : std::uint8_t { float32, float16, boolean };
