@@ -189,18 +189,20 @@ void packValues(const float* values, std::ptrdiff_t rowStride, int begin, int en
   }
 }
 
-float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, int dim) {
-  V most{};
+float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, std::ptrdiff_t dim) {
+  if (rowStride == dim) dim *= count, count = count > 0 ? 1 : 0;  // no gaps: one long row
+  V most0{}, most1{};
   float rest = 0.0f;
   for (int r = 0; r < count; ++r, rows += rowStride) {
-    int c = 0;
-    for (; c + kLanes <= dim; c += kLanes) {
-      const V v = load(rows + c);
-      most = largerOf(most, largerOf(v, -v));
+    std::ptrdiff_t c = 0;
+    for (; c + 2 * kLanes <= dim; c += 2 * kLanes) {
+      const V a = load(rows + c), b = load(rows + c + kLanes);
+      most0 = largerOf(most0, largerOf(a, -a));
+      most1 = largerOf(most1, largerOf(b, -b));
     }
     for (; c < dim; ++c) rest = magnitude(rows[c]) > rest ? magnitude(rows[c]) : rest;
   }
-  const float lanes = largestLane(most);
+  const float lanes = largestLane(largerOf(most0, most1));
   return lanes > rest ? lanes : rest;
 }
 
