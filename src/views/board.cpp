@@ -237,7 +237,7 @@ class BoardView {
   }
 
   void labels(const MatrixPlace& m, const Box& box) {
-    if (m.cell < 13) return;
+    if (m.cell < 14) return;
     const CellRef focus = c_.focus();
     const bool pair = isPair(focus.tensor);
     const auto row = [&](int t) { return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t; };
@@ -249,23 +249,25 @@ class BoardView {
     for (const std::string& word : c_.state.labels) widest = std::max(widest, textWidth(c_.fonts.small, word));
     for (int t = 0; t < tokens; ++t) {
       const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell, x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
-      if (m.labelsLeft) tokenLabel(t, box.x - 12, y, 1, row(t), 84, "left");
-      if (m.labelsRight) tokenLabel(t, box.right() + 10, y, -1, key(t), 84, "right");
+      if (m.labelsLeft) tokenLabel(t, box.x - 12, y, 1, row(t), 84, "left", m.cell);
+      if (m.labelsRight) tokenLabel(t, box.right() + 10, y, -1, key(t), 84, "right", m.cell);
       // Above narrow columns only the one in focus has its name: letters of a cut word tell nothing.
       const bool room = widest <= m.cell - 2;
-      if (m.labelsBelow && (room || key(t))) tokenLabel(t, x, box.bottom() + 11, 0, key(t), 120, "below");
-      if (m.labelsAbove && (room || key(t))) tokenLabel(t, x, box.y - 15, 0, key(t), 120, "above");
+      if (m.labelsBelow && (room || key(t))) tokenLabel(t, x, box.bottom() + 11, 0, key(t), 120, "below", 18);
+      if (m.labelsAbove && (room || key(t))) tokenLabel(t, x, box.y - 15, 0, key(t), 120, "above", 18);
     }
   }
 
   // `side` 1: ends at x; −1: begins at x; 0: centred.
-  void tokenLabel(int token, float x, float midY, int side, bool strong, float room, const char* where) {
-    ImFont* font = strong ? c_.fonts.strong : side == 0 ? c_.fonts.small : c_.fonts.text;
+  void tokenLabel(int token, float x, float midY, int side, bool strong, float room, const char* where, float pitch) {
+    const bool small = side == 0 || pitch < 18;
+    ImFont* font = strong ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong) : small ? c_.fonts.small : c_.fonts.text;
+    const float high = std::min(pitch, 18.0f);
     const std::string words = elide(font, label(token), room);
     const float width = textWidth(font, words);
     const float left = side > 0 ? x - width : side < 0 ? x : x - width / 2;
     textMiddle(list_, font, left, midY, c_.palette.text, words);
-    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {left - 4, midY - 9, width + 8, 18};
+    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {left - 4, midY - high / 2, width + 8, high};
   }
 
   void arrow() {
