@@ -205,7 +205,7 @@ void help(Context& c) {
     textMiddle(list, c.fonts.small, x + column, y, c.palette.muted, elide(c.fonts.small, k.what, width - column - 36));
     y += line;
   }
-  const std::string about = "Attention Playground 1.0 · arithmetic by the " + std::string(c.kernel) + " kernels";
+  const std::string about = "Attention Playground " AP_VERSION " · arithmetic by the " + std::string(c.kernel) + " kernels";
   textMiddle(list, c.fonts.small, x, y + 12, c.palette.muted, elide(c.fonts.small, about, width - 44));
   ImGui::SetCursorScreenPos({box.x, top + wanted - 1});
   ImGui::Dummy({1, 1});

@@ -1,0 +1,46 @@
+// The npm package as an application gets it: the tarball that ./play dist makes, unpacked under node_modules.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+const folder = process.env.CORE ?? fileURLToPath(new URL('../../build/package', import.meta.url));
+const application = mkdtempSync(join(tmpdir(), 'package-test-'));
+const installed = join(application, 'node_modules/attention-playground');
+
+before(() => {
+  const tarball = readdirSync(folder).find(name => name.endsWith('.tgz'));
+  assert.ok(tarball, `there is no tarball in ${folder}`);
+  mkdirSync(installed, {recursive: true});
+  assert.equal(spawnSync('tar', ['-xzf', join(folder, tarball), '-C', installed, '--strip-components=1']).status, 0);
+});
+after(() => rmSync(application, {recursive: true}));
+
+// What a module of the application prints.
+function run(lines) {
+  writeFileSync(join(application, 'main.mjs'), lines);
+  const {status, stdout, stderr} = spawnSync('node', ['main.mjs'], {cwd: application, encoding: 'utf8'});
+  assert.equal(status, 0, stderr);
+  return stdout.trim();
+}
+
+test('it holds the element, the core, their types and both builds, and nothing else', () => {
+  assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'canvas.js', 'core-relaxed.wasm', 'core.d.ts', 'core.js',
+    'core.wasm', 'element.d.ts', 'element.js', 'package.json', 'playground-relaxed.js', 'playground-relaxed.wasm', 'playground.js',
+    'playground.wasm']);
+});
+
+test('the core is imported by its name', () => {
+  assert.equal(run(`import {loadAttention} from 'attention-playground/core';
+    const attn = await loadAttention({kernel: 'wasm-simd128'});
+    const {output} = attn.forward({q: [1, 0], k: [1, 0, 0, 1], v: [2, 4, 6, 8], heads: 1, queryCount: 1, keyCount: 2, headDim: 2, scale: 0});
+    console.log(Array.from(output).join(' '));`), '4 6');
+});
+
+test('the element is found by its name', () => {
+  assert.match(run(`console.log(import.meta.resolve('attention-playground'), import.meta.resolve('attention-playground/element.js'));`),
+      /attention-playground\/element\.js .*attention-playground\/element\.js$/);
+});
