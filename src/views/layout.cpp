@@ -41,7 +41,7 @@ class Builder {
     wide();
     // Where all of it side by side makes numbers unreadable that would be readable one below the other.
     const bool small = out_.matrices.front().cell < kNumberCell && in_.tokens <= 16;
-    if (small && out_.width != Width::full) {
+    if (small) {
       out_ = Layout{};
       frame();
       compact();
