@@ -7,19 +7,14 @@
 #include <limits>
 #include <utility>
 
+#include "attention/phrase.h"
+
 namespace attention {
 namespace {
 
-constexpr int kLongSum = 8;      // sums of more terms than this are shown by their first and last ones
-constexpr int kFirstShown = 4;   // so many from the front,
-constexpr int kLastShown = 2;    // and so many from the end
-
-std::string subscript(int number) {
-  static constexpr const char* kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
-  std::string out;
-  for (char c : std::to_string(number)) out += kDigits[c - '0'];
-  return out;
-}
+using phrase::join;
+using phrase::Piece;
+using phrase::subscript;
 
 std::string nth(const char* letter, int index) { return letter + subscript(index + 1); }
 
@@ -96,23 +91,6 @@ class Explainer {
 
   void add(std::string label, std::string text, double value, std::vector<CellRef> cells) {
     out_.terms.push_back({std::move(label), std::move(text), value, std::move(cells)});
-  }
-
-  /// "a + b + … + y + z": the pieces of a sum, the middle of a long one left out along with its cells.
-  using Piece = std::pair<std::string, std::vector<CellRef>>;
-  static void join(const std::function<Piece(int)>& piece, int count, const char* between, std::string& text,
-                   std::vector<CellRef>& cells) {
-    for (int i = 0; i < count; ++i) {
-      if (i > 0) text += between;
-      if (count > kLongSum && i == kFirstShown) {
-        text += "…";
-        i = count - kLastShown - 1;
-        continue;
-      }
-      Piece next = piece(i);
-      text += next.first;
-      cells.insert(cells.end(), next.second.begin(), next.second.end());
-    }
   }
 
   /// One line for a sum of products, each of a cell of one tensor and a cell of another.

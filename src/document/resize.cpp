@@ -2,19 +2,11 @@
 
 #include <algorithm>
 
+#include "attention/draws.h"
 #include "document/sentence.h"
 
 namespace document {
 namespace {
-
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the input reaches every bit of the
-// result.
-std::uint64_t mix(std::uint64_t z) {
-  z += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 constexpr TensorId kTokenRows[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v};
 
@@ -88,21 +80,13 @@ Tensor regrouped(const Tensor& old, int heads) {
 }  // namespace
 
 SeededCells::SeededCells(std::uint32_t seed, TensorId tensor)
-    : state_(mix(static_cast<std::uint64_t>(seed) << 8 | static_cast<std::uint64_t>(tensor))) {}
+    : state_(attention::mix(static_cast<std::uint64_t>(seed) << 8 | static_cast<std::uint64_t>(tensor))) {}
 
-// The sum of sixteen even draws is normal as far as two decimals show, and takes whole numbers only: the same
-// on every machine. Rejected: Box and Muller's transform, whose logarithm and cosine differ in their last
-// bits, and take 4 KB.
 float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
-  constexpr std::int64_t mean = 16 * 65535 / 2, deviation = 75675;  // 65536 · √(16/12)
-  std::uint64_t bits = mix(mix(state_ ^ head) ^ (static_cast<std::uint64_t>(row) << 32 | col));
-  std::int64_t sum = -mean;
-  for (int word = 0; word < 4; ++word) {
-    for (int part = 0; part < 64; part += 16) sum += static_cast<std::int64_t>(bits >> part & 0xffff);
-    bits = mix(bits);
-  }
-  const std::int64_t half = sum < 0 ? -deviation / 2 : deviation / 2;
-  return static_cast<float>((sum * 100 + half) / deviation) / 100.0f;
+  const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 | col;
+  const std::int64_t sum = attention::normalSum(attention::mix(attention::mix(state_ ^ head) ^ place));
+  const std::int64_t half = sum < 0 ? -attention::kNormalUnit / 2 : attention::kNormalUnit / 2;
+  return static_cast<float>((sum * 100 + half) / attention::kNormalUnit) / 100.0f;
 }
 
 Axes axes(const State& state, TensorId id) {

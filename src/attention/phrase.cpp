@@ -1,0 +1,34 @@
+#include "attention/phrase.h"
+
+namespace attention::phrase {
+namespace {
+
+constexpr int kLongSum = 8;      // sums of more terms than this are shown by their first and last ones
+constexpr int kFirstShown = 4;   // so many from the front,
+constexpr int kLastShown = 2;    // and so many from the end
+
+}  // namespace
+
+std::string subscript(int number) {
+  static constexpr const char* kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  std::string out;
+  for (char c : std::to_string(number)) out += kDigits[c - '0'];
+  return out;
+}
+
+void join(const std::function<Piece(int)>& piece, int count, const char* between, std::string& text,
+          std::vector<CellRef>& cells) {
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) text += between;
+    if (count > kLongSum && i == kFirstShown) {
+      text += "…";
+      i = count - kLastShown - 1;
+      continue;
+    }
+    Piece next = piece(i);
+    text += next.first;
+    cells.insert(cells.end(), next.second.begin(), next.second.end());
+  }
+}
+
+}  // namespace attention::phrase
