@@ -6,15 +6,46 @@
 
 namespace attention {
 
-/// How a query and a key become one number. Both from Vaswani et al. 2017, section 3.2.1 (dot: Luong et al. 2015).
+/// How a query and a key become one number.
 enum class Score : std::uint8_t {
-  dot,     ///< q·k
-  scaled,  ///< q·k·scale
+  dot,       ///< q·k (Luong et al. 2015, eq. 8, "dot")
+  scaled,    ///< q·k·scale (Vaswani et al. 2017, section 3.2.1)
+  general,   ///< qᵀ·W_a·k (Luong et al. 2015, eq. 8, "general")
+  additive,  ///< v_aᵀ·tanh(W_a·q + U_a·k) (Bahdanau et al. 2015, appendix A.1.2)
+  cosine,    ///< q·k / (|q|·|k|) (Graves et al. 2014, eq. 6); 0 where one of them is 0
 };
 
-/// How a row of scores becomes a row of weights.
+/// How a row of scores (÷ temperature) becomes a row of weights. Masked keys get 0 from each.
 enum class Normalizer : std::uint8_t {
-  softmax,  ///< exp(s - max) / sum; a row with every key masked gives zeros
+  softmax,    ///< exp(s - max) / sum; a row with every key masked gives zeros
+  sparsemax,  ///< the nearest point of the simplex (Martins and Astudillo 2016, algorithm 1)
+  sigmoid,    ///< 1 / (1 + exp(-s)); rows need not sum to 1
+  relu,       ///< max(s, 0); rows need not sum to 1
+  hardmax,    ///< 1 for the largest, the first of equal ones; 0 for the rest
+  none,       ///< the scores themselves
+};
+
+/// Where the order of the tokens comes in.
+enum class Position : std::uint8_t {
+  none,
+  sinusoidal,  ///< added to X (Vaswani et al. 2017, section 3.5); projected layers only
+  rotary,      ///< Q and K are turned in pairs of neighbouring columns (Su et al. 2021, eq. 34); headDim must be even
+  alibi,       ///< a bias of -slope·distance on the scores (Press et al. 2022); slope of head h: 2^(-8(h+1)/heads)
+};
+
+/// Which pairs of query and key a sparse layer looks at: the union of the parts that are on (not 0). `position` is
+/// query + causalOffset. Nothing on: every pair.
+struct Pattern {
+  int local = 0;         ///< |position - key| < local·dilation, in steps of dilation (Beltagy et al. 2020, "Longformer")
+  int dilation = 1;      ///< of local, >= 1
+  int stride = 0;        ///< (position - key) is a multiple of it (Child et al. 2019, "Sparse Transformer")
+  int block = 0;         ///< the same block of so many tokens
+  int global = 0;        ///< the first so many tokens see all and are seen by all (Longformer; BigBird)
+  int random = 0;        ///< so many keys a query, drawn by `seed` (Zaheer et al. 2020, "BigBird")
+  std::uint32_t seed = 1;
+
+  bool any() const { return local || stride || block || global || random; }
+  bool operator==(const Pattern&) const = default;
 };
 
 /// Limits that are checked before anything is allocated.
@@ -39,13 +70,22 @@ struct Spec {
 
   Score score = Score::scaled;
   float scale = 0.0f;        ///< for Score::scaled; 0 stands for 1/√headDim
+  float softcap = 0.0f;      ///< c·tanh(score / c) where c > 0 (Gemma 2); 0: none
   float temperature = 1.0f;  ///< 1e-6 to 1e6; scores are divided by it before the normaliser
   Normalizer normalizer = Normalizer::softmax;
+  Position position = Position::none;
 
   bool causal = false;    ///< key j is visible to query i when j <= i + causalOffset
   int causalOffset = 0;   ///< keys cached before this block of queries, >= 0
   int windowLeft = -1;    ///< keys before i + causalOffset that stay visible; -1: unbounded
   int windowRight = -1;   ///< keys after it; -1: unbounded
+  int prefix = 0;         ///< the first so many keys are visible whatever causal says (prefix language model)
+  int keyLength = -1;     ///< keys from here on are padding; -1: none is
+  Pattern pattern;
+  /// The named mistake: softmax over all keys, then masked weights become 0. Rows no longer sum to 1.
+  bool maskAfterSoftmax = false;
+
+  std::uint64_t hiddenHeads = 0;  ///< bit h: head h is left out of concat, to see what it adds
 
   bool operator==(const Spec&) const = default;
 };
@@ -53,10 +93,17 @@ struct Spec {
 /// The factor that raw scores are multiplied by: 1 for dot, else `scale`, or 1/√headDim where that is 0.
 float scaleFactor(const Spec& spec);
 
-/// Is key `key` visible to query `query` by the causal rule and the window (painted cells are not asked)?
+/// Is this the layer whose every edit has an incremental path: dot or scaled scores, softmax, no more than a causal
+/// mask with a window, painted cells and padding? Others are recomputed.
+bool isPlain(const Spec& spec);
+
+/// Is key `key` visible to query `query` by everything but painted cells?
 bool isVisible(const Spec& spec, int query, int key);
 
-/// Half-open range of keys that the causal rule and the window leave visible to `query`.
+/// How many of the scores of one head are computed, painted cells not asked.
+std::int64_t visibleCount(const Spec& spec);
+
+/// Half-open range of keys outside of which `query` sees none. For plain layers all inside are visible, but painted ones.
 struct KeyRange {
   int begin = 0, end = 0;
 };
@@ -66,9 +113,12 @@ KeyRange visibleKeys(const Spec& spec, int query);
 /// Either x, wQ, wK, wV (and maybe wO) are set, and q, k, v are null; or q, k, v are set and the others null.
 /// x [1, queryCount, modelDim]; wQ [1, modelDim, heads·headDim]; wK [1, modelDim, kvHeads·headDim];
 /// wV [1, modelDim, kvHeads·valueDim]; wO [1, heads·valueDim, any]. Head h of Q is columns h·headDim … of x·wQ.
-/// A projected layer is self-attention: keyCount is queryCount.
+/// xKv [1, keyCount, modelDim] is what keys and values are made of in cross-attention; null for self-attention, where
+/// keyCount is queryCount.
+/// wA [heads, headDim, headDim] for general and additive scores, uA the same for additive, vA [heads, 1, headDim].
 struct Inputs {
   const Tensor* x = nullptr;
+  const Tensor* xKv = nullptr;
   const Tensor* wQ = nullptr;
   const Tensor* wK = nullptr;
   const Tensor* wV = nullptr;
@@ -76,6 +126,9 @@ struct Inputs {
   const Tensor* q = nullptr;
   const Tensor* k = nullptr;
   const Tensor* v = nullptr;
+  const Tensor* wA = nullptr;
+  const Tensor* uA = nullptr;
+  const Tensor* vA = nullptr;
   const PaintedMask* painted = nullptr;
   bool projected() const { return x != nullptr; }
 };

@@ -13,8 +13,15 @@ namespace attention {
 enum class TensorId : std::uint8_t {
   x, w_q, w_k, w_v, w_o,     // inputs of a projected layer, [1, rows, cols]
   q, k, v,                   // [H, L, d]; inputs, or projections of x
-  raw,                       // q·k, [H, Lq, Lk]
+  x_kv,                      // input: the other sequence of cross-attention, [1, Lk, model]
+  w_a, u_a, v_a,             // inputs of general and additive scores, [H, d, d], [H, d, d], [H, 1, d]
+  positions,                 // sinusoids, [1, L, model]; angles of rotary, [1, L, d/2]
+  x_positioned, x_kv_positioned,  // x + positions, sinusoidal only
+  q_rotated, k_rotated,      // rotary only
+  raw,                       // q·k, or what the score makes of the pair, [H, Lq, Lk]
   scores,                    // after the scale
+  softcapped,                // after the soft cap
+  biased,                    // after the bias
   masked,                    // after the mask: masked cells are -inf
   exponentials,              // exp(masked / temperature - row_max)
   row_max, row_sum,          // [H, Lq, 1]; of masked / temperature, of exponentials
@@ -32,7 +39,9 @@ std::optional<TensorId> tensorNamed(std::string_view name);
 
 /// The intermediates. Filled by forward(), kept up to date by Engine. Fully masked rows have row_max -inf,
 /// row_sum 0, weights 0 and output 0. No NaN appears from finite input.
+/// Those of steps that the layer does not have (positions, softcapped …) are empty.
 struct Trace {
+  Tensor positions, xPositioned, xKvPositioned, qRotated, kRotated, softcapped, biased;
   Tensor q, k, v;
   Tensor raw, scores, masked, exponentials, rowMax, rowSum, weights;
   Tensor headOutput, concat, output;
