@@ -36,6 +36,9 @@ bool sameShapes(const Spec& a, const Spec& b) {
          a.headDim == b.headDim && a.valueDim == b.valueDim;
 }
 
+/// Others than these are recomputed.
+bool hasUpdates(const Spec& spec, const Inputs& inputs) { return isPlain(spec) && !inputs.xKv; }
+
 const Tensor* inputOf(const Inputs& in, TensorId id) {
   switch (id) {
     case TensorId::x: return in.x;
@@ -67,8 +70,8 @@ float tempered(float masked, float inverseTemperature) {
 
 void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes) {
   if (changes.empty()) return;
-  const bool sameLayer =
-      sameShapes(spec, spec_) && columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;
+  const bool sameLayer = sameShapes(spec, spec_) && columns(inputs.x) == modelDim_ &&
+                         columns(inputs.wO) == outputDim_ && hasUpdates(spec, inputs) && hasUpdates(spec_, inputs_);
   previous_ = spec_, spec_ = spec, inputs_ = inputs;
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
   // Options reach everything after the scores; together with other changes one recomputation serves them all.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "attention/position.h"
+
 namespace attention {
 namespace {
 
@@ -16,6 +18,14 @@ kernels::Out writing(Tensor& tensor, int head) {
   return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
 }
 
+/// Are all steps from Q, K and V to head_output among those of the kernels? Others go row by row.
+bool isKernelCall(const Spec& spec) {
+  Spec rest = spec;
+  rest.position = isBiased(spec) ? spec.position : Position::none;
+  rest.softcap = 0.0f, rest.hiddenHeads = 0;
+  return isPlain(rest);
+}
+
 /// The traced call for the key heads of `kvHeads` and the query heads that read them.
 kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHeads, Trace& trace) {
   const int group = spec.heads / spec.kvHeads, first = kvHeads.begin * group;
@@ -23,18 +33,19 @@ kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHe
   call.heads = kvHeads.size() * group, call.kvHeads = kvHeads.size();
   call.queryCount = spec.queryCount, call.keyCount = spec.keyCount;
   call.headDim = spec.headDim, call.valueDim = spec.valueDim;
-  call.q = reading(trace.q, first);
-  call.k = reading(trace.k, kvHeads.begin);
+  call.q = reading(queriesOf(trace), first);
+  call.k = reading(keysOf(trace), kvHeads.begin);
   call.v = reading(trace.v, kvHeads.begin);
-  call.scale = scaleFactor(spec), call.temperature = spec.temperature;
+  call.scale = scaleFactor(spec), call.softcap = spec.softcap, call.temperature = spec.temperature;
   call.causal = spec.causal, call.causalOffset = spec.causalOffset;
-  call.windowLeft = spec.windowLeft, call.windowRight = spec.windowRight;
+  call.windowLeft = spec.windowLeft, call.windowRight = spec.windowRight, call.keyLength = spec.keyLength;
   if (painted && !painted->empty()) {
     call.blocked = painted->blocked.data();
     call.blockedRowStride = painted->cols;
   }
   call.raw = writing(trace.raw, first);
   call.scores = writing(trace.scores, first);
+  if (isSoftcapped(spec)) call.softcapped = writing(trace.softcapped, first);
   call.masked = writing(trace.masked, first);
   call.exponentials = writing(trace.exponentials, first);
   call.rowMax = writing(trace.rowMax, first);
@@ -44,18 +55,32 @@ kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHe
   return call;
 }
 
-void forwardHeads(const Spec& spec, const PaintedMask* painted, Span kvHeads, Trace& trace, Scratch& scratch) {
-  if (kernels::forward(kernels::best(), callFor(spec, painted, kvHeads, trace), scratch.workspace)) return;
-  // No scratch memory was to be had: row by row then, which is slower and needs none.
-  const Span queries{0, spec.queryCount}, keys{0, spec.keyCount};
+/// Any layer, a row at a time while it is in the cache.
+void forwardRows(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace, Scratch& scratch) {
+  scratch.scorer.prepare(spec, in, trace);
+  const Span keys{0, spec.keyCount};
   const int group = spec.heads / spec.kvHeads;
   for (int h = kvHeads.begin * group; h < kvHeads.end * group; ++h) {
-    makeRaw(spec, h, queries, keys, trace);
-    makeScores(spec, h, queries, keys, trace);
-    makeMasked(spec, painted, h, queries, keys, trace);
-    makeWeights(spec, h, queries, trace);
-    makeHeadOutput(spec, h, queries, trace);
+    for (int i = 0; i < spec.queryCount; ++i) {
+      const Span query{i, i + 1};
+      scratch.scorer.makeRow(h, i, trace);
+      makeScores(spec, h, query, keys, trace);
+      makeSoftcapped(spec, h, query, trace);
+      makeBiased(spec, h, query, trace);
+      makeMasked(spec, in.painted, h, query, keys, trace);
+      makeWeights(spec, h, query, trace);
+      maskWeights(spec, in.painted, h, query, trace);
+      makeHeadOutput(spec, h, query, trace);
+    }
   }
+}
+
+void forwardHeads(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace, Scratch& scratch) {
+  const bool isDone = isKernelCall(spec) && kernels::forward(kernels::best(), callFor(spec, in.painted, kvHeads, trace),
+                                                             scratch.workspace);
+  if (isDone) return;
+  // Other steps than the kernels have, or no scratch memory: row by row, which is slower and for plain layers needs none.
+  forwardRows(spec, in, kvHeads, trace, scratch);
 }
 
 /// A block of a matrix: rows `stride` floats apart.
@@ -91,15 +116,15 @@ View transposed(const Tensor& tensor, int head, int first, int count, Scratch& s
 
 /// All of Q, K or V: by `make` where it is copied or small, else as one product a head.
 template <class Make>
-void makeAll(const Inputs& in, const Tensor* weights, Tensor& out, Make make, Scratch& scratch) {
+void makeAll(const Tensor* x, const Tensor* weights, Tensor& out, Make make, Scratch& scratch) {
   const Span rows{0, out.rows()}, cols{0, out.cols()};
-  const bool small = !in.projected() || std::int64_t{out.rows()} * out.cols() * in.x->cols() < kPackingPays;
+  const bool small = !x || std::int64_t{out.rows()} * out.cols() * x->cols() < kPackingPays;
   for (int h = 0; h < out.heads(); ++h) {
     if (small) {
       make(h, rows, cols);
     } else {
       const View w = transposed(*weights, 0, h * out.cols(), out.cols(), scratch);
-      multiplyTransposed({in.x->data(), in.x->cols(), in.x->rows(), in.x->cols()}, w, out.head(h), out.cols(), scratch);
+      multiplyTransposed({x->data(), x->cols(), x->rows(), x->cols()}, w, out.head(h), out.cols(), scratch);
     }
   }
 }
@@ -107,7 +132,9 @@ void makeAll(const Inputs& in, const Tensor* weights, Tensor& out, Make make, Sc
 }  // namespace
 
 void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch) {
-  forwardHeads(spec, painted, {kvHead, kvHead + 1}, trace, scratch);
+  Inputs inputs;  // of which nothing else is looked at from here on
+  inputs.painted = painted;
+  forwardHeads(spec, inputs, {kvHead, kvHead + 1}, trace, scratch);
 }
 
 void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch) {
@@ -141,10 +168,13 @@ void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
 
 void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
   shapeTrace(spec, in, trace);
-  makeAll(in, in.wQ, trace.q, [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); }, scratch);
-  makeAll(in, in.wK, trace.k, [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); }, scratch);
-  makeAll(in, in.wV, trace.v, [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
-  forwardHeads(spec, in.painted, {0, spec.kvHeads}, trace, scratch);
+  addPositions(spec, in, trace);
+  const Tensor *x = queryRows(in, trace), *xKv = keyRows(in, trace);
+  makeAll(x, in.wQ, trace.q, [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); }, scratch);
+  makeAll(xKv, in.wK, trace.k, [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); }, scratch);
+  makeAll(xKv, in.wV, trace.v, [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
+  rotate(spec, trace);
+  forwardHeads(spec, in, {0, spec.kvHeads}, trace, scratch);
   for (int h = 0; h < spec.heads; ++h) makeConcat(spec, h, {0, spec.queryCount}, trace);
   forwardOutput(in, trace, scratch);
 }

@@ -3,21 +3,20 @@
 #include <algorithm>
 
 #include "attention/explain.h"
+#include "attention/mask.h"
+#include "attention/position.h"
 #include "attention/steps.h"
 
 namespace attention {
 namespace {
 
-bool isSeen(const Spec& spec, const Inputs& inputs, int query, int key) {
-  return isVisible(spec, query, key) && !(inputs.painted && inputs.painted->isBlocked(query, key));
-}
-
-/// The keys within `keys` that `query` sees, as runs of neighbours: painted cells make holes.
+/// The keys within `keys` that `query` sees, as runs of neighbours: painted cells and patterns make holes.
 std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int query, Span keys) {
   std::vector<Span> runs;
   const KeyRange range = visibleKeys(spec, query);
+  const MaskRow mask(spec, query);
   for (int j = std::max(range.begin, keys.begin); j < std::min(range.end, keys.end); ++j) {
-    if (inputs.painted && inputs.painted->isBlocked(query, j)) continue;
+    if (!mask.sees(j) || (inputs.painted && inputs.painted->isBlocked(query, j))) continue;
     if (!runs.empty() && runs.back().end == j) {
       ++runs.back().end;
     } else {
@@ -32,16 +31,55 @@ bool sameRuns(const std::vector<Span>& a, const std::vector<Span>& b) {
                     [](Span s, Span t) { return s.begin == t.begin && s.end == t.end; });
 }
 
+/// What of a row of scores a weight is made from.
+enum class Reach { softmax, row, cell };
+
+Reach reachOf(Normalizer normalizer) {
+  switch (normalizer) {
+    case Normalizer::softmax: return Reach::softmax;
+    case Normalizer::sparsemax:
+    case Normalizer::hardmax: return Reach::row;
+    case Normalizer::sigmoid:
+    case Normalizer::relu:
+    case Normalizer::none: return Reach::cell;
+  }
+  return Reach::row;
+}
+
 /// Collects regions, each once.
 class Lineage {
  public:
-  Lineage(const Spec& spec, const Inputs& inputs) : spec_(spec), inputs_(inputs) {}
+  Lineage(const Spec& spec, const Inputs& inputs) : spec_(spec), inputs_(inputs), reach_(reachOf(spec.normalizer)) {}
   std::vector<Region> take() { return std::move(regions_); }
 
  protected:
   int group() const { return spec_.heads / spec_.kvHeads; }
   Span queries() const { return {0, spec_.queryCount}; }
   Span keys() const { return {0, spec_.keyCount}; }
+  Span dims() const { return {0, spec_.headDim}; }
+  Span model() const { return {0, inputs_.x->cols()}; }
+  bool isSinusoidal() const { return spec_.position == Position::sinusoidal; }
+  /// The two columns that rotary positions turn together.
+  static Span pairOf(int col) { return {col - col % 2, col - col % 2 + 2}; }
+
+  /// The scores of a pair up to, and without, `end`, in the order in which they are made.
+  std::vector<TensorId> pairsBefore(TensorId end) const {
+    std::vector<TensorId> pairs;
+    for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::softcapped, TensorId::biased}) {
+      if (id == end) break;
+      if (id == TensorId::softcapped && !isSoftcapped(spec_)) continue;
+      if (id == TensorId::biased && !isBiased(spec_)) continue;
+      pairs.push_back(id);
+    }
+    return pairs;
+  }
+
+  bool isSeen(int query, int key) const { return !seenKeys(spec_, inputs_, query, {key, key + 1}).empty(); }
+  /// The keys that take part in the normaliser: under the mistake of masking after it, all.
+  std::vector<Span> scoredKeys(int query, Span keys) const {
+    return spec_.maskAfterSoftmax ? std::vector<Span>{keys} : seenKeys(spec_, inputs_, query, keys);
+  }
+  bool isScored(int query, int key) const { return spec_.maskAfterSoftmax || isSeen(query, key); }
 
   void add(TensorId tensor, int head, Span rows, Span cols) {
     if (rows.empty() || cols.empty()) return;
@@ -62,9 +100,13 @@ class Lineage {
       runs = std::move(next), first = i;
     }
   }
+  void addScored(TensorId tensor, int head, Span rows, Span columns) {
+    spec_.maskAfterSoftmax ? add(tensor, head, rows, columns) : addSeen(tensor, head, rows, columns);
+  }
 
   const Spec& spec_;
   const Inputs& inputs_;
+  const Reach reach_;
 
  private:
   std::vector<Region> regions_;
@@ -76,58 +118,96 @@ class Sources : public Lineage {
 
   void of(CellRef cell) {
     const auto [tensor, h, i, j] = cell;
-    const bool seen = tensor >= TensorId::masked && tensor <= TensorId::weights && tensor != TensorId::row_max &&
-                      tensor != TensorId::row_sum && isSeen(spec_, inputs_, i, j);
+    const Span row{i, i + 1}, col{j, j + 1};
     switch (tensor) {
-      case TensorId::q: return projection(TensorId::w_q, {i, i + 1}, h * spec_.headDim + j, 1);
-      case TensorId::k: return projection(TensorId::w_k, {i, i + 1}, h * spec_.headDim + j, 1);
-      case TensorId::v: return projection(TensorId::w_v, {i, i + 1}, h * spec_.valueDim + j, 1);
-      case TensorId::raw: return ofRaw(h, i, {j, j + 1});
-      case TensorId::scores: return addCell(TensorId::raw, h, i, j), ofRaw(h, i, {j, j + 1});
-      case TensorId::masked: return seen ? ofMasked(h, i, {j, j + 1}) : void();
-      case TensorId::row_max: return addSeen(TensorId::masked, h, {i, i + 1}, keys()), ofMasked(h, i, keys());
-      case TensorId::exponentials: return seen ? ofExponentials(h, i, {j, j + 1}) : void();
+      case TensorId::x_positioned: return ofPositioned(TensorId::x, firstPosition(spec_, inputs_), row, col);
+      case TensorId::x_kv_positioned: return ofPositioned(TensorId::x_kv, 0, row, col);
+      case TensorId::q: return projection(TensorId::w_q, row, h * spec_.headDim + j, 1);
+      case TensorId::k: return projection(TensorId::w_k, row, h * spec_.headDim + j, 1);
+      case TensorId::v: return projection(TensorId::w_v, row, h * spec_.valueDim + j, 1);
+      case TensorId::q_rotated: return ofRotated(TensorId::q, h, spec_.causalOffset, row, pairOf(j));
+      case TensorId::k_rotated: return ofRotated(TensorId::k, h, 0, row, pairOf(j));
+      case TensorId::raw: return ofRaw(h, i, col);
+      case TensorId::scores:
+      case TensorId::softcapped:
+      case TensorId::biased:
+        for (TensorId id : pairsBefore(tensor)) addCell(id, h, i, j);
+        return ofRaw(h, i, col);
+      case TensorId::masked: return isScored(i, j) ? ofMasked(h, i, col) : void();
+      case TensorId::row_max: return addScored(TensorId::masked, h, row, keys()), ofMasked(h, i, keys());
+      case TensorId::exponentials: return isScored(i, j) ? ofExponentials(h, i, col) : void();
       case TensorId::row_sum:
-        return addSeen(TensorId::exponentials, h, {i, i + 1}, keys()), ofExponentials(h, i, keys());
-      case TensorId::weights: return seen ? ofWeights(h, i, {j, j + 1}) : void();
-      case TensorId::head_output: return ofHeadOutput(h, i, {j, j + 1});
-      case TensorId::concat: return ofConcat(i, {j, j + 1});
+        return addScored(TensorId::exponentials, h, row, keys()), ofExponentials(h, i, keys());
+      case TensorId::weights: return isSeen(i, j) ? ofWeights(h, i, col) : void();
+      case TensorId::head_output: return ofHeadOutput(h, i, col);
+      case TensorId::concat: return ofConcat(i, col);
       case TensorId::output: return ofOutput(i, j);
       default: return;  // inputs
     }
   }
 
  private:
+  void ofPositioned(TensorId x, int firstRow, Span rows, Span cols) {
+    add(x, 0, rows, cols);
+    add(TensorId::positions, 0, {firstRow + rows.begin, firstRow + rows.end}, cols);
+  }
+  /// Q, K or V, of rows of x or x_kv.
   void projection(TensorId weights, Span rows, int firstCol, int cols) {
     if (!inputs_.projected()) return;
-    const Span model{0, inputs_.x->cols()};
-    add(TensorId::x, 0, rows, model);
-    add(weights, 0, model, {firstCol, firstCol + cols});
+    const bool isOther = inputs_.xKv && weights != TensorId::w_q;
+    const TensorId x = isOther ? TensorId::x_kv : TensorId::x;
+    if (isSinusoidal()) {
+      add(isOther ? TensorId::x_kv_positioned : TensorId::x_positioned, 0, rows, model());
+      ofPositioned(x, isOther ? 0 : firstPosition(spec_, inputs_), rows, model());
+    } else {
+      add(x, 0, rows, model());
+    }
+    add(weights, 0, model(), {firstCol, firstCol + cols});
+  }
+  void ofRotated(TensorId from, int head, int firstRow, Span rows, Span cols) {
+    add(from, head, rows, cols);
+    add(TensorId::positions, 0, {firstRow + rows.begin, firstRow + rows.end}, {cols.begin / 2, cols.end / 2});
+    projection(from == TensorId::q ? TensorId::w_q : TensorId::w_k, rows, head * spec_.headDim + cols.begin, cols.size());
   }
   void ofRaw(int h, int i, Span columns) {
-    const Span dims{0, spec_.headDim};
     const int g = h / group();
-    add(TensorId::q, h, {i, i + 1}, dims);
-    add(TensorId::k, g, columns, dims);
-    projection(TensorId::w_q, {i, i + 1}, h * spec_.headDim, spec_.headDim);
-    projection(TensorId::w_k, columns, g * spec_.headDim, spec_.headDim);
+    const Span row{i, i + 1};
+    if (isRotary(spec_)) {
+      add(TensorId::q_rotated, h, row, dims());
+      add(TensorId::k_rotated, g, columns, dims());
+      ofRotated(TensorId::q, h, spec_.causalOffset, row, dims());
+      ofRotated(TensorId::k, g, 0, columns, dims());
+    } else {
+      add(TensorId::q, h, row, dims());
+      add(TensorId::k, g, columns, dims());
+      projection(TensorId::w_q, row, h * spec_.headDim, spec_.headDim);
+      projection(TensorId::w_k, columns, g * spec_.headDim, spec_.headDim);
+    }
+    if (spec_.score == Score::general || spec_.score == Score::additive) add(TensorId::w_a, h, dims(), dims());
+    if (spec_.score != Score::additive) return;
+    add(TensorId::u_a, h, dims(), dims());
+    add(TensorId::v_a, h, {0, 1}, dims());
   }
   void ofMasked(int h, int i, Span columns) {
-    addSeen(TensorId::scores, h, {i, i + 1}, columns);
-    addSeen(TensorId::raw, h, {i, i + 1}, columns);
-    for (Span run : seenKeys(spec_, inputs_, i, columns)) ofRaw(h, i, run);
+    for (TensorId id : pairsBefore(TensorId::masked)) addScored(id, h, {i, i + 1}, columns);
+    for (Span run : scoredKeys(i, columns)) ofRaw(h, i, run);
   }
   void ofExponentials(int h, int i, Span columns) {
-    addSeen(TensorId::masked, h, {i, i + 1}, columns);
+    addScored(TensorId::masked, h, {i, i + 1}, columns);
     addCell(TensorId::row_max, h, i, 0);
-    addSeen(TensorId::masked, h, {i, i + 1}, keys());
+    addScored(TensorId::masked, h, {i, i + 1}, keys());
     ofMasked(h, i, keys());
   }
   void ofWeights(int h, int i, Span columns) {
-    addSeen(TensorId::exponentials, h, {i, i + 1}, columns);
-    addCell(TensorId::row_sum, h, i, 0);
-    addSeen(TensorId::exponentials, h, {i, i + 1}, keys());
-    ofExponentials(h, i, keys());
+    if (reach_ == Reach::softmax) {
+      addSeen(TensorId::exponentials, h, {i, i + 1}, columns);
+      addCell(TensorId::row_sum, h, i, 0);
+      addScored(TensorId::exponentials, h, {i, i + 1}, keys());
+      return ofExponentials(h, i, keys());
+    }
+    const Span from = reach_ == Reach::cell ? columns : keys();
+    addSeen(TensorId::masked, h, {i, i + 1}, from);
+    ofMasked(h, i, from);
   }
   void ofHeadOutput(int h, int i, Span cols) {
     const std::vector<Span> runs = seenKeys(spec_, inputs_, i, keys());
@@ -142,6 +222,7 @@ class Sources : public Lineage {
   }
   void ofConcat(int i, Span cols) {
     for (int h = cols.begin / spec_.valueDim; h * spec_.valueDim < cols.end; ++h) {
+      if (isHidden(spec_, h)) continue;
       const int first = h * spec_.valueDim;
       const Span part{std::max(0, cols.begin - first), std::min(spec_.valueDim, cols.end - first)};
       add(TensorId::head_output, h, {i, i + 1}, part);
@@ -165,53 +246,100 @@ class Feeds : public Lineage {
     const auto [tensor, h, i, j] = cell;
     const Span row{i, i + 1}, col{j, j + 1};
     switch (tensor) {
-      case TensorId::x: return ofX(i);
+      case TensorId::x: return ofX(i, col);
+      case TensorId::x_kv: return ofXKv(i, col);
+      case TensorId::x_positioned: return ofPositionedX(i);
+      case TensorId::x_kv_positioned: return ofKeysAndValues(row);
+      case TensorId::positions: return ofPositions(i, j);
       case TensorId::w_q: return ofQueries(true, j / spec_.headDim, queries(), j % spec_.headDim);
       case TensorId::w_k: return ofKeys(true, j / spec_.headDim, keys(), j % spec_.headDim);
       case TensorId::w_v: return ofValues(true, j / spec_.valueDim, keys(), j % spec_.valueDim);
       case TensorId::w_o: return add(TensorId::output, 0, queries(), col);
+      case TensorId::w_a: return spec_.score == Score::general || spec_.score == Score::additive ? ofScoreWeights(h) : void();
+      case TensorId::u_a:
+      case TensorId::v_a: return spec_.score == Score::additive ? ofScoreWeights(h) : void();
       case TensorId::q: return ofQueries(false, h, row, j);
       case TensorId::k: return ofKeys(false, h, row, j);
       case TensorId::v: return ofValues(false, h, row, j);
-      case TensorId::raw: return addCell(TensorId::scores, h, i, j), ofScores(h, row, col);
-      case TensorId::scores: return ofScores(h, row, col);
-      case TensorId::masked: return isSeen(spec_, inputs_, i, j) ? ofMaskedRows(h, row) : void();
+      case TensorId::q_rotated: return ofRaw(h, row, keys());
+      case TensorId::k_rotated: return ofRawOfKeys(h, row);
+      case TensorId::raw:
+      case TensorId::scores:
+      case TensorId::softcapped:
+      case TensorId::biased: return ofPairs(tensor, h, row, col);
+      case TensorId::masked: return isScored(i, j) ? ofMasked(h, row, col) : void();
       case TensorId::row_max: return ofRowMax(h, row);
-      case TensorId::exponentials: return isSeen(spec_, inputs_, i, j) ? ofExponentials(h, row) : void();
+      case TensorId::exponentials: return isScored(i, j) ? ofExponentials(h, row) : void();
       case TensorId::row_sum: return ofRowSum(h, row);
-      case TensorId::weights: return isSeen(spec_, inputs_, i, j) ? ofWeights(h, row) : void();
+      case TensorId::weights: return isSeen(i, j) ? ofWeights(h, row) : void();
       case TensorId::head_output: return ofHeadOutput(h, row, col);
-      case TensorId::concat: return ofConcat(row, col);
+      case TensorId::concat: return isHidden(spec_, j / spec_.valueDim) ? void() : ofConcat(row, col);
       case TensorId::output: return;
     }
   }
 
  private:
-  void ofX(int i) {
+  void ofX(int i, Span cols) {
+    if (isSinusoidal()) add(TensorId::x_positioned, 0, {i, i + 1}, cols);
+    ofPositionedX(i);
+  }
+  void ofXKv(int i, Span cols) {
+    if (isSinusoidal()) add(TensorId::x_kv_positioned, 0, {i, i + 1}, cols);
+    ofKeysAndValues({i, i + 1});
+  }
+  void ofPositionedX(int i) {
     const Span row{i, i + 1};
-    for (int h = 0; h < spec_.heads; ++h) add(TensorId::q, h, row, {0, spec_.headDim});
-    for (int g = 0; g < spec_.kvHeads; ++g) {
-      add(TensorId::k, g, row, {0, spec_.headDim});
-      add(TensorId::v, g, row, {0, spec_.valueDim});
-    }
     for (int h = 0; h < spec_.heads; ++h) {
-      ofRaw(h, row, keys());
-      ofRaw(h, queries(), row);
-      ofSeeing(h, row, {0, spec_.valueDim});
+      add(TensorId::q, h, row, dims());
+      ofRotatedQueries(h, row, dims());
     }
+    if (!inputs_.xKv) ofKeysAndValues(row);
+  }
+  void ofKeysAndValues(Span rows) {
+    for (int g = 0; g < spec_.kvHeads; ++g) {
+      add(TensorId::k, g, rows, dims());
+      add(TensorId::v, g, rows, {0, spec_.valueDim});
+      ofRotatedKeys(g, rows, dims());
+    }
+    for (int h = 0; h < spec_.heads; ++h) ofSeeing(h, rows, {0, spec_.valueDim});
+  }
+  void ofPositions(int i, int j) {
+    const Span columns{j, j + 1}, turned{2 * j, 2 * j + 2};
+    const int query = i - (isRotary(spec_) ? spec_.causalOffset : firstPosition(spec_, inputs_));
+    const bool isQuery = query >= 0 && query < spec_.queryCount, isKey = i < spec_.keyCount;
+    if (isSinusoidal()) {
+      if (isQuery) ofX(query, columns);
+      if (inputs_.xKv && isKey) ofXKv(i, columns);
+      return;
+    }
+    for (int h = 0; h < spec_.heads && isQuery; ++h) ofRotatedQueries(h, {query, query + 1}, turned);
+    for (int g = 0; g < spec_.kvHeads && isKey; ++g) ofRotatedKeys(g, {i, i + 1}, turned);
+  }
+  /// From rows of Q on, of which `cols` are turned together where positions are rotary.
+  void ofRotatedQueries(int h, Span rows, Span cols) {
+    if (isRotary(spec_)) add(TensorId::q_rotated, h, rows, cols);
+    ofRaw(h, rows, keys());
+  }
+  void ofRotatedKeys(int g, Span rows, Span cols) {
+    if (isRotary(spec_)) add(TensorId::k_rotated, g, rows, cols);
+    ofRawOfKeys(g, rows);
   }
   void ofQueries(bool projected, int h, Span rows, int col) {
     if (projected) add(TensorId::q, h, rows, {col, col + 1});
-    ofRaw(h, rows, keys());
+    ofRotatedQueries(h, rows, pairOf(col));
   }
   void ofKeys(bool projected, int g, Span rows, int col) {
     if (projected) add(TensorId::k, g, rows, {col, col + 1});
+    ofRotatedKeys(g, rows, pairOf(col));
+  }
+  void ofRawOfKeys(int g, Span rows) {
     for (int h = g * group(); h < (g + 1) * group(); ++h) ofRaw(h, queries(), rows);
   }
   void ofValues(bool projected, int g, Span rows, int col) {
     if (projected) add(TensorId::v, g, rows, {col, col + 1});
     for (int h = g * group(); h < (g + 1) * group(); ++h) ofSeeing(h, rows, {col, col + 1});
   }
+  void ofScoreWeights(int h) { ofRaw(h, queries(), keys()); }
   /// Columns of the outputs of the queries that see any of `columns`.
   void ofSeeing(int h, Span columns, Span cols) {
     forSeeing(columns, queries(), [&](Span rows) {
@@ -231,19 +359,28 @@ class Feeds : public Lineage {
   }
   void ofRaw(int h, Span rows, Span columns) {
     add(TensorId::raw, h, rows, columns);
-    add(TensorId::scores, h, rows, columns);
-    ofScores(h, rows, columns);
+    ofPairs(TensorId::raw, h, rows, columns);
   }
-  void ofScores(int h, Span rows, Span columns) {
-    addSeen(TensorId::masked, h, rows, columns);
-    forSeeing(columns, rows, [&](Span run) { ofMaskedRows(h, run); });
+  /// What follows the scores `from`.
+  void ofPairs(TensorId from, int h, Span rows, Span columns) {
+    for (TensorId id : pairsBefore(TensorId::masked)) {
+      if (id > from) add(id, h, rows, columns);
+    }
+    addScored(TensorId::masked, h, rows, columns);
+    if (spec_.maskAfterSoftmax) return ofMasked(h, rows, columns);
+    forSeeing(columns, rows, [&](Span run) { ofMasked(h, run, columns); });
   }
-  void ofMaskedRows(int h, Span rows) {
-    add(TensorId::row_max, h, rows, {0, 1});
-    ofRowMax(h, rows);
+  /// What follows scored cells of `columns` in rows that all have some.
+  void ofMasked(int h, Span rows, Span columns) {
+    if (reach_ == Reach::softmax) {
+      add(TensorId::row_max, h, rows, {0, 1});
+      return ofRowMax(h, rows);
+    }
+    addSeen(TensorId::weights, h, rows, reach_ == Reach::cell ? columns : keys());
+    ofWeights(h, rows);
   }
   void ofRowMax(int h, Span rows) {
-    addSeen(TensorId::exponentials, h, rows, keys());
+    addScored(TensorId::exponentials, h, rows, keys());
     ofExponentials(h, rows);
   }
   void ofExponentials(int h, Span rows) {
@@ -259,6 +396,7 @@ class Feeds : public Lineage {
     ofHeadOutput(h, rows, {0, spec_.valueDim});
   }
   void ofHeadOutput(int h, Span rows, Span cols) {
+    if (isHidden(spec_, h)) return;
     const Span placed{h * spec_.valueDim + cols.begin, h * spec_.valueDim + cols.end};
     add(TensorId::concat, 0, rows, placed);
     ofConcat(rows, placed);

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <utility>
+
+#include "attention/draws.h"
 
 namespace attention {
 namespace {
@@ -23,31 +27,152 @@ ReferenceTensor copied(const Tensor& tensor) {
   return copy;
 }
 
-/// Q = X W_Q and its like, split into heads: [L, model] times [model, heads·dim] gives [heads, L, dim].
-ReferenceTensor projected(const Tensor& x, const Tensor& w, int heads) {
-  ReferenceTensor out(heads, x.rows(), w.cols() / heads);
-  for (int h = 0; h < out.heads; ++h) {
-    for (int i = 0; i < out.rows; ++i) {
-      for (int c = 0; c < out.cols; ++c) {
-        double sum = 0.0;
-        for (int m = 0; m < x.cols(); ++m) sum += double{x.at(0, i, m)} * double{w.at(0, m, h * out.cols + c)};
-        out.at(h, i, c) = saturated(sum);
+// ---------------------------------------------------------------------------------------------------------- positions
+
+/// PE(p, 2i) = sin(p / 10000^(2i/width)), PE(p, 2i + 1) = cos of the same (Vaswani et al. 2017, section 3.5).
+ReferenceTensor sinusoids(int count, int width) {
+  ReferenceTensor table(1, count, width);
+  for (int p = 0; p < count; ++p) {
+    for (int c = 0; c < width; ++c) {
+      const double angle = p / std::pow(10000.0, static_cast<double>(c - c % 2) / width);
+      table.at(0, p, c) = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+    }
+  }
+  return table;
+}
+
+/// p·θ_i with θ_i = 10000^(-2i/d), i from 0 (Su et al. 2021, section 3.2.2).
+ReferenceTensor rotaryAngles(int count, int headDim) {
+  ReferenceTensor angles(1, count, headDim / 2);
+  for (int p = 0; p < count; ++p) {
+    for (int i = 0; i < angles.cols; ++i) angles.at(0, p, i) = p / std::pow(10000.0, 2.0 * i / headDim);
+  }
+  return angles;
+}
+
+/// Every pair of neighbouring columns times [cos −sin; sin cos] (Su et al. 2021, equation 34).
+ReferenceTensor turned(const ReferenceTensor& q, const ReferenceTensor& angles, int first) {
+  ReferenceTensor out = q;
+  for (int h = 0; h < q.heads; ++h) {
+    for (int i = 0; i < q.rows; ++i) {
+      for (int c = 0; c < q.cols; c += 2) {
+        const double angle = angles.at(0, first + i, c / 2), x = q.at(h, i, c), y = q.at(h, i, c + 1);
+        out.at(h, i, c) = saturated(x * std::cos(angle) - y * std::sin(angle));
+        out.at(h, i, c + 1) = saturated(x * std::sin(angle) + y * std::cos(angle));
       }
     }
   }
   return out;
 }
 
-/// raw[h,i,j] = q_i · k_j, where query head h reads its group's key head.
-ReferenceTensor dotProducts(const ReferenceTensor& q, const ReferenceTensor& k) {
+ReferenceTensor sum(const ReferenceTensor& x, const ReferenceTensor& table, int first) {
+  ReferenceTensor out = x;
+  for (int i = 0; i < x.rows; ++i) {
+    for (int c = 0; c < x.cols; ++c) out.at(0, i, c) = saturated(x.at(0, i, c) + table.at(0, first + i, c));
+  }
+  return out;
+}
+
+/// Q = X W_Q and its like, split into heads: [L, model] times [model, heads·dim] gives [heads, L, dim].
+ReferenceTensor projected(const ReferenceTensor& x, const Tensor& w, int heads) {
+  ReferenceTensor out(heads, x.rows, w.cols() / heads);
+  for (int h = 0; h < out.heads; ++h) {
+    for (int i = 0; i < out.rows; ++i) {
+      for (int c = 0; c < out.cols; ++c) {
+        double total = 0.0;
+        for (int m = 0; m < x.cols; ++m) total += x.at(0, i, m) * double{w.at(0, m, h * out.cols + c)};
+        out.at(h, i, c) = saturated(total);
+      }
+    }
+  }
+  return out;
+}
+
+void makeInputs(const Spec& spec, const Inputs& in, ReferenceTrace& trace) {
+  const bool isSinusoidal = spec.position == Position::sinusoidal;
+  if (!in.x) {
+    trace.q = copied(*in.q), trace.k = copied(*in.k), trace.v = copied(*in.v);
+  } else {
+    ReferenceTensor x = copied(*in.x), xKv = copied(in.xKv ? *in.xKv : *in.x);
+    if (isSinusoidal) {
+      const int first = in.xKv ? spec.causalOffset : 0;  // in self-attention a query's row is a key's row too
+      trace.positions = sinusoids(std::max(first + spec.queryCount, spec.keyCount), x.cols);
+      x = trace.xPositioned = sum(x, trace.positions, first);
+      xKv = sum(xKv, trace.positions, 0);
+      if (in.xKv) trace.xKvPositioned = xKv;
+    }
+    trace.q = projected(x, *in.wQ, spec.heads);
+    trace.k = projected(xKv, *in.wK, spec.kvHeads);
+    trace.v = projected(xKv, *in.wV, spec.kvHeads);
+  }
+  if (spec.position != Position::rotary) return;
+  trace.positions = rotaryAngles(std::max(spec.causalOffset + spec.queryCount, spec.keyCount), spec.headDim);
+  trace.qRotated = turned(trace.q, trace.positions, spec.causalOffset);
+  trace.kRotated = turned(trace.k, trace.positions, 0);
+}
+
+// ------------------------------------------------------------------------------------------------------------- scores
+
+using Row = std::vector<double>;
+
+Row rowOf(const ReferenceTensor& tensor, int head, int row) {
+  Row out;
+  for (int c = 0; c < tensor.cols; ++c) out.push_back(tensor.at(head, row, c));
+  return out;
+}
+
+double dot(const Row& a, const Row& b) {
+  double total = 0.0;
+  for (std::size_t c = 0; c < a.size(); ++c) total += a[c] * b[c];
+  return total;
+}
+
+/// w[head] · a.
+Row times(const Tensor& w, int head, const Row& a) {
+  Row out;
+  for (int r = 0; r < w.rows(); ++r) {
+    double total = 0.0;
+    for (int c = 0; c < w.cols(); ++c) total += double{w.at(head, r, c)} * a[static_cast<std::size_t>(c)];
+    out.push_back(total);
+  }
+  return out;
+}
+
+/// v_aᵀ·tanh(W_a·q + U_a·k), the first two products given.
+double additive(const Tensor& vA, int head, const Row& wq, const Row& uk) {
+  double total = 0.0;
+  for (std::size_t c = 0; c < wq.size(); ++c) {
+    total += double{vA.at(head, 0, static_cast<int>(c))} * std::tanh(wq[c] + uk[c]);
+  }
+  return total;
+}
+
+/// q·k / (|q|·|k|), and 0 where one of them is 0.
+double cosine(const Row& q, const Row& k) {
+  const double lengths = std::sqrt(dot(q, q)) * std::sqrt(dot(k, k));
+  return lengths > 0.0 ? dot(q, k) / lengths : 0.0;
+}
+
+/// raw[h,i,j] of query i and key j, where query head h reads its group's key head.
+ReferenceTensor rawScores(const Spec& spec, const Inputs& in, const ReferenceTrace& trace) {
+  const ReferenceTensor &q = queriesOf(trace), &k = keysOf(trace);
   ReferenceTensor raw(q.heads, q.rows, k.rows);
   for (int h = 0; h < q.heads; ++h) {
-    const int g = h / (q.heads / k.heads);
-    for (int i = 0; i < q.rows; ++i) {
-      for (int j = 0; j < k.rows; ++j) {
-        double sum = 0.0;
-        for (int c = 0; c < q.cols; ++c) sum += q.at(h, i, c) * k.at(g, j, c);
-        raw.at(h, i, j) = saturated(sum);
+    for (int j = 0; j < k.rows; ++j) {
+      Row key = rowOf(k, h / (q.heads / k.heads), j);
+      if (spec.score == Score::general) key = times(*in.wA, h, key);
+      if (spec.score == Score::additive) key = times(*in.uA, h, key);
+      for (int i = 0; i < q.rows; ++i) {
+        const Row query = rowOf(q, h, i);
+        double score = 0.0;
+        switch (spec.score) {
+          case Score::dot:
+          case Score::scaled:
+          case Score::general: score = dot(query, key); break;
+          case Score::additive: score = additive(*in.vA, h, times(*in.wA, h, query), key); break;
+          case Score::cosine: score = cosine(query, key); break;
+        }
+        raw.at(h, i, j) = saturated(score);
       }
     }
   }
@@ -62,26 +187,85 @@ ReferenceTensor scaled(const Spec& spec, const ReferenceTensor& raw) {
   return scores;
 }
 
-/// Causal, window and painted cells, joined by and. `position` is where the query stands among the keys.
-bool mayLook(const Spec& spec, const PaintedMask* painted, int query, int key) {
-  const double position = static_cast<double>(spec.causalOffset) + query;
-  if (spec.causal && key > position) return false;
-  if (spec.windowLeft >= 0 && key < position - spec.windowLeft) return false;
-  if (spec.windowRight >= 0 && key > position + spec.windowRight) return false;
-  return !(painted && painted->isBlocked(query, key));
+/// c·tanh(s / c).
+ReferenceTensor capped(const Spec& spec, const ReferenceTensor& scores) {
+  ReferenceTensor out = scores;
+  for (double& s : out.values) s = double{spec.softcap} * std::tanh(s / double{spec.softcap});
+  return out;
 }
 
-ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const ReferenceTensor& scores) {
+/// s − |position − j| / 2^(8(h+1)/heads).
+ReferenceTensor withDistance(const Spec& spec, const ReferenceTensor& scores) {
   ReferenceTensor out = scores;
   for (int h = 0; h < out.heads; ++h) {
+    const double slope = 1.0 / std::pow(2.0, 8.0 * (h + 1) / spec.heads);
     for (int i = 0; i < out.rows; ++i) {
+      const double position = static_cast<double>(spec.causalOffset) + i;
       for (int j = 0; j < out.cols; ++j) {
-        if (!mayLook(spec, painted, i, j)) out.at(h, i, j) = -kInfinity;
+        out.at(h, i, j) = saturated(out.at(h, i, j) - slope * std::abs(position - j));
       }
     }
   }
   return out;
 }
+
+// --------------------------------------------------------------------------------------------------------------- mask
+
+/// The keys that the query at `position` draws: those with the smallest hashes, of the keys that causal and padding leave.
+std::vector<int> drawnKeys(const Spec& spec, double position) {
+  std::vector<std::pair<std::uint64_t, int>> draws;
+  for (int j = 0; j < spec.keyCount; ++j) {
+    if (spec.causal && j > position && j >= spec.prefix) continue;
+    if (spec.keyLength >= 0 && j >= spec.keyLength) continue;
+    const std::uint64_t row = mix(mix(spec.pattern.seed) + static_cast<std::uint64_t>(position));
+    draws.push_back({mix(row + static_cast<std::uint64_t>(j)) >> 32, j});
+  }
+  std::sort(draws.begin(), draws.end());
+  std::vector<int> keys;
+  for (std::size_t n = 0; n < draws.size() && static_cast<int>(n) < spec.pattern.random; ++n) keys.push_back(draws[n].second);
+  return keys;
+}
+
+/// The union of the parts that are on.
+bool isInPattern(const Pattern& pattern, double position, int key, const std::vector<int>& drawn) {
+  const double distance = std::abs(position - key);
+  const auto isMultiple = [&](int of) { return std::fmod(distance, of) == 0.0; };
+  return (distance < static_cast<double>(pattern.local) * pattern.dilation && isMultiple(pattern.dilation)) ||
+         (pattern.stride > 0 && isMultiple(pattern.stride)) ||
+         (pattern.block > 0 && std::floor(position / pattern.block) == key / pattern.block) ||
+         position < pattern.global || key < pattern.global || std::find(drawn.begin(), drawn.end(), key) != drawn.end();
+}
+
+/// The keys that a query sees: causal, window, padding, pattern and painted cells, joined by and.
+std::vector<bool> seenKeys(const Spec& spec, const PaintedMask* painted, int query) {
+  const double position = static_cast<double>(spec.causalOffset) + query;  // where the query stands among the keys
+  const std::vector<int> drawn = drawnKeys(spec, position);
+  std::vector<bool> seen;
+  for (int j = 0; j < spec.keyCount; ++j) {
+    const bool isLater = spec.causal && j > position && j >= spec.prefix;
+    const bool isTooEarly = spec.windowLeft >= 0 && j < position - spec.windowLeft;
+    const bool isTooLate = spec.windowRight >= 0 && j > position + spec.windowRight;
+    const bool isPadding = spec.keyLength >= 0 && j >= spec.keyLength;
+    const bool isPainted = painted && painted->isBlocked(query, j);
+    const bool isLeftOut = spec.pattern.any() && !isInPattern(spec.pattern, position, j, drawn);
+    seen.push_back(!isLater && !isTooEarly && !isTooLate && !isPadding && !isPainted && !isLeftOut);
+  }
+  return seen;
+}
+
+/// Puts `hidden` wherever a key is not seen.
+ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const ReferenceTensor& scores, double hidden) {
+  ReferenceTensor out = scores;
+  for (int i = 0; i < out.rows; ++i) {
+    const std::vector<bool> seen = seenKeys(spec, painted, i);
+    for (int j = 0; j < out.cols; ++j) {
+      for (int h = 0; h < out.heads && !seen[static_cast<std::size_t>(j)]; ++h) out.at(h, i, j) = hidden;
+    }
+  }
+  return out;
+}
+
+// --------------------------------------------------------------------------------------------------------- normaliser
 
 /// softmax(s / T) of every row, with the largest s / T subtracted first: exp(s/T − max) / Σ exp(s/T − max).
 void softmaxRows(double temperature, ReferenceTrace& trace) {
@@ -95,15 +279,64 @@ void softmaxRows(double temperature, ReferenceTrace& trace) {
       for (int j = 0; j < s.cols; ++j) max = std::max(max, s.at(h, i, j) / temperature);
       trace.rowMax.at(h, i, 0) = max == -kInfinity ? max : saturated(max);
       if (max == -kInfinity) continue;  // every key is masked: the sum and the weights stay 0
-      double sum = 0.0;
+      double total = 0.0;
       for (int j = 0; j < s.cols; ++j) {
-        sum += trace.exponentials.at(h, i, j) = std::exp(s.at(h, i, j) / temperature - max);
+        total += trace.exponentials.at(h, i, j) = std::exp(s.at(h, i, j) / temperature - max);
       }
-      trace.rowSum.at(h, i, 0) = sum;
-      for (int j = 0; j < s.cols; ++j) trace.weights.at(h, i, j) = trace.exponentials.at(h, i, j) / sum;
+      trace.rowSum.at(h, i, 0) = total;
+      for (int j = 0; j < s.cols; ++j) trace.weights.at(h, i, j) = trace.exponentials.at(h, i, j) / total;
     }
   }
 }
+
+/// τ with Σ max(z − τ, 0) = 1 (Martins and Astudillo 2016, algorithm 1).
+double sparsemaxThreshold(Row z) {
+  std::sort(z.begin(), z.end(), std::greater<>());
+  double sumSoFar = 0.0, threshold = 0.0;
+  for (std::size_t k = 1; k <= z.size(); ++k) {
+    sumSoFar += z[k - 1];
+    if (1.0 + static_cast<double>(k) * z[k - 1] > sumSoFar) threshold = (sumSoFar - 1.0) / static_cast<double>(k);
+  }
+  return threshold;
+}
+
+/// The weights of the scores that are seen, each divided by the temperature.
+Row normalised(Normalizer normalizer, Row z) {
+  const double threshold = normalizer == Normalizer::sparsemax ? sparsemaxThreshold(z) : 0.0;
+  const auto winner = std::max_element(z.begin(), z.end());
+  Row weights;
+  for (auto s = z.begin(); s != z.end(); ++s) {
+    switch (normalizer) {
+      case Normalizer::softmax: break;  // softmaxRows(), which keeps its steps
+      case Normalizer::sparsemax: weights.push_back(std::max(*s - threshold, 0.0)); break;
+      case Normalizer::sigmoid: weights.push_back(1.0 / (1.0 + std::exp(-*s))); break;
+      case Normalizer::relu: weights.push_back(std::max(*s, 0.0)); break;
+      case Normalizer::hardmax: weights.push_back(s == winner ? 1.0 : 0.0); break;
+      case Normalizer::none: weights.push_back(*s); break;
+    }
+  }
+  return weights;
+}
+
+ReferenceTensor otherWeights(const Spec& spec, const ReferenceTensor& masked) {
+  ReferenceTensor weights(masked.heads, masked.rows, masked.cols);
+  for (int h = 0; h < masked.heads; ++h) {
+    for (int i = 0; i < masked.rows; ++i) {
+      Row seen;
+      for (double s : rowOf(masked, h, i)) {
+        if (s != -kInfinity) seen.push_back(saturated(s / double{spec.temperature}));
+      }
+      const Row made = normalised(spec.normalizer, seen);
+      auto next = made.begin();
+      for (int j = 0; j < masked.cols; ++j) {
+        if (masked.at(h, i, j) != -kInfinity) weights.at(h, i, j) = *next++;
+      }
+    }
+  }
+  return weights;
+}
+
+// ------------------------------------------------------------------------------------------------------------- output
 
 /// head_output[h,i] = Σ_j weights[h,i,j] · v_j.
 ReferenceTensor weightedValues(const ReferenceTensor& weights, const ReferenceTensor& v) {
@@ -112,19 +345,20 @@ ReferenceTensor weightedValues(const ReferenceTensor& weights, const ReferenceTe
     const int g = h / (weights.heads / v.heads);
     for (int i = 0; i < out.rows; ++i) {
       for (int c = 0; c < out.cols; ++c) {
-        double sum = 0.0;
-        for (int j = 0; j < v.rows; ++j) sum += weights.at(h, i, j) * v.at(g, j, c);
-        out.at(h, i, c) = saturated(sum);
+        double total = 0.0;
+        for (int j = 0; j < v.rows; ++j) total += weights.at(h, i, j) * v.at(g, j, c);
+        out.at(h, i, c) = saturated(total);
       }
     }
   }
   return out;
 }
 
-/// [heads, L, dim] to [1, L, heads·dim]: the heads side by side.
-ReferenceTensor concatenated(const ReferenceTensor& heads) {
+/// [heads, L, dim] to [1, L, heads·dim]: the heads side by side, zeros for those that are hidden.
+ReferenceTensor concatenated(const ReferenceTensor& heads, std::uint64_t hidden) {
   ReferenceTensor out(1, heads.rows, heads.heads * heads.cols);
   for (int h = 0; h < heads.heads; ++h) {
+    if (hidden >> h & 1) continue;
     for (int i = 0; i < heads.rows; ++i) {
       for (int c = 0; c < heads.cols; ++c) out.at(0, i, h * heads.cols + c) = heads.at(h, i, c);
     }
@@ -137,9 +371,9 @@ ReferenceTensor timesOutputWeights(const ReferenceTensor& concat, const Tensor* 
   ReferenceTensor out(1, concat.rows, wO->cols());
   for (int i = 0; i < out.rows; ++i) {
     for (int c = 0; c < out.cols; ++c) {
-      double sum = 0.0;
-      for (int m = 0; m < concat.cols; ++m) sum += concat.at(0, i, m) * double{wO->at(0, m, c)};
-      out.at(0, i, c) = saturated(sum);
+      double total = 0.0;
+      for (int m = 0; m < concat.cols; ++m) total += concat.at(0, i, m) * double{wO->at(0, m, c)};
+      out.at(0, i, c) = saturated(total);
     }
   }
   return out;
@@ -157,71 +391,169 @@ double ReferenceTensor::largest() const {
 
 ReferenceTrace reference(const Spec& spec, const Inputs& in) {
   ReferenceTrace trace;
-  trace.q = in.q ? copied(*in.q) : projected(*in.x, *in.wQ, spec.heads);
-  trace.k = in.k ? copied(*in.k) : projected(*in.x, *in.wK, spec.kvHeads);
-  trace.v = in.v ? copied(*in.v) : projected(*in.x, *in.wV, spec.kvHeads);
-  trace.raw = dotProducts(trace.q, trace.k);
+  makeInputs(spec, in, trace);
+  trace.raw = rawScores(spec, in, trace);
   trace.scores = scaled(spec, trace.raw);
-  trace.masked = masked(spec, in.painted, trace.scores);
-  softmaxRows(double{spec.temperature}, trace);
+  if (spec.softcap > 0.0f) trace.softcapped = capped(spec, trace.scores);
+  if (spec.position == Position::alibi) trace.biased = withDistance(spec, cappedOf(trace));
+  const ReferenceTensor& biased = biasedOf(trace);
+  trace.masked = spec.maskAfterSoftmax ? biased : masked(spec, in.painted, biased, -kInfinity);
+  if (spec.normalizer == Normalizer::softmax) {
+    softmaxRows(double{spec.temperature}, trace);
+  } else {
+    trace.weights = otherWeights(spec, trace.masked);
+  }
+  if (spec.maskAfterSoftmax) trace.weights = masked(spec, in.painted, trace.weights, 0.0);
   trace.headOutput = weightedValues(trace.weights, trace.v);
-  trace.concat = concatenated(trace.headOutput);
+  trace.concat = concatenated(trace.headOutput, spec.hiddenHeads);
   trace.output = timesOutputWeights(trace.concat, in.wO);
   return trace;
 }
 
-double errorBound(const Spec& spec, const Inputs& in, const ReferenceTrace& exact, TensorId id) {
-  constexpr double kEps = 0x1p-23;
-  const auto largest = [](const ReferenceTensor& t) { return std::max(1.0, t.largest()); };
-  const double carried = in.projected() ? 4.0 : 1.0;  // Q and K are rounded before they are multiplied
-  const double dot = carried * 8.0 * kEps * std::sqrt(spec.headDim);
-  const double weights = carried * 4e-7 * std::max(1.0, exact.scores.largest() / double{spec.temperature});
-  const double projection = in.projected() ? 8.0 * kEps * std::sqrt(in.x->cols()) : 0.0;
-  const double value = weights * largest(exact.v) + projection * largest(exact.v);
-  switch (id) {
-    case TensorId::q: return projection * largest(exact.q);
-    case TensorId::k: return projection * largest(exact.k);
-    case TensorId::v: return projection * largest(exact.v);
-    case TensorId::raw: return dot * largest(exact.raw);
-    case TensorId::scores:
-    case TensorId::masked: return dot * largest(exact.scores);
-    case TensorId::row_max: return dot * largest(exact.scores) / double{spec.temperature} + kEps * largest(exact.rowMax);
-    case TensorId::exponentials:
-    case TensorId::weights: return weights;
-    case TensorId::row_sum: return weights * largest(exact.rowSum);
-    case TensorId::head_output:
-    case TensorId::concat: return value;
-    case TensorId::output: {
-      if (!in.wO) return value;
-      double column = 0.0;  // the largest Σ|w| that concat's error is multiplied by
-      for (int c = 0; c < in.wO->cols(); ++c) {
-        double sum = 0.0;
-        for (int r = 0; r < in.wO->rows(); ++r) sum += std::abs(double{in.wO->at(0, r, c)});
-        column = std::max(column, sum);
-      }
-      return 8.0 * kEps * std::sqrt(in.wO->rows()) * largest(exact.output) + value * column;
-    }
-    default: return 0.0;
-  }
-}
+// ------------------------------------------------------------------------------------------------------------- bounds
 
-const ReferenceTensor* find(const ReferenceTrace& trace, TensorId id) {
-  switch (id) {
-    case TensorId::q: return &trace.q;
-    case TensorId::k: return &trace.k;
-    case TensorId::v: return &trace.v;
-    case TensorId::raw: return &trace.raw;
-    case TensorId::scores: return &trace.scores;
-    case TensorId::masked: return &trace.masked;
-    case TensorId::exponentials: return &trace.exponentials;
-    case TensorId::row_max: return &trace.rowMax;
-    case TensorId::row_sum: return &trace.rowSum;
-    case TensorId::weights: return &trace.weights;
-    case TensorId::head_output: return &trace.headOutput;
-    case TensorId::concat: return &trace.concat;
-    case TensorId::output: return &trace.output;
-    default: return nullptr;
+namespace {
+
+constexpr double kEps = 0x1p-23;
+
+/// The bounds of errorBound(), each made of those before it.
+class Bounds {
+ public:
+  Bounds(const Spec& spec, const Inputs& in, const ReferenceTrace& exact)
+      : spec_(spec), in_(in), exact_(exact), temperature_(double{spec.temperature}),
+        carried_(in.projected() || isRotary(spec) ? 4.0 : 1.0) {}
+
+  double of(TensorId id) const {
+    switch (id) {
+      case TensorId::positions: return 2.0 * kEps * largest(exact_.positions);
+      case TensorId::x_positioned: return 2.0 * kEps * largest(exact_.xPositioned);
+      case TensorId::x_kv_positioned: return 2.0 * kEps * largest(exact_.xKvPositioned);
+      case TensorId::q: return projection() * largest(exact_.q);
+      case TensorId::k: return projection() * largest(exact_.k);
+      case TensorId::v: return projection() * largest(exact_.v);
+      case TensorId::q_rotated: return (2.0 * projection() + 4.0 * kEps) * largest(exact_.q);
+      case TensorId::k_rotated: return (2.0 * projection() + 4.0 * kEps) * largest(exact_.k);
+      case TensorId::raw: return score(exact_.raw);
+      case TensorId::scores: return score(exact_.scores);
+      case TensorId::softcapped: return capped();
+      case TensorId::biased:
+      case TensorId::masked: return masked();
+      case TensorId::row_max: return masked() / temperature_ + kEps * largest(exact_.rowMax);
+      case TensorId::exponentials: return weights();
+      case TensorId::weights: return weights();
+      case TensorId::row_sum: return weights() * largest(exact_.rowSum);
+      case TensorId::head_output:
+      case TensorId::concat: return headOutput();
+      case TensorId::output: return output();
+      default: return 0.0;
+    }
   }
+
+ private:
+  static double largest(const ReferenceTensor& tensor) { return std::max(1.0, tensor.largest()); }
+
+  double projection() const { return in_.projected() ? 8.0 * kEps * std::sqrt(in_.x->cols()) : 0.0; }
+
+  double score(const ReferenceTensor& scores) const {
+    const double dot = carried_ * 8.0 * kEps * std::sqrt(spec_.headDim);
+    if (spec_.score == Score::additive) return dot * largestSum(*in_.vA);
+    if (spec_.score == Score::cosine) return dot * (in_.projected() ? std::max(spread(exact_.q), spread(exact_.k)) : 1.0);
+    return dot * largest(scores);
+  }
+
+  /// The largest Σ|v| of a row.
+  static double largestSum(const Tensor& tensor) {
+    double most = 0.0;
+    for (int h = 0; h < tensor.heads(); ++h) {
+      double total = 0.0;
+      for (int c = 0; c < tensor.cols(); ++c) total += std::abs(double{tensor.at(h, 0, c)});
+      most = std::max(most, total);
+    }
+    return std::max(1.0, most);
+  }
+
+  /// The longest row over the shortest that is not 0.
+  static double spread(const ReferenceTensor& tensor) {
+    double longest = 0.0, shortest = kInfinity;
+    for (int h = 0; h < tensor.heads; ++h) {
+      for (int i = 0; i < tensor.rows; ++i) {
+        const Row row = rowOf(tensor, h, i);
+        const double length = std::sqrt(dot(row, row));
+        longest = std::max(longest, length);
+        if (length > 0.0) shortest = std::min(shortest, length);
+      }
+    }
+    return longest > 0.0 ? longest / shortest : 1.0;
+  }
+
+  double capped() const {
+    const double rounding = isSoftcapped(spec_) ? 4.0 * kEps * largest(exact_.softcapped) : 0.0;
+    return score(exact_.scores) + rounding;
+  }
+  double masked() const { return capped() + (isBiased(spec_) ? 2.0 * kEps * largest(exact_.biased) : 0.0); }
+
+  double weights() const {
+    const double size = std::max(1.0, biasedOf(exact_).largest() / temperature_);
+    const double off = masked() / temperature_ + 2.0 * kEps * size;
+    switch (spec_.normalizer) {
+      case Normalizer::softmax: return carried_ * 4e-7 * size + (hasPlainScore() ? 0.0 : masked() / temperature_);
+      case Normalizer::sparsemax: return 2.0 * off;
+      case Normalizer::sigmoid: return off / 4.0 + 4e-7;
+      case Normalizer::relu:
+      case Normalizer::none: return off;
+      case Normalizer::hardmax: return hasTie(2.0 * masked()) ? 1.0 : 0.0;
+    }
+    return 0.0;
+  }
+  bool hasPlainScore() const { return spec_.score == Score::dot || spec_.score == Score::scaled; }
+
+  /// Are the two largest scores of a row so close?
+  bool hasTie(double distance) const {
+    for (int h = 0; h < exact_.masked.heads; ++h) {
+      for (int i = 0; i < exact_.masked.rows; ++i) {
+        Row row = rowOf(exact_.masked, h, i);
+        std::sort(row.begin(), row.end(), std::greater<>());
+        if (row.size() > 1 && row[1] != -kInfinity && row[0] - row[1] <= distance) return true;
+      }
+    }
+    return false;
+  }
+
+  double headOutput() const {
+    const double v = largest(exact_.v), offV = projection() * v;
+    if (isSoftmax(spec_)) return weights() * v + offV;
+    double largestTotal = 0.0;
+    for (int h = 0; h < exact_.weights.heads; ++h) {
+      for (int i = 0; i < exact_.weights.rows; ++i) {
+        double total = 0.0;
+        for (double w : rowOf(exact_.weights, h, i)) total += std::abs(w);
+        largestTotal = std::max(largestTotal, total);
+      }
+    }
+    return std::sqrt(spec_.keyCount) * (weights() + 8.0 * kEps * exact_.weights.largest()) * v + offV * largestTotal;
+  }
+
+  double output() const {
+    if (!in_.wO) return headOutput();
+    double column = 0.0;  // the largest Σ|w| that concat's error is multiplied by
+    for (int c = 0; c < in_.wO->cols(); ++c) {
+      double total = 0.0;
+      for (int r = 0; r < in_.wO->rows(); ++r) total += std::abs(double{in_.wO->at(0, r, c)});
+      column = std::max(column, total);
+    }
+    return 8.0 * kEps * std::sqrt(in_.wO->rows()) * largest(exact_.output) + headOutput() * column;
+  }
+
+  const Spec& spec_;
+  const Inputs& in_;
+  const ReferenceTrace& exact_;
+  double temperature_, carried_;
+};
+
+}  // namespace
+
+double errorBound(const Spec& spec, const Inputs& in, const ReferenceTrace& exact, TensorId id) {
+  return Bounds(spec, in, exact).of(id);
 }
 
 }  // namespace attention

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attention/checks.h"
+#include "attention/mask.h"
 
 namespace attention {
 namespace {
@@ -66,7 +67,53 @@ Check checkOptions(const Spec& spec) {
   if (spec.windowRight < -1) {
     return refuse("windowRight", text(spec.windowRight) + " is out of range; use -1 for no limit, or 0 and more.");
   }
+  if (!(std::isfinite(spec.softcap) && spec.softcap >= 0.0f)) {
+    return refuse("softcap", text(spec.softcap) + " is out of range; use 0 for none, or the largest score.");
+  }
+  if (spec.prefix < 0 || spec.prefix > spec.keyCount) {
+    return refuse("prefix", text(spec.prefix) + " is out of range; use 0 for none, to " + text(spec.keyCount) + ".");
+  }
+  if (spec.keyLength < -1 || spec.keyLength > spec.keyCount) {
+    return refuse("keyLength", text(spec.keyLength) + " is out of range; use -1 for no padding, or 0 to " +
+                                   text(spec.keyCount) + ".");
+  }
+  if (spec.heads < 64 && spec.hiddenHeads >> spec.heads != 0) {
+    return refuse("hiddenHeads", text(spec.hiddenHeads) + " has bits for more than " + text(spec.heads) +
+                                     " heads; use those of heads 0 to " + text(spec.heads - 1) + ".");
+  }
+  if (spec.maskAfterSoftmax && spec.normalizer != Normalizer::softmax) {
+    return refuse("maskAfterSoftmax", "it is on although there is no softmax; turn it off, or use the normaliser softmax.");
+  }
   return {};
+}
+
+Check checkPattern(const Pattern& pattern) {
+  const std::pair<const char*, int> parts[] = {{"pattern.local", pattern.local},   {"pattern.stride", pattern.stride},
+                                               {"pattern.block", pattern.block},   {"pattern.global", pattern.global},
+                                               {"pattern.random", pattern.random}};
+  for (const auto& [field, value] : parts) {
+    if (value < 0) return refuse(field, text(value) + " is negative; use 0 for none of it, or more.");
+  }
+  if (pattern.dilation >= 1) return {};
+  return refuse("pattern.dilation", text(pattern.dilation) + " is out of range; use 1 for every key, or more.");
+}
+
+Check checkPosition(const Spec& spec, const Inputs& in) {
+  if (spec.position == Position::sinusoidal && !in.projected()) {
+    return refuse("position", "sinusoidal positions are added to x, which this layer does not have; use rotary or alibi.");
+  }
+  if (isRotary(spec) && spec.score == Score::additive) {
+    return refuse("position", "rotary turns dot products, and the additive score has none; use the score dot, scaled, "
+                              "general or cosine, or other positions.");
+  }
+  if (isRotary(spec) && spec.headDim % 2 != 0) {
+    return refuse("headDim", text(spec.headDim) + " columns are no pairs, which rotary positions turn; use an even number.");
+  }
+  // Those positions are rows of a table.
+  const bool isCounted = isRotary(spec) || (spec.position == Position::sinusoidal && in.xKv);
+  if (!isCounted || spec.causalOffset <= Limits::tokens - spec.queryCount) return {};
+  return refuse("causalOffset", text(spec.causalOffset) + " puts the last query beyond position " + text(Limits::tokens) +
+                                    "; use at most " + text(Limits::tokens - spec.queryCount) + ", or alibi.");
 }
 
 Check checkAbsent(std::initializer_list<std::pair<const char*, const Tensor*>> tensors, const char* because) {
@@ -80,7 +127,7 @@ Check checkAbsent(std::initializer_list<std::pair<const char*, const Tensor*>> t
 }
 
 Check checkDirect(const Spec& spec, const Inputs& in) {
-  if (Check bad = checkAbsent({{"w_q", in.wQ}, {"w_k", in.wK}, {"w_v", in.wV}, {"w_o", in.wO}},
+  if (Check bad = checkAbsent({{"w_q", in.wQ}, {"w_k", in.wK}, {"w_v", in.wV}, {"w_o", in.wO}, {"x_kv", in.xKv}},
                               "x, which it would multiply, is not")) {
     return bad;
   }
@@ -91,9 +138,9 @@ Check checkDirect(const Spec& spec, const Inputs& in) {
 
 Check checkProjected(const Spec& spec, const Inputs& in) {
   if (Check bad = checkAbsent({{"q", in.q}, {"k", in.k}, {"v", in.v}}, "x is given, which makes it")) return bad;
-  if (spec.keyCount != spec.queryCount) {
+  if (!in.xKv && spec.keyCount != spec.queryCount) {
     return refuse("keyCount", text(spec.keyCount) + " keys and " + text(spec.queryCount) +
-                                  " queries cannot both be the rows of x; use the same number.");
+                                  " queries cannot both be the rows of x; use the same number, or give x_kv.");
   }
   const int modelDim = in.x->cols();
   if (Check bad = checkSize("x.cols", modelDim, Limits::modelDim)) return bad;
@@ -103,9 +150,19 @@ Check checkProjected(const Spec& spec, const Inputs& in) {
                                 {"w_v", in.wV, {1, modelDim, spec.kvHeads * spec.valueDim}}})) {
     return bad;
   }
+  if (in.xKv) {
+    if (Check bad = checkTensors({{"x_kv", in.xKv, {1, spec.keyCount, modelDim}}})) return bad;
+  }
   if (!in.wO) return {};
   if (Check bad = checkSize("w_o.cols", in.wO->cols(), Limits::modelDim)) return bad;
   return checkTensors({{"w_o", in.wO, {1, spec.heads * spec.valueDim, in.wO->cols()}}});
+}
+
+Check checkScore(const Spec& spec, const Inputs& in) {
+  const Shape square{spec.heads, spec.headDim, spec.headDim};
+  if (spec.score == Score::general) return checkTensors({{"w_a", in.wA, square}});
+  if (spec.score != Score::additive) return {};
+  return checkTensors({{"w_a", in.wA, square}, {"u_a", in.uA, square}, {"v_a", in.vA, {spec.heads, 1, spec.headDim}}});
 }
 
 Check checkPainted(const Spec& spec, const PaintedMask* painted) {
@@ -123,30 +180,50 @@ Check checkPainted(const Spec& spec, const PaintedMask* painted) {
 }  // namespace
 
 float scaleFactor(const Spec& spec) {
-  if (spec.score == Score::dot) return 1.0f;
+  if (spec.score != Score::scaled) return 1.0f;
   return spec.scale != 0.0f ? spec.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.headDim)));
+}
+
+bool isPlain(const Spec& spec) {
+  const bool hasPlainScores = spec.score == Score::dot || spec.score == Score::scaled;
+  const bool hasPlainMask = spec.prefix == 0 && !spec.pattern.any() && !spec.maskAfterSoftmax;
+  return hasPlainScores && hasPlainMask && isSoftmax(spec) && !isSoftcapped(spec) && spec.position == Position::none &&
+         spec.hiddenHeads == 0;
 }
 
 KeyRange visibleKeys(const Spec& spec, int query) {
   // 64-bit: offsets and windows may be as large as an int holds.
   const std::int64_t here = std::int64_t{query} + spec.causalOffset;
   std::int64_t begin = 0, end = spec.keyCount;
-  if (spec.causal) end = std::min(end, here + 1);
+  if (spec.causal) end = std::min(end, std::max(here + 1, std::int64_t{spec.prefix}));
   if (spec.windowRight >= 0) end = std::min(end, here + spec.windowRight + 1);
+  if (spec.keyLength >= 0) end = std::min(end, std::int64_t{spec.keyLength});
   if (spec.windowLeft >= 0) begin = std::max(begin, here - spec.windowLeft);
   begin = std::min(begin, end);
   return {static_cast<int>(begin), static_cast<int>(end)};
 }
 
 bool isVisible(const Spec& spec, int query, int key) {
-  const KeyRange range = visibleKeys(spec, query);
-  return key >= range.begin && key < range.end;
+  return key >= 0 && key < spec.keyCount && MaskRow(spec, query).sees(key);
+}
+
+std::int64_t visibleCount(const Spec& spec) {
+  std::int64_t count = 0;
+  for (int i = 0; i < spec.queryCount; ++i) {
+    const KeyRange range = visibleKeys(spec, i);
+    const MaskRow mask(spec, i);
+    for (int j = range.begin; j < range.end; ++j) count += mask.sees(j);
+  }
+  return count;
 }
 
 Check validate(const Spec& spec, const Inputs& inputs) {
   if (Check bad = checkSizes(spec)) return bad;
   if (Check bad = checkOptions(spec)) return bad;
+  if (Check bad = checkPattern(spec.pattern)) return bad;
+  if (Check bad = checkPosition(spec, inputs)) return bad;
   if (Check bad = inputs.projected() ? checkProjected(spec, inputs) : checkDirect(spec, inputs)) return bad;
+  if (Check bad = checkScore(spec, inputs)) return bad;
   return checkPainted(spec, inputs.painted);
 }
 

@@ -41,7 +41,7 @@ struct Pattern {
   int stride = 0;        ///< (position - key) is a multiple of it (Child et al. 2019, "Sparse Transformer")
   int block = 0;         ///< the same block of so many tokens
   int global = 0;        ///< the first so many tokens see all and are seen by all (Longformer; BigBird)
-  int random = 0;        ///< so many keys a query, drawn by `seed` (Zaheer et al. 2020, "BigBird")
+  int random = 0;        ///< so many keys a query, drawn by `seed` from those before causal's end (Zaheer et al. 2020)
   std::uint32_t seed = 1;
 
   bool any() const { return local || stride || block || global || random; }
@@ -90,12 +90,20 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
-/// The factor that raw scores are multiplied by: 1 for dot, else `scale`, or 1/√headDim where that is 0.
+/// The factor that raw scores are multiplied by: for Score::scaled `scale`, or 1/√headDim where that is 0; else 1.
 float scaleFactor(const Spec& spec);
 
 /// Is this the layer whose every edit has an incremental path: dot or scaled scores, softmax, no more than a causal
 /// mask with a window, painted cells and padding? Others are recomputed.
 bool isPlain(const Spec& spec);
+
+/// Which steps the layer has: q_rotated and k_rotated in place of q and k, softcapped, biased, a head in concat, and the
+/// steps of softmax.
+inline bool isRotary(const Spec& spec) { return spec.position == Position::rotary; }
+inline bool isSoftcapped(const Spec& spec) { return spec.softcap > 0.0f; }
+inline bool isBiased(const Spec& spec) { return spec.position == Position::alibi; }
+inline bool isHidden(const Spec& spec, int head) { return (spec.hiddenHeads >> head & 1) != 0; }
+inline bool isSoftmax(const Spec& spec) { return spec.normalizer == Normalizer::softmax; }
 
 /// Is key `key` visible to query `query` by everything but painted cells?
 bool isVisible(const Spec& spec, int query, int key);
@@ -104,6 +112,7 @@ bool isVisible(const Spec& spec, int query, int key);
 std::int64_t visibleCount(const Spec& spec);
 
 /// Half-open range of keys outside of which `query` sees none. For plain layers all inside are visible, but painted ones.
+/// Prefix and pattern make holes: mask.h knows those.
 struct KeyRange {
   int begin = 0, end = 0;
 };
@@ -115,7 +124,8 @@ KeyRange visibleKeys(const Spec& spec, int query);
 /// wV [1, modelDim, kvHeads·valueDim]; wO [1, heads·valueDim, any]. Head h of Q is columns h·headDim … of x·wQ.
 /// xKv [1, keyCount, modelDim] is what keys and values are made of in cross-attention; null for self-attention, where
 /// keyCount is queryCount.
-/// wA [heads, headDim, headDim] for general and additive scores, uA the same for additive, vA [heads, 1, headDim].
+/// wA [heads, headDim, headDim] for general and additive scores, uA the same for additive, vA [heads, 1, headDim]; other
+/// scores do not look at them.
 struct Inputs {
   const Tensor* x = nullptr;
   const Tensor* xKv = nullptr;

@@ -5,6 +5,9 @@
 #include <limits>
 
 #include "attention/kernels.h"
+#include "attention/mask.h"
+#include "attention/normalizer.h"
+#include "attention/position.h"
 
 namespace attention {
 namespace {
@@ -37,6 +40,27 @@ void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, int head, 
   }
 }
 
+/// masked[keys] = scores[keys] where the row's mask lets them through: any mask, cell by cell.
+void copySeen(const Spec& spec, const PaintedMask* painted, int query, Span keys, const float* scores, float hidden,
+              float* masked) {
+  const MaskRow mask(spec, query);
+  for (int j = keys.begin; j < keys.end; ++j) {
+    const bool isSeen = mask.sees(j) && !(painted && painted->isBlocked(query, j));
+    masked[j] = isSeen ? scores[j] : hidden;
+  }
+}
+
+/// Weights of one row that are not softmax's, from its masked scores.
+void makeOtherWeights(const Spec& spec, int head, int query, Trace& trace) {
+  const float* masked = trace.masked.row(head, query);
+  float* weights = trace.weights.row(head, query);
+  const float inverse = 1.0f / spec.temperature;
+  for (int j = 0; j < spec.keyCount; ++j) {
+    weights[j] = masked[j] == kHidden ? kHidden : std::clamp(masked[j] * inverse, -kMost, kMost);
+  }
+  normalise(spec.normalizer, weights, spec.keyCount, weights);
+}
+
 }  // namespace
 
 float saturate(double value) {
@@ -47,29 +71,43 @@ int kvHeadOf(const Spec& spec, int head) { return head / (spec.heads / spec.kvHe
 
 void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace) {
   const int heads = spec.heads, queries = spec.queryCount, keys = spec.keyCount;
+  const auto shapeIf = [](bool isPart, Tensor& t, int h, int rows, int cols) {
+    isPart ? t.reshape(h, rows, cols) : t.reshape(0, 0, 0);
+  };
   trace.q.reshape(heads, queries, spec.headDim);
   trace.k.reshape(spec.kvHeads, keys, spec.headDim);
   trace.v.reshape(spec.kvHeads, keys, spec.valueDim);
-  for (Tensor* t : {&trace.raw, &trace.scores, &trace.masked, &trace.exponentials, &trace.weights}) {
-    t->reshape(heads, queries, keys);
-  }
-  trace.rowMax.reshape(heads, queries, 1);
-  trace.rowSum.reshape(heads, queries, 1);
+  shapePositions(spec, inputs, trace);
+  for (Tensor* t : {&trace.raw, &trace.scores, &trace.masked, &trace.weights}) t->reshape(heads, queries, keys);
+  shapeIf(isSoftcapped(spec), trace.softcapped, heads, queries, keys);
+  shapeIf(isBiased(spec), trace.biased, heads, queries, keys);
+  shapeIf(isSoftmax(spec), trace.exponentials, heads, queries, keys);
+  shapeIf(isSoftmax(spec), trace.rowMax, heads, queries, 1);
+  shapeIf(isSoftmax(spec), trace.rowSum, heads, queries, 1);
   trace.headOutput.reshape(heads, queries, spec.valueDim);
   trace.concat.reshape(1, queries, heads * spec.valueDim);
   trace.output.reshape(1, queries, inputs.wO ? inputs.wO->cols() : trace.concat.cols());
 }
 
 void makeQueries(const Inputs& in, int head, Span rows, Span cols, Trace& trace) {
-  makeInput(in.q, in.x, in.wQ, head, rows, cols, trace.q);
+  makeInput(in.q, queryRows(in, trace), in.wQ, head, rows, cols, trace.q);
 }
 
 void makeKeys(const Inputs& in, int kvHead, Span rows, Span cols, Trace& trace) {
-  makeInput(in.k, in.x, in.wK, kvHead, rows, cols, trace.k);
+  makeInput(in.k, keyRows(in, trace), in.wK, kvHead, rows, cols, trace.k);
 }
 
 void makeValues(const Inputs& in, int kvHead, Span rows, Span cols, Trace& trace) {
-  makeInput(in.v, in.x, in.wV, kvHead, rows, cols, trace.v);
+  makeInput(in.v, keyRows(in, trace), in.wV, kvHead, rows, cols, trace.v);
+}
+
+const Tensor* queryRows(const Inputs& in, const Trace& trace) {
+  return trace.xPositioned.empty() ? in.x : &trace.xPositioned;
+}
+
+const Tensor* keyRows(const Inputs& in, const Trace& trace) {
+  if (!in.xKv) return queryRows(in, trace);
+  return trace.xKvPositioned.empty() ? in.xKv : &trace.xKvPositioned;
 }
 
 void makeRaw(const Spec& spec, int head, Span queries, Span keys, Trace& trace) {
@@ -98,13 +136,44 @@ void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trac
   }
 }
 
-void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace) {
+void makeSoftcapped(const Spec& spec, int head, Span queries, Trace& trace) {
+  if (!isSoftcapped(spec)) return;
   for (int i = queries.begin; i < queries.end; ++i) {
+    const float* scores = trace.scores.row(head, i);
+    float* capped = trace.softcapped.row(head, i);
+    for (int j = 0; j < spec.keyCount; ++j) capped[j] = spec.softcap * std::tanh(scores[j] / spec.softcap);
+  }
+}
+
+void makeBiased(const Spec& spec, int head, Span queries, Trace& trace) {
+  if (!isBiased(spec)) return;
+  const float slope = slopeOf(spec, head);
+  for (int i = queries.begin; i < queries.end; ++i) {
+    const float* scores = cappedOf(trace).row(head, i);
+    float* biased = trace.biased.row(head, i);
+    const float position = static_cast<float>(std::int64_t{i} + spec.causalOffset);
+    for (int j = 0; j < spec.keyCount; ++j) {
+      biased[j] = std::max(scores[j] - slope * std::abs(position - static_cast<float>(j)), -kMost);
+    }
+  }
+}
+
+void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace) {
+  const bool isRange = spec.prefix == 0 && !spec.pattern.any();
+  for (int i = queries.begin; i < queries.end; ++i) {
+    const float* scores = biasedOf(trace).row(head, i);
+    float* masked = trace.masked.row(head, i);
+    if (spec.maskAfterSoftmax) {
+      std::copy(scores + keys.begin, scores + keys.end, masked + keys.begin);
+      continue;
+    }
+    if (!isRange) {
+      copySeen(spec, painted, i, keys, scores, kHidden, masked);
+      continue;
+    }
     const KeyRange visible = visibleKeys(spec, i);
     const int begin = std::clamp(visible.begin, keys.begin, keys.end);
     const int end = std::clamp(visible.end, begin, keys.end);
-    const float* scores = trace.scores.row(head, i);
-    float* masked = trace.masked.row(head, i);
     std::fill(masked + keys.begin, masked + begin, kHidden);
     std::fill(masked + end, masked + keys.end, kHidden);
     if (!painted || painted->empty()) {
@@ -120,8 +189,12 @@ void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span que
 void makeWeights(const Spec& spec, int head, Span queries, Trace& trace) {
   const kernels::Kernel kernel = kernels::best();
   for (int i = queries.begin; i < queries.end; ++i) {
+    if (!isSoftmax(spec)) {
+      makeOtherWeights(spec, head, i, trace);
+      continue;
+    }
     // Only the keys that may be seen are looked at; the rest of the row is zeros.
-    const KeyRange visible = visibleKeys(spec, i);
+    const KeyRange visible = spec.maskAfterSoftmax ? KeyRange{0, spec.keyCount} : visibleKeys(spec, i);
     float *exponentials = trace.exponentials.row(head, i), *weights = trace.weights.row(head, i);
     const kernels::SoftmaxRow row =
         kernels::softmax(kernel, trace.masked.row(head, i) + visible.begin, spec.temperature,
@@ -132,6 +205,14 @@ void makeWeights(const Spec& spec, int head, Span queries, Trace& trace) {
     }
     trace.rowMax.at(head, i, 0) = row.max;
     trace.rowSum.at(head, i, 0) = row.sum;
+  }
+}
+
+void maskWeights(const Spec& spec, const PaintedMask* painted, int head, Span queries, Trace& trace) {
+  if (!spec.maskAfterSoftmax) return;
+  for (int i = queries.begin; i < queries.end; ++i) {
+    float* weights = trace.weights.row(head, i);
+    copySeen(spec, painted, i, {0, spec.keyCount}, weights, 0.0f, weights);
   }
 }
 
@@ -150,6 +231,10 @@ void makeHeadOutput(const Spec& spec, int head, Span queries, Trace& trace) {
 
 void makeConcat(const Spec& spec, int head, Span queries, Trace& trace) {
   for (int i = queries.begin; i < queries.end; ++i) {
+    if (isHidden(spec, head)) {
+      std::fill_n(trace.concat.row(0, i) + head * spec.valueDim, spec.valueDim, 0.0f);
+      continue;
+    }
     std::copy_n(trace.headOutput.row(head, i), spec.valueDim, trace.concat.row(0, i) + head * spec.valueDim);
   }
 }

@@ -23,22 +23,32 @@ int kvHeadOf(const Spec& spec, int head);
 /// Gives every tensor of the trace the shape that the layer asks for.
 void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace);
 
+/// What Q, and what K and V, are projected from: x or x_kv, with their positions where they are added.
+const Tensor* queryRows(const Inputs& inputs, const Trace& trace);
+const Tensor* keyRows(const Inputs& inputs, const Trace& trace);
+
 /// Q, K, V: copied, or X times its weights. Rows are of Q (of K, of V), columns of one head of it.
 void makeQueries(const Inputs& inputs, int head, Span rows, Span cols, Trace& trace);
 void makeKeys(const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
 void makeValues(const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
 
-/// raw = Q Kᵀ for a block of queries and keys. One key is a column, and as fast as a row.
+/// raw = Q Kᵀ for a block of queries and keys of a plain layer. One key is a column, and as fast as a row.
 void makeRaw(const Spec& spec, int head, Span queries, Span keys, Trace& trace);
 /// scores = raw · scaleFactor.
 void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trace);
-/// masked = scores, or -inf where the key may not be seen.
+/// softcapped = c·tanh(scores / c), and biased = what comes before it - slope·distance, of whole rows; each for layers
+/// that have it.
+void makeSoftcapped(const Spec& spec, int head, Span queries, Trace& trace);
+void makeBiased(const Spec& spec, int head, Span queries, Trace& trace);
+/// masked = the step before it, or -inf where the key may not be seen.
 void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace);
-/// row_max, exponentials, row_sum, weights of whole rows.
+/// row_max, exponentials, row_sum, weights of whole rows; weights alone where the normaliser is not softmax.
 void makeWeights(const Spec& spec, int head, Span queries, Trace& trace);
+/// The named mistake (Spec::maskAfterSoftmax): weights become 0 where the key may not be seen.
+void maskWeights(const Spec& spec, const PaintedMask* painted, int head, Span queries, Trace& trace);
 /// head_output = weights · V of whole rows.
 void makeHeadOutput(const Spec& spec, int head, Span queries, Trace& trace);
-/// concat from head_output, whole rows of one head.
+/// concat from head_output, whole rows of one head; zeros where the head is hidden.
 void makeConcat(const Spec& spec, int head, Span queries, Trace& trace);
 /// output from concat: a copy, or concat · W_O.
 void makeOutput(const Inputs& inputs, Span queries, Span cols, Trace& trace);

@@ -39,7 +39,8 @@ std::optional<TensorId> tensorNamed(std::string_view name);
 
 /// The intermediates. Filled by forward(), kept up to date by Engine. Fully masked rows have row_max -inf,
 /// row_sum 0, weights 0 and output 0. No NaN appears from finite input.
-/// Those of steps that the layer does not have (positions, softcapped …) are empty.
+/// Those of steps that the layer does not have are empty: positions and what is made with them, softcapped, biased, and
+/// exponentials, row_max and row_sum of normalisers other than softmax.
 struct Trace {
   Tensor positions, xPositioned, xKvPositioned, qRotated, kRotated, softcapped, biased;
   Tensor q, k, v;
@@ -47,7 +48,47 @@ struct Trace {
   Tensor headOutput, concat, output;
 };
 
-/// The tensor behind an id: from the trace, or from the inputs for x and w_*; null where this layer has none.
+/// What a step reads of the steps before it, some of which the layer may not have. AnyTrace: Trace or ReferenceTrace.
+template <class AnyTrace>
+auto& queriesOf(AnyTrace& trace) { return trace.qRotated.empty() ? trace.q : trace.qRotated; }
+template <class AnyTrace>
+auto& keysOf(AnyTrace& trace) { return trace.kRotated.empty() ? trace.k : trace.kRotated; }
+template <class AnyTrace>
+auto& cappedOf(AnyTrace& trace) { return trace.softcapped.empty() ? trace.scores : trace.softcapped; }
+template <class AnyTrace>
+auto& biasedOf(AnyTrace& trace) { return trace.biased.empty() ? cappedOf(trace) : trace.biased; }
+
+/// The member of a trace behind an id; null for inputs, and where the layer does not have it.
+template <class AnyTrace>
+auto intermediate(AnyTrace& trace, TensorId id) -> decltype(&trace.q) {
+  decltype(&trace.q) tensor = nullptr;
+  switch (id) {
+    case TensorId::q: tensor = &trace.q; break;
+    case TensorId::k: tensor = &trace.k; break;
+    case TensorId::v: tensor = &trace.v; break;
+    case TensorId::positions: tensor = &trace.positions; break;
+    case TensorId::x_positioned: tensor = &trace.xPositioned; break;
+    case TensorId::x_kv_positioned: tensor = &trace.xKvPositioned; break;
+    case TensorId::q_rotated: tensor = &trace.qRotated; break;
+    case TensorId::k_rotated: tensor = &trace.kRotated; break;
+    case TensorId::raw: tensor = &trace.raw; break;
+    case TensorId::scores: tensor = &trace.scores; break;
+    case TensorId::softcapped: tensor = &trace.softcapped; break;
+    case TensorId::biased: tensor = &trace.biased; break;
+    case TensorId::masked: tensor = &trace.masked; break;
+    case TensorId::exponentials: tensor = &trace.exponentials; break;
+    case TensorId::row_max: tensor = &trace.rowMax; break;
+    case TensorId::row_sum: tensor = &trace.rowSum; break;
+    case TensorId::weights: tensor = &trace.weights; break;
+    case TensorId::head_output: tensor = &trace.headOutput; break;
+    case TensorId::concat: tensor = &trace.concat; break;
+    case TensorId::output: tensor = &trace.output; break;
+    default: break;
+  }
+  return tensor && !tensor->empty() ? tensor : nullptr;
+}
+
+/// The tensor behind an id: from the trace, or from the inputs for x, w_* and the like; null where this layer has none.
 const Tensor* find(const Inputs& inputs, const Trace& trace, TensorId id);
 
 }  // namespace attention

@@ -39,7 +39,7 @@ inline void fill(attention::Tensor& tensor, Random& random, float size = 1.0f) {
 
 struct Layer {
   attention::Spec spec;
-  attention::Tensor x, wQ, wK, wV, wO, q, k, v;
+  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA;  // those of the score may be empty, as xKv
   attention::PaintedMask painted;
   bool projected = false, withOutputWeights = false;
 
@@ -48,9 +48,12 @@ struct Layer {
     if (projected) {
       in.x = &x, in.wQ = &wQ, in.wK = &wK, in.wV = &wV;
       if (withOutputWeights) in.wO = &wO;
+      if (!xKv.empty()) in.xKv = &xKv;
     } else {
       in.q = &q, in.k = &k, in.v = &v;
     }
+    if (!wA.empty()) in.wA = &wA;
+    if (!uA.empty()) in.uA = &uA, in.vA = &vA;
     in.painted = painted.empty() ? nullptr : &painted;
     return in;
   }
@@ -62,6 +65,10 @@ struct Layer {
       case TensorId::w_k: return wK;
       case TensorId::w_v: return wV;
       case TensorId::w_o: return wO;
+      case TensorId::x_kv: return xKv;
+      case TensorId::w_a: return wA;
+      case TensorId::u_a: return uA;
+      case TensorId::v_a: return vA;
       case TensorId::k: return k;
       case TensorId::v: return v;
       default: return q;
@@ -93,13 +100,28 @@ inline Layer direct(const attention::Spec& spec, Random& random) {
   return layer;
 }
 
-/// A projected layer; keyCount must be queryCount. Weights are scaled so that Q, K and V have variance about 1.
+/// The layer with another score, and the weights of that score.
+inline Layer withScore(Layer layer, attention::Score score, Random& random) {
+  using attention::Score;
+  const int dim = layer.spec.headDim;
+  const float size = 1.0f / std::sqrt(static_cast<float>(dim));
+  layer.spec.score = score;
+  if (score == Score::general || score == Score::additive) fill(layer.wA = {layer.spec.heads, dim, dim}, random, size);
+  if (score != Score::additive) return layer;
+  fill(layer.uA = {layer.spec.heads, dim, dim}, random, size);
+  fill(layer.vA = {layer.spec.heads, 1, dim}, random);
+  return layer;
+}
+
+/// A projected layer: cross-attention where keyCount is not queryCount. Weights are scaled so that Q, K and V have variance
+/// about 1.
 inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim, Random& random) {
   Layer layer;
   layer.spec = spec;
   layer.projected = true, layer.withOutputWeights = outputDim > 0;
   const float size = 1.0f / std::sqrt(static_cast<float>(modelDim));
   fill(layer.x = {1, spec.queryCount, modelDim}, random);
+  if (spec.keyCount != spec.queryCount) fill(layer.xKv = {1, spec.keyCount, modelDim}, random);
   fill(layer.wQ = {1, modelDim, spec.heads * spec.headDim}, random, size);
   fill(layer.wK = {1, modelDim, spec.kvHeads * spec.headDim}, random, size);
   fill(layer.wV = {1, modelDim, spec.kvHeads * spec.valueDim}, random, size);
@@ -107,27 +129,43 @@ inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim,
   return layer;
 }
 
+/// The worst cell of one tensor: how far it is off, as a share of its bound, and the sentence if that is more than 1.
+struct Worst {
+  double share = 0.0;
+  std::string sentence;
+};
+
+inline Worst worstCell(const Layer& layer, const attention::Trace& trace, const attention::ReferenceTrace& exact,
+                       attention::TensorId id) {
+  const attention::Tensor* fast = attention::intermediate(trace, id);
+  const attention::ReferenceTensor* slow = attention::intermediate(exact, id);
+  Worst worst;
+  if (!fast && !slow) return worst;
+  const std::string name(attention::name(id));
+  if (!fast || !slow) return {2.0, name + (fast ? " should not be there" : " is missing")};
+  if (fast->heads() != slow->heads || fast->rows() != slow->rows || fast->cols() != slow->cols) {
+    return {2.0, name + " has another shape"};
+  }
+  const double bound = attention::errorBound(layer.spec, layer.inputs(), exact, id);
+  for (std::size_t i = 0; i < slow->values.size(); ++i) {
+    const double a = double{fast->data()[i]}, b = slow->values[i];
+    const double off = a == b ? 0.0 : std::abs(a - b);
+    if (off <= bound && bound > 0.0) worst.share = std::max(worst.share, off / bound);
+    if (off <= bound || !worst.sentence.empty()) continue;  // the first is false for NaN
+    worst.share = 2.0;
+    worst.sentence = name + " number " + std::to_string(i) + " is " + std::to_string(a) + ", not " + std::to_string(b) +
+                     " (bound " + std::to_string(bound * 1e9) + "e-9)";
+  }
+  return worst;
+}
+
 /// What is wrong with the trace, compared with the reference, or "" where all is within the bounds of
 /// attention::errorBound: the sentence names the tensor, the position and both values.
 inline std::string difference(const Layer& layer, const attention::Trace& trace,
                               const attention::ReferenceTrace& exact) {
-  using attention::TensorId;
-  const attention::Inputs inputs = layer.inputs();
-  for (int t = static_cast<int>(TensorId::q); t < attention::kTensorCount; ++t) {
-    const TensorId id = static_cast<TensorId>(t);
-    const attention::Tensor& fast = *attention::find(inputs, trace, id);
-    const attention::ReferenceTensor& slow = *attention::find(exact, id);
-    if (fast.heads() != slow.heads || fast.rows() != slow.rows || fast.cols() != slow.cols) {
-      return std::string(attention::name(id)) + " has another shape";
-    }
-    const double bound = attention::errorBound(layer.spec, inputs, exact, id);
-    for (std::size_t i = 0; i < slow.values.size(); ++i) {
-      const double a = double{fast.data()[i]}, b = slow.values[i];
-      const bool same = std::isinf(b) ? a == b : std::abs(a - b) <= bound;  // false for NaN
-      if (same) continue;
-      return std::string(attention::name(id)) + " number " + std::to_string(i) + " is " + std::to_string(a) +
-             ", not " + std::to_string(b) + " (bound " + std::to_string(bound * 1e9) + "e-9)";
-    }
+  for (int t = static_cast<int>(attention::TensorId::q); t < attention::kTensorCount; ++t) {
+    const Worst worst = worstCell(layer, trace, exact, static_cast<attention::TensorId>(t));
+    if (!worst.sentence.empty()) return worst.sentence;
   }
   return "";
 }

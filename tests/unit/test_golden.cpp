@@ -90,7 +90,7 @@ TEST_CASE("golden: the reference agrees with NumPy and PyTorch to ten digits") {
     const ReferenceTrace exact = reference(layer.spec, layer.inputs());
     for (const auto& [key, wanted] : stored.at("expected").items()) {
       CAPTURE(key);
-      const ReferenceTensor& tensor = *find(exact, *tensorNamed(key));
+      const ReferenceTensor& tensor = *intermediate(exact, *tensorNamed(key));
       REQUIRE(wanted.size() == tensor.values.size());
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (wanted[i].is_null()) {

@@ -29,6 +29,7 @@ std::set<Cell> cellsOf(const std::vector<Region>& regions) {
 void addChanged(const Inputs& inputs, const Trace& before, const Trace& after, std::set<Cell>& changed) {
   for (int t = static_cast<int>(TensorId::q); t < kTensorCount; ++t) {
     const TensorId id = static_cast<TensorId>(t);
+    if (!intermediate(before, id)) continue;
     const Tensor &a = *find(inputs, before, id), &b = *find(inputs, after, id);
     for (int h = 0; h < a.heads(); ++h) {
       for (int i = 0; i < a.rows(); ++i) {

@@ -90,6 +90,76 @@ TEST_CASE("validate: options") {
   CHECK(with(&Spec::windowRight, -9) == "windowRight: -9 is out of range; use -1 for no limit, or 0 and more.");
 }
 
+TEST_CASE("validate: masks, caps and hidden heads") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(with(&Spec::softcap, -1.0f) == "softcap: -1 is out of range; use 0 for none, or the largest score.");
+  CHECK(with(&Spec::softcap, nan) == "softcap: NaN is out of range; use 0 for none, or the largest score.");
+  CHECK(with(&Spec::prefix, 6) == "prefix: 6 is out of range; use 0 for none, to 5.");
+  CHECK(with(&Spec::prefix, -1) == "prefix: -1 is out of range; use 0 for none, to 5.");
+  CHECK(with(&Spec::keyLength, 6) == "keyLength: 6 is out of range; use -1 for no padding, or 0 to 5.");
+  CHECK(with(&Spec::keyLength, -2) == "keyLength: -2 is out of range; use -1 for no padding, or 0 to 5.");
+  CHECK(with(&Spec::keyLength, 0) == "accepted");
+  Layer layer = good();
+  layer.spec.hiddenHeads = 1ull << 6;
+  CHECK(refusal(layer) == "hiddenHeads: 64 has bits for more than 6 heads; use those of heads 0 to 5.");
+  layer.spec.hiddenHeads = (1ull << 6) - 1;
+  CHECK(refusal(layer) == "accepted");
+  layer = good();
+  layer.spec.pattern.block = -2;
+  CHECK(refusal(layer) == "pattern.block: -2 is negative; use 0 for none of it, or more.");
+  layer = good();
+  layer.spec.pattern.dilation = 0;
+  CHECK(refusal(layer) == "pattern.dilation: 0 is out of range; use 1 for every key, or more.");
+  layer = good();
+  layer.spec.maskAfterSoftmax = true, layer.spec.normalizer = Normalizer::relu;
+  CHECK(refusal(layer) ==
+        "maskAfterSoftmax: it is on although there is no softmax; turn it off, or use the normaliser softmax.");
+}
+
+TEST_CASE("validate: scores and positions that do not go together") {
+  Random random(2);
+  Layer layer = good();
+  layer.spec.position = Position::sinusoidal;
+  CHECK(refusal(layer) ==
+        "position: sinusoidal positions are added to x, which this layer does not have; use rotary or alibi.");
+  layer.spec.position = Position::rotary;
+  CHECK(refusal(layer) ==
+        "headDim: 3 columns are no pairs, which rotary positions turn; use an even number.");
+  layer = test::withScore(layer, Score::additive, random);
+  CHECK(refusal(layer) == "position: rotary turns dot products, and the additive score has none; use the score dot, scaled, "
+                          "general or cosine, or other positions.");
+  layer = test::direct(test::shape(1, 1, 4, 5, 4, 2), random);
+  layer.spec.position = Position::rotary, layer.spec.causalOffset = 1021;
+  CHECK(refusal(layer) ==
+        "causalOffset: 1021 puts the last query beyond position 1024; use at most 1020, or alibi.");
+  layer.spec.causalOffset = 1020;
+  CHECK(refusal(layer) == "accepted");
+}
+
+TEST_CASE("validate: the weights of a score") {
+  Random random(3);
+  Layer layer = good();
+  layer.spec.score = Score::general;
+  CHECK(refusal(layer) == "w_a: it is missing; give a tensor of shape [6, 3, 3].");
+  layer = test::withScore(good(), Score::additive, random);
+  CHECK(refusal(layer) == "accepted");
+  layer.vA = Tensor(6, 3, 1);
+  CHECK(refusal(layer) == "v_a.shape: [6, 3, 1] does not fit the other sizes; use [6, 1, 3].");
+  layer.uA = Tensor();
+  CHECK(refusal(layer) == "u_a: it is missing; give a tensor of shape [6, 3, 3].");
+}
+
+TEST_CASE("validate: cross-attention") {
+  Random random(4);
+  Layer layer = test::projected(test::shape(2, 2, 4, 6, 3, 2), 8, 5, random);
+  CHECK(refusal(layer) == "accepted");
+  layer.spec.keyCount = 5;
+  CHECK(refusal(layer) == "x_kv.shape: [1, 6, 8] does not fit the other sizes; use [1, 5, 8].");
+  Inputs inputs = good().inputs();
+  inputs.xKv = &layer.x;
+  CHECK(validate(good().spec, inputs)->field == "x_kv");
+}
+
 TEST_CASE("validate: numbers that are not finite, by their position") {
   Layer layer = good();
   layer.q.at(1, 2, 0) = std::numeric_limits<float>::quiet_NaN();
@@ -114,7 +184,8 @@ TEST_CASE("validate: shapes") {
   CHECK(refusal(layer) == "w_k.shape: [1, 8, 12] does not fit the other sizes; use [1, 8, 6].");
   layer = goodProjected();
   layer.spec.keyCount = 4;
-  CHECK(refusal(layer) == "keyCount: 4 keys and 5 queries cannot both be the rows of x; use the same number.");
+  CHECK(refusal(layer) == "keyCount: 4 keys and 5 queries cannot both be the rows of x; use the same number, "
+                          "or give x_kv.");
   layer = goodProjected();
   layer.x = Tensor(1, 5, 0);
   CHECK(refusal(layer) == "x.cols: 0 is out of range; use 1 to 1024.");
