@@ -409,25 +409,26 @@ class Explainer {
     }
     if (addNothingSeen()) return;
     addTemperature();
-    const auto [label, text] = isSeen(col_) ? otherWeight() : std::pair<std::string, std::string>("normaliser", "hidden");
     const double weight = at(TensorId::weights);
-    add(label, text + " = " + number(weight), weight, {{TensorId::masked, head_, row_, col_}});
+    const auto [label, text] = isSeen(col_) ? otherWeight() : std::pair<std::string, std::string>("normaliser", "hidden : ");
+    add(label, text + number(weight), weight, {{TensorId::masked, head_, row_, col_}});
   }
 
-  /// How a normaliser other than softmax makes the weight: a label, and the left side of the equation.
+  /// How a normaliser other than softmax makes the weight: a label, and what comes before the weight.
   std::pair<std::string, std::string> otherWeight() {
     const std::string score = number(tempered(col_));
     switch (spec_.normalizer) {
       case Normalizer::softmax: break;
-      case Normalizer::sparsemax: return {"max(s − threshold, 0)", "max(" + score + " − " + number(addThreshold()) + ", 0)"};
-      case Normalizer::sigmoid: return {"sigmoid", "1 ÷ (1 + exp(" + number(-tempered(col_)) + "))"};
-      case Normalizer::relu: return {"ReLU", "max(" + score + ", 0)"};
+      case Normalizer::sparsemax: return {"max(s − threshold, 0)", "max(" + score + " − " + number(addThreshold()) + ", 0) = "};
+      case Normalizer::sigmoid: return {"sigmoid", "1 ÷ (1 + exp(" + number(-tempered(col_)) + ")) = "};
+      case Normalizer::relu: return {"ReLU", "max(" + score + ", 0) = "};
       case Normalizer::hardmax: {
-        const float* masked = trace_.masked.row(head_, row_);
-        const int winner = static_cast<int>(std::max_element(masked, masked + spec_.keyCount) - masked);
-        return {"hard maximum", "key " + std::to_string(winner + 1) + " has the largest score, " + number(tempered(winner))};
+        const float* row = trace_.masked.row(head_, row_);
+        const int winner = static_cast<int>(std::max_element(row, row + spec_.keyCount) - row);
+        return {"hard maximum",
+                "key " + std::to_string(winner + 1) + " has the largest score, " + number(tempered(winner)) + " : "};
       }
-      case Normalizer::none: return {"no normaliser", score};
+      case Normalizer::none: return {"no normaliser", "the score itself : "};
     }
     return {};
   }

@@ -273,7 +273,7 @@ class Feeds : public Lineage {
       case TensorId::row_sum: return ofRowSum(h, row);
       case TensorId::weights: return isSeen(i, j) ? ofWeights(h, row) : void();
       case TensorId::head_output: return ofHeadOutput(h, row, col);
-      case TensorId::concat: return isHidden(spec_, j / spec_.valueDim) ? void() : ofConcat(row, col);
+      case TensorId::concat: return ofConcat(row, col);
       case TensorId::output: return;
     }
   }

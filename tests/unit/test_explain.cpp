@@ -89,6 +89,96 @@ TEST_CASE("explain: the lines of the design's picture") {
   CHECK(e.terms[0].value == doctest::Approx(2.65));
 }
 
+TEST_CASE("explain: general, additive and cosine scores, with their numbers") {
+  Layer layer = designBoard();
+  layer.spec.score = Score::general;
+  layer.wA = Tensor(1, 3, 3);
+  for (int c = 0; c < 3; ++c) layer.wA.at(0, c, 2 - c) = 1.0f;  // turns the columns round
+  CHECK(explained(layer, {TensorId::raw, 0, 3, 2}).text() ==
+        "raw[saw₄, a₃] = 1.11\n"
+        "q₄ᵀ · W_a: [1.60, −0.70, 0.20]\n"
+        "that · k₃: 1.60×0.30 + −0.70×−0.50 + 0.20×1.40 = 1.11");
+  layer.spec.score = Score::cosine;
+  CHECK(explained(layer, {TensorId::scores, 0, 3, 2}).text() ==
+        "S[saw₄, a₃] = 0.99\n"
+        "q₄ · k₃: 0.20×0.30 + −0.70×−0.50 + 1.60×1.40 = 2.65\n"
+        "|q₄|: √(0.20² + −0.70² + 1.60²) = 1.76\n"
+        "|k₃|: √(0.30² + −0.50² + 1.40²) = 1.52\n"
+        "÷ lengths: 2.65 ÷ (1.76 × 1.52) = 0.99");
+  for (int c = 0; c < 3; ++c) layer.k.at(0, 2, c) = 0.0f;
+  CHECK(explained(layer, {TensorId::raw, 0, 3, 2}).terms.back().text == "a row of zeros has no direction : 0.00");
+  layer = designBoard();
+  layer.spec.score = Score::additive;
+  layer.wA = layer.uA = Tensor(1, 3, 3), layer.vA = Tensor(1, 1, 3, 0.5f);
+  for (int c = 0; c < 3; ++c) layer.wA.at(0, c, c) = 1.0f, layer.uA.at(0, c, c) = 0.5f;
+  CHECK(explained(layer, {TensorId::scores, 0, 3, 2}).text() ==
+        "S[saw₄, a₃] = 0.29\n"
+        "W_a · q₄: [0.20, −0.70, 1.60]\n"
+        "U_a · k₃: [0.15, −0.25, 0.70]\n"
+        "v_a · tanh: 0.50×tanh(0.20 + 0.15) + 0.50×tanh(−0.70 + −0.25) + 0.50×tanh(1.60 + 0.70) = 0.29");
+}
+
+TEST_CASE("explain: soft cap, bias and positions") {
+  Layer layer = designBoard();
+  layer.spec.softcap = 1.0f, layer.spec.position = Position::alibi;
+  const Explanation e = explained(layer, {TensorId::weights, 0, 3, 1});
+  CHECK(e.terms[2].label + ": " + e.terms[2].text == "soft cap: 1.00 × tanh(−0.18 ÷ 1.00) = −0.18");
+  CHECK(e.terms[3].label + ": " + e.terms[3].text == "ALiBi: −0.18 − 0.0039 × 2 = −0.18");
+  CHECK(e.terms[4].text == "key 2 ≤ query 4 : visible");
+  Random random(8);
+  Layer turned = test::direct(test::shape(1, 1, 3, 3, 4, 2), random);
+  turned.spec.position = Position::rotary, turned.spec.causalOffset = 1;
+  std::fill(turned.q.values().begin(), turned.q.values().end(), 0.5f);
+  CHECK(explained(turned, {TensorId::positions, 0, 3, 1}).text() == "P[4, 2] = 0.03\nangle: 3 ÷ 10000^(2/4) = 0.03");
+  CHECK(explained(turned, {TensorId::q_rotated, 0, 1, 0}).text() ==
+        "Q turned[saw₂, 1] = −0.66\nturned by 2.00: 0.50×cos(2.00) − 0.50×sin(2.00) = −0.66");
+  CHECK(explained(turned, {TensorId::q_rotated, 0, 1, 1}).text() ==
+        "Q turned[saw₂, 2] = 0.25\nturned by 2.00: 0.50×sin(2.00) + 0.50×cos(2.00) = 0.25");
+  CHECK(explained(turned, {TensorId::raw, 0, 1, 1}).terms[0].cells[0] == CellRef{TensorId::q_rotated, 0, 1, 0});
+  Layer waves = test::projected(test::shape(1, 1, 3, 3, 4, 2), 4, 0, random);
+  waves.spec.position = Position::sinusoidal;
+  waves.x.at(0, 2, 3) = 1.0f;
+  CHECK(explained(waves, {TensorId::positions, 0, 2, 3}).text() == "P[3, 4] = 1.00\ncosine: cos(2 ÷ 10000^(2/4)) = 1.00");
+  CHECK(explained(waves, {TensorId::x_positioned, 0, 2, 3}).text() == "X + P[a₃, 4] = 2.00\nx + position: 1.00 + 1.00 = 2.00");
+  CHECK(explained(waves, {TensorId::k, 0, 2, 0}).terms[0].cells[0] == CellRef{TensorId::x_positioned, 0, 2, 0});
+}
+
+TEST_CASE("explain: every normaliser") {
+  Layer layer = designBoard();
+  const auto last = [&](Normalizer normalizer, int key) {
+    layer.spec.normalizer = normalizer;
+    const Explanation e = explained(layer, {TensorId::weights, 0, 2, key});
+    const Term& term = e.terms[e.terms.size() - 2];  // before "adds to output"
+    return term.label + ": " + term.text;
+  };
+  CHECK(last(Normalizer::sigmoid, 0) == "sigmoid: 1 ÷ (1 + exp(0.34)) = 0.42");
+  CHECK(last(Normalizer::relu, 0) == "ReLU: max(−0.34, 0) = 0.00");
+  CHECK(last(Normalizer::none, 0) == "no normaliser: the score itself : −0.34");
+  CHECK(last(Normalizer::hardmax, 0) == "hard maximum: key 2 has the largest score, 1.05 : 0.00");
+  CHECK(last(Normalizer::sparsemax, 2) == "max(s − threshold, 0): max(0.28 − 0.16, 0) = 0.12");
+  CHECK(last(Normalizer::sparsemax, 3) == "normaliser: hidden : 0.00");
+  CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("threshold: (1.05 + 0.28 − 1) ÷ 2 = 0.16") !=
+        std::string::npos);
+  layer.spec.temperature = 0.5f;
+  CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("÷ temperature: 0.28 ÷ 0.50 = 0.55") != std::string::npos);
+}
+
+TEST_CASE("explain: mask after softmax, hidden heads and the other sequence's words") {
+  Layer layer = designBoard();
+  layer.spec.maskAfterSoftmax = true;
+  const std::string text = explained(layer, {TensorId::weights, 0, 1, 2}).text();
+  CHECK(text.find("W[saw₂, a₃] = 0.00") == 0);
+  CHECK(text.find("÷ Σ row: 0.25 ÷ 2.62 = 0.10\nmask after softmax: key 3 > query 2 : hidden, weight 0") != std::string::npos);
+  layer.spec.maskAfterSoftmax = false, layer.spec.hiddenHeads = 1;
+  CHECK(explained(layer, {TensorId::output, 0, 1, 2}).text() == "output[saw₂, 3] = 0.00\nhead 1: hidden : 0");
+  Trace trace;
+  forward(layer.spec, layer.inputs(), trace);
+  CHECK(explain(layer.spec, layer.inputs(), trace, {TensorId::masked, 0, 3, 1}, kWords, {"ich", "sah"}, 2).title ==
+        "S masked[saw₄, sah₂] = −0.18");
+  CHECK(explain(layer.spec, layer.inputs(), trace, {TensorId::v, 0, 1, 1}, kWords, {"ich", "sah"}, 2).title ==
+        "V[sah₂, 2] = 0.90");
+}
+
 TEST_CASE("explain: why a key is hidden") {
   Layer layer = designBoard();
   CHECK(explained(layer, {TensorId::weights, 0, 1, 2}).text() ==
@@ -112,6 +202,14 @@ TEST_CASE("explain: why a key is hidden") {
   CHECK(mask(3, 2) == "key 3 is painted out : hidden, −∞");
   layer.spec.causal = false;
   CHECK(mask(0, 3) == "no mask : visible");
+  layer.spec.keyLength = 3;
+  CHECK(mask(0, 3) == "key 4 is padding : hidden, −∞");
+  layer.spec.keyLength = -1, layer.spec.pattern.local = 2;
+  CHECK(mask(0, 3) == "key 4 is not in the pattern : hidden, −∞");
+  CHECK(mask(2, 3) == "key 4 is in the pattern : visible");
+  layer.spec.pattern = {}, layer.spec.causal = true, layer.spec.prefix = 2;
+  CHECK(mask(0, 1) == "key 2 is in the prefix : visible");
+  CHECK(mask(0, 2) == "key 3 > query 1 : hidden, −∞");
 }
 
 TEST_CASE("explain: a row that sees nothing says so") {
@@ -139,37 +237,61 @@ TEST_CASE("explain: temperature and scale have lines only when they matter") {
   CHECK(explained(layer, {TensorId::scores, 0, 3, 0}).terms.size() == 1);
 }
 
-TEST_CASE("explain: every printed sum adds up, and its result is the trace's value") {
-  Random random(5);
-  for (const bool isProjected : {false, true}) {
-    Layer layer = isProjected ? test::projected(test::shape(2, 1, 5, 5, 3, 2), 6, 4, random)
-                              : test::direct(test::shape(4, 2, 5, 6, 4, 3), random);
-    layer.spec.causal = true;
-    Trace trace;
-    forward(layer.spec, layer.inputs(), trace);
-    for (int t = 0; t < kTensorCount; ++t) {
-      const TensorId id = static_cast<TensorId>(t);
-      const Tensor* tensor = find(layer.inputs(), trace, id);
-      if (!tensor) continue;
-      for (int h = 0; h < tensor->heads(); ++h) {
-        for (int i = 0; i < tensor->rows(); ++i) {
-          for (int j = 0; j < tensor->cols(); ++j) {
-            const Explanation e = explain(layer.spec, layer.inputs(), trace, {id, h, i, j}, {}, 6);
-            CAPTURE(e.title);
-            REQUIRE(!e.terms.empty());
-            CHECK(e.title.substr(e.title.rfind(" = ") + 3) == formatNumber(double{tensor->at(h, i, j)}, 6));
-            for (const Term& term : e.terms) {
-              const bool isSum = term.text.find("×") != std::string::npos && term.label.find("scale") > 99 &&
-                                 term.text.find('v') == std::string::npos;
-              if (isSum || term.label.rfind("Σ row", 0) == 0) checkAddsUp(term, 2e-5);
-            }
-            const Term& last = e.terms.back();
-            if (last.label != "adds to output") CHECK(last.value == double{tensor->at(h, i, j)});
+namespace {
+
+/// Explains every cell of the trace: titles hold its value, sums of products add up, the last line comes to the value.
+void checkEveryCell(const Layer& layer) {
+  REQUIRE(!validate(layer.spec, layer.inputs()));
+  Trace trace;
+  forward(layer.spec, layer.inputs(), trace);
+  for (int t = 0; t < kTensorCount; ++t) {
+    const TensorId id = static_cast<TensorId>(t);
+    const Tensor* tensor = find(layer.inputs(), trace, id);
+    if (!tensor) continue;
+    for (int h = 0; h < tensor->heads(); ++h) {
+      for (int i = 0; i < tensor->rows(); ++i) {
+        for (int j = 0; j < tensor->cols(); ++j) {
+          const Explanation e = explain(layer.spec, layer.inputs(), trace, {id, h, i, j}, {}, 6);
+          CAPTURE(e.title);
+          REQUIRE(!e.terms.empty());
+          CHECK(e.title.substr(e.title.rfind(" = ") + 3) == formatNumber(double{tensor->at(h, i, j)}, 6));
+          for (const Term& term : e.terms) {
+            const bool isSum = term.text.find("×") != std::string::npos && term.label.find("scale") > 99 &&
+                               term.text.find_first_of("v(") == std::string::npos && term.label != "ALiBi";
+            if (isSum || term.label.rfind("Σ row", 0) == 0) checkAddsUp(term, 2e-5);
           }
+          const Term& last = e.terms.back();
+          const bool isOwn = last.label != "adds to output" && last.label != "x + position";
+          if (isOwn) CHECK(last.value == double{tensor->at(h, i, j)});
         }
       }
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("explain: every printed sum adds up, and its result is the trace's value") {
+  Random random(5);
+  for (const bool isProjected : {false, true}) {
+    Layer layer = isProjected ? test::projected(test::shape(2, 1, 5, 5, 4, 2), 6, 4, random)
+                              : test::direct(test::shape(4, 2, 5, 6, 4, 3), random);
+    layer.spec.causal = true;
+    checkEveryCell(layer);
+    for (Score score : {Score::general, Score::additive, Score::cosine}) {
+      Layer scored = test::withScore(layer, score, random);
+      scored.spec.position = score == Score::additive ? Position::alibi : Position::rotary;
+      scored.spec.softcap = 2.0f, scored.spec.keyLength = 4;
+      for (Normalizer normalizer : {Normalizer::softmax, Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::none}) {
+        scored.spec.normalizer = normalizer;
+        checkEveryCell(scored);
+      }
+    }
+  }
+  Layer cross = test::projected(test::shape(2, 2, 3, 5, 4, 2), 6, 4, random);
+  cross.spec.position = Position::sinusoidal, cross.spec.hiddenHeads = 2, cross.spec.maskAfterSoftmax = true;
+  cross.spec.causal = true;
+  checkEveryCell(cross);
 }
 
 TEST_CASE("explain: the cells of a term are those whose numbers it shows") {
