@@ -184,14 +184,17 @@ class Explainer {
     }
   }
 
-  void addInput(TensorId id, const std::string& feeds) { add("input", "typed or loaded; it feeds " + feeds, at(id), {}); }
+  void addInput(TensorId id, const std::string& feeds) {
+    add("input", "typed or loaded; it feeds " + feeds, at(id), {});
+  }
 
   // Positions and projections.
   void addPosition() {
     const bool isAngle = isRotary(spec_), isSine = col_ % 2 == 0;
     const int width = isAngle ? spec_.headDim : trace_.positions.cols();
     const int exponent = isAngle ? 2 * col_ : col_ - col_ % 2;
-    const std::string angle = std::to_string(row_) + " ÷ 10000^(" + std::to_string(exponent) + "/" + std::to_string(width) + ")";
+    const std::string angle =
+        std::to_string(row_) + " ÷ 10000^(" + std::to_string(exponent) + "/" + std::to_string(width) + ")";
     const double value = at(TensorId::positions, 0, row_, col_);
     add(isAngle ? "angle" : isSine ? "sine" : "cosine",
         (isAngle ? angle : (isSine ? "sin(" : "cos(") + angle + ")") + " = " + number(value), value, {});
@@ -200,7 +203,8 @@ class Explainer {
   void addSum(TensorId x, int first) {
     const CellRef from{x, 0, row_, col_}, position{TensorId::positions, 0, first + row_, col_};
     const double value = at(from) + at(position);
-    add("x + position", number(at(from)) + " + " + number(at(position)) + " = " + number(value), value, {from, position});
+    add("x + position", number(at(from)) + " + " + number(at(position)) + " = " + number(value), value,
+        {from, position});
   }
 
   void addTurn(TensorId id, TensorId from, int first) {
@@ -225,8 +229,8 @@ class Explainer {
     TensorId x = isOther ? TensorId::x_kv : TensorId::x;
     if (!trace_.xPositioned.empty()) x = isOther ? TensorId::x_kv_positioned : TensorId::x_positioned;
     const int column = head_ * dim + col_;
-    addProducts(nth("x", row_) + " · " + symbol(weights, spec_.score) + "[:, " + std::to_string(column + 1) + "]", at(id),
-                in_.x->cols(), [&](int i) { return CellRef{x, 0, row_, i}; },
+    const std::string factor = symbol(weights, spec_.score) + ("[:, " + std::to_string(column + 1) + "]");
+    addProducts(nth("x", row_) + " · " + factor, at(id), in_.x->cols(), [&](int i) { return CellRef{x, 0, row_, i}; },
                 [&](int i) { return CellRef{weights, 0, i, column}; });
   }
 
@@ -320,8 +324,10 @@ class Explainer {
     const double k = addLength("|" + nth("k", col_) + "|", [&](int c) { return keyCell(c); });
     const bool hasNoDirection = q == 0.0 || k == 0.0;
     const double raw = at(TensorId::raw);
-    add("÷ lengths", hasNoDirection ? "a row of zeros has no direction : " + number(raw)
-                                    : number(dot) + " ÷ (" + number(q) + " × " + number(k) + ") = " + number(raw), raw, {});
+    add("÷ lengths",
+        hasNoDirection ? "a row of zeros has no direction : " + number(raw)
+                       : number(dot) + " ÷ (" + number(q) + " × " + number(k) + ") = " + number(raw),
+        raw, {});
   }
 
   void addScale() {
@@ -346,8 +352,9 @@ class Explainer {
     if (!isBiased(spec_)) return;
     const std::int64_t distance = std::abs(std::int64_t{row_} + spec_.causalOffset - col_);
     const double value = at(TensorId::biased);
-    add("ALiBi", number(at(capped())) + " − " + formatNumber(double{slopeOf(spec_, head_)}, std::max(decimals_, 4)) + " × " +
-                     std::to_string(distance) + " = " + number(value),
+    add("ALiBi",
+        number(at(capped())) + " − " + formatNumber(double{slopeOf(spec_, head_)}, std::max(decimals_, 4)) + " × " +
+            std::to_string(distance) + " = " + number(value),
         value, {{capped(), head_, row_, col_}});
   }
 
@@ -403,14 +410,16 @@ class Explainer {
     if (isSoftmax(spec_)) {
       addExponential(), addDivision();
       if (spec_.maskAfterSoftmax) {
-        add("mask after softmax", maskText(", weight 0"), at(TensorId::weights), {{TensorId::exponentials, head_, row_, col_}});
+        add("mask after softmax", maskText(", weight 0"), at(TensorId::weights),
+            {{TensorId::exponentials, head_, row_, col_}});
       }
       return;
     }
     if (addNothingSeen()) return;
     addTemperature();
     const double weight = at(TensorId::weights);
-    const auto [label, text] = isSeen(col_) ? otherWeight() : std::pair<std::string, std::string>("normaliser", "hidden : ");
+    const auto [label, text] =
+        isSeen(col_) ? otherWeight() : std::pair<std::string, std::string>("normaliser", "hidden : ");
     add(label, text + number(weight), weight, {{TensorId::masked, head_, row_, col_}});
   }
 
@@ -419,7 +428,8 @@ class Explainer {
     const std::string score = number(tempered(col_));
     switch (spec_.normalizer) {
       case Normalizer::softmax: break;
-      case Normalizer::sparsemax: return {"max(s − threshold, 0)", "max(" + score + " − " + number(addThreshold()) + ", 0) = "};
+      case Normalizer::sparsemax:
+        return {"max(s − threshold, 0)", "max(" + score + " − " + number(addThreshold()) + ", 0) = "};
       case Normalizer::sigmoid: return {"sigmoid", "1 ÷ (1 + exp(" + number(-tempered(col_)) + ")) = "};
       case Normalizer::relu: return {"ReLU", "max(" + score + ", 0) = "};
       case Normalizer::hardmax: {
@@ -448,7 +458,8 @@ class Explainer {
       const int key = kept[static_cast<std::size_t>(i)];
       return Piece(number(tempered(key)), {{TensorId::masked, head_, row_, key}});
     }, count, " + ", text, cells);
-    add("threshold", text + " − 1) ÷ " + std::to_string(count) + " = " + number(threshold), threshold, std::move(cells));
+    add("threshold", text + " − 1) ÷ " + std::to_string(count) + " = " + number(threshold), threshold,
+        std::move(cells));
     return threshold;
   }
 

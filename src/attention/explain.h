@@ -50,9 +50,9 @@ struct Explanation {
   std::string text() const;  ///< title and terms as plain lines, for screen readers and JavaScript
 };
 
-/// Explains one value of the trace with `decimals` digits. `labels` and `keyLabels` are the labels of the tokens that ask
-/// and of those that are looked at (they may be shorter than the rows; then numbers stand in). A long sum shows its first and
-/// last terms around "…". Never empty for a valid cell.
+/// Explains one value of the trace with `decimals` digits. `labels` and `keyLabels` are the labels of the tokens that
+/// ask and of those that are looked at (they may be shorter than the rows; then numbers stand in). A long sum shows its
+/// first and last terms around "…". Never empty for a valid cell.
 Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
                     const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels, int decimals);
 /// For self-attention, where the two are the same tokens.

@@ -79,7 +79,7 @@ void forwardHeads(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace
   const bool isDone = isKernelCall(spec) && kernels::forward(kernels::best(), callFor(spec, in.painted, kvHeads, trace),
                                                              scratch.workspace);
   if (isDone) return;
-  // Other steps than the kernels have, or no scratch memory: row by row, which is slower and for plain layers needs none.
+  // Other steps than the kernels have, or no scratch memory: row by row, slower, and for plain layers without any.
   forwardRows(spec, in, kvHeads, trace, scratch);
 }
 

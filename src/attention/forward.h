@@ -17,14 +17,14 @@ struct Scratch {
   Scorer scorer;
 };
 
-/// Fills `trace` with every intermediate of DESIGN's pipeline: positions, projections, scores, scale, soft cap, bias, mask,
-/// temperature and normaliser, weighted sum, concatenation, W_O. `spec` and `inputs` must have passed validate().
+/// Fills `trace` with every intermediate of DESIGN's pipeline: positions, projections, scores, scale, soft cap, bias,
+/// mask, temperature and normaliser, weighted sum, concatenation, W_O. `spec` and `inputs` must have passed validate().
 /// Tensors of the right shape are reused. How far the numbers may be from exact ones: errorBound() in reference.h.
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scratch);
 /// The same with scratch memory of its own.
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace);
 
-/// From Q, K and V as they are in the trace to head_output, for the query heads that read one key head of a plain layer.
+/// From Q, K and V as they are in the trace of a plain layer to head_output, for the query heads of one key head.
 void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch);
 /// head_output of all queries of one head from its weights and V, as matrix products.
 void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch);

@@ -167,7 +167,8 @@ class Sources : public Lineage {
   void ofRotated(TensorId from, int head, int firstRow, Span rows, Span cols) {
     add(from, head, rows, cols);
     add(TensorId::positions, 0, {firstRow + rows.begin, firstRow + rows.end}, {cols.begin / 2, cols.end / 2});
-    projection(from == TensorId::q ? TensorId::w_q : TensorId::w_k, rows, head * spec_.headDim + cols.begin, cols.size());
+    projection(from == TensorId::q ? TensorId::w_q : TensorId::w_k, rows, head * spec_.headDim + cols.begin,
+               cols.size());
   }
   void ofRaw(int h, int i, Span columns) {
     const int g = h / group();
@@ -255,7 +256,8 @@ class Feeds : public Lineage {
       case TensorId::w_k: return ofKeys(true, j / spec_.headDim, keys(), j % spec_.headDim);
       case TensorId::w_v: return ofValues(true, j / spec_.valueDim, keys(), j % spec_.valueDim);
       case TensorId::w_o: return add(TensorId::output, 0, queries(), col);
-      case TensorId::w_a: return spec_.score == Score::general || spec_.score == Score::additive ? ofScoreWeights(h) : void();
+      case TensorId::w_a:
+        return spec_.score == Score::general || spec_.score == Score::additive ? ofScoreWeights(h) : void();
       case TensorId::u_a:
       case TensorId::v_a: return spec_.score == Score::additive ? ofScoreWeights(h) : void();
       case TensorId::q: return ofQueries(false, h, row, j);

@@ -8,8 +8,8 @@ namespace attention {
 /// Why a key is not seen, the first that applies.
 enum class Hidden : std::uint8_t { no, causal, window, padding, pattern };
 
-/// The mask of one query. Made once a row: what Pattern::random draws is found when it is built, the rest is asked cell by
-/// cell.
+/// The mask of one query. Made once a row: what Pattern::random draws is found when it is built, the rest is asked cell
+/// by cell.
 class MaskRow {
  public:
   MaskRow(const Spec& spec, int query);

@@ -10,8 +10,8 @@ namespace attention {
 /// scores of -inf take no part, and 0 where all are.
 double sparsemaxThreshold(const float* scores, int count);
 
-/// weights[i] of scores[i], which are already divided by the temperature and finite, or -inf where masked. The two may be
-/// the same memory.
+/// weights[i] of scores[i], which are already divided by the temperature and finite, or -inf where masked. The two may
+/// be the same memory.
 void normalise(Normalizer normalizer, const float* scores, int count, float* weights);
 
 }  // namespace attention

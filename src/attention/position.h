@@ -8,8 +8,8 @@ namespace attention {
 /// Position of a row of x in the table of sinusoids: in self-attention its index, else after the cached keys.
 inline int firstPosition(const Spec& spec, const Inputs& inputs) { return inputs.xKv ? spec.causalOffset : 0; }
 
-/// Gives positions, x_positioned, x_kv_positioned, q_rotated and k_rotated their shapes: empty where they are not part of
-/// the layer.
+/// Gives positions, x_positioned, x_kv_positioned, q_rotated and k_rotated their shapes: empty where they are not part
+/// of the layer.
 void shapePositions(const Spec& spec, const Inputs& inputs, Trace& trace);
 /// positions, and x with its rows of them added; nothing for other layers than sinusoidal.
 void addPositions(const Spec& spec, const Inputs& inputs, Trace& trace);

@@ -211,7 +211,7 @@ ReferenceTensor withDistance(const Spec& spec, const ReferenceTensor& scores) {
 
 // --------------------------------------------------------------------------------------------------------------- mask
 
-/// The keys that the query at `position` draws: those with the smallest hashes, of the keys that causal and padding leave.
+/// The keys that the query at `position` draws: of those that causal and padding leave, the ones of smallest hashes.
 std::vector<int> drawnKeys(const Spec& spec, double position) {
   std::vector<std::pair<std::uint64_t, int>> draws;
   for (int j = 0; j < spec.keyCount; ++j) {
@@ -222,7 +222,9 @@ std::vector<int> drawnKeys(const Spec& spec, double position) {
   }
   std::sort(draws.begin(), draws.end());
   std::vector<int> keys;
-  for (std::size_t n = 0; n < draws.size() && static_cast<int>(n) < spec.pattern.random; ++n) keys.push_back(draws[n].second);
+  for (const auto& [number, key] : draws) {
+    if (static_cast<int>(keys.size()) < spec.pattern.random) keys.push_back(key);
+  }
   return keys;
 }
 
@@ -457,7 +459,8 @@ class Bounds {
   double score(const ReferenceTensor& scores) const {
     const double dot = carried_ * 8.0 * kEps * std::sqrt(spec_.headDim);
     if (spec_.score == Score::additive) return dot * largestSum(*in_.vA);
-    if (spec_.score == Score::cosine) return dot * (in_.projected() ? std::max(spread(exact_.q), spread(exact_.k)) : 1.0);
+    if (spec_.score == Score::cosine)
+      return dot * (in_.projected() ? std::max(spread(exact_.q), spread(exact_.k)) : 1.0);
     return dot * largest(scores);
   }
 

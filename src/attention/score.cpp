@@ -13,7 +13,8 @@ void timesMatrix(const Tensor& from, const Tensor& w, int group, Tensor& out) {
   out.reshape(w.heads(), from.rows(), w.cols());
   for (int h = 0; h < w.heads(); ++h) {
     for (int i = 0; i < from.rows(); ++i) {
-      kernels::weightedSum(kernels::best(), from.row(h / group, i), w.head(h), w.cols(), w.rows(), w.cols(), out.row(h, i));
+      kernels::weightedSum(kernels::best(), from.row(h / group, i), w.head(h), w.cols(), w.rows(), w.cols(),
+                           out.row(h, i));
     }
   }
 }

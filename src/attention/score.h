@@ -24,7 +24,8 @@ class Scorer {
   const Tensor* queries_ = nullptr;  // what the dot product is of: Q, or what the score makes of it
   const Tensor* keys_ = nullptr;
   const Tensor* vA_ = nullptr;
-  Tensor madeQueries_, madeKeys_;  // general: q·W_a; additive: W_a·q and U_a·k, a key head for each head; cosine: q/|q|, k/|k|
+  Tensor madeQueries_,
+      madeKeys_;  // general: q·W_a; additive: W_a·q and U_a·k, a key head for each head; cosine: q/|q|, k/|k|
   std::vector<float> tanhs_;       // of one query and every key, [keyCount, headDim]
 };
 

@@ -82,7 +82,8 @@ Check checkOptions(const Spec& spec) {
                                      " heads; use those of heads 0 to " + text(spec.heads - 1) + ".");
   }
   if (spec.maskAfterSoftmax && spec.normalizer != Normalizer::softmax) {
-    return refuse("maskAfterSoftmax", "it is on although there is no softmax; turn it off, or use the normaliser softmax.");
+    return refuse("maskAfterSoftmax",
+                  "it is on although there is no softmax; turn it off, or use the normaliser softmax.");
   }
   return {};
 }
@@ -100,20 +101,23 @@ Check checkPattern(const Pattern& pattern) {
 
 Check checkPosition(const Spec& spec, const Inputs& in) {
   if (spec.position == Position::sinusoidal && !in.projected()) {
-    return refuse("position", "sinusoidal positions are added to x, which this layer does not have; use rotary or alibi.");
+    return refuse("position",
+                  "sinusoidal positions are added to x, which this layer does not have; use rotary or alibi.");
   }
   if (isRotary(spec) && spec.score == Score::additive) {
     return refuse("position", "rotary turns dot products, and the additive score has none; use the score dot, scaled, "
                               "general or cosine, or other positions.");
   }
   if (isRotary(spec) && spec.headDim % 2 != 0) {
-    return refuse("headDim", text(spec.headDim) + " columns are no pairs, which rotary positions turn; use an even number.");
+    return refuse("headDim",
+                  text(spec.headDim) + " columns are no pairs, which rotary positions turn; use an even number.");
   }
   // Those positions are rows of a table.
   const bool isCounted = isRotary(spec) || (spec.position == Position::sinusoidal && in.xKv);
   if (!isCounted || spec.causalOffset <= Limits::tokens - spec.queryCount) return {};
-  return refuse("causalOffset", text(spec.causalOffset) + " puts the last query beyond position " + text(Limits::tokens) +
-                                    "; use at most " + text(Limits::tokens - spec.queryCount) + ", or alibi.");
+  return refuse("causalOffset", text(spec.causalOffset) + " puts the last query beyond position " +
+                                    text(Limits::tokens) + "; use at most " + text(Limits::tokens - spec.queryCount) +
+                                    ", or alibi.");
 }
 
 Check checkAbsent(std::initializer_list<std::pair<const char*, const Tensor*>> tensors, const char* because) {

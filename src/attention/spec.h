@@ -36,7 +36,7 @@ enum class Position : std::uint8_t {
 /// Which pairs of query and key a sparse layer looks at: the union of the parts that are on (not 0). `position` is
 /// query + causalOffset. Nothing on: every pair.
 struct Pattern {
-  int local = 0;         ///< |position - key| < local·dilation, in steps of dilation (Beltagy et al. 2020, "Longformer")
+  int local = 0;         ///< |position - key| < local·dilation, in steps of dilation (Beltagy et al. 2020)
   int dilation = 1;      ///< of local, >= 1
   int stride = 0;        ///< (position - key) is a multiple of it (Child et al. 2019, "Sparse Transformer")
   int block = 0;         ///< the same block of so many tokens
@@ -97,8 +97,8 @@ float scaleFactor(const Spec& spec);
 /// mask with a window, painted cells and padding? Others are recomputed.
 bool isPlain(const Spec& spec);
 
-/// Which steps the layer has: q_rotated and k_rotated in place of q and k, softcapped, biased, a head in concat, and the
-/// steps of softmax.
+/// Which steps the layer has: q_rotated and k_rotated in place of q and k, softcapped, biased, a head in concat, and
+/// the steps of softmax.
 inline bool isRotary(const Spec& spec) { return spec.position == Position::rotary; }
 inline bool isSoftcapped(const Spec& spec) { return spec.softcap > 0.0f; }
 inline bool isBiased(const Spec& spec) { return spec.position == Position::alibi; }
@@ -111,8 +111,8 @@ bool isVisible(const Spec& spec, int query, int key);
 /// How many of the scores of one head are computed, painted cells not asked.
 std::int64_t visibleCount(const Spec& spec);
 
-/// Half-open range of keys outside of which `query` sees none. For plain layers all inside are visible, but painted ones.
-/// Prefix and pattern make holes: mask.h knows those.
+/// Half-open range of keys outside of which `query` sees none. For plain layers all inside are visible, but painted
+/// ones. Prefix and pattern make holes: mask.h knows those.
 struct KeyRange {
   int begin = 0, end = 0;
 };
@@ -124,8 +124,8 @@ KeyRange visibleKeys(const Spec& spec, int query);
 /// wV [1, modelDim, kvHeads·valueDim]; wO [1, heads·valueDim, any]. Head h of Q is columns h·headDim … of x·wQ.
 /// xKv [1, keyCount, modelDim] is what keys and values are made of in cross-attention; null for self-attention, where
 /// keyCount is queryCount.
-/// wA [heads, headDim, headDim] for general and additive scores, uA the same for additive, vA [heads, 1, headDim]; other
-/// scores do not look at them.
+/// wA [heads, headDim, headDim] for general and additive scores, uA the same for additive, vA [heads, 1, headDim];
+/// other scores do not look at them.
 struct Inputs {
   const Tensor* x = nullptr;
   const Tensor* xKv = nullptr;

@@ -8,11 +8,11 @@ numpy: float64, written here from the papers' equations:
   q · k without a scale                Luong et al. 2015, equation (8), "dot"
   shared key heads                     Ainslie et al. 2023, "GQA", section 2.2
   window, dilated, global              Beltagy et al. 2020, "Longformer", section 3.1
-  strided                              Child et al. 2019, "Generating Long Sequences with Sparse Transformers", section 4.2
+  strided                              Child et al. 2019, "Generating Long Sequences with Sparse Transformers", 4.2
   random keys                          Zaheer et al. 2020, "Big Bird", section 2; which ones is the layer's own choice
   qᵀ W_a k                             Luong et al. 2015, equation (8), "general"
-  v_aᵀ tanh(W_a q + U_a k)             Bahdanau et al. 2015, "Neural Machine Translation by Jointly Learning to Align and
-                                       Translate", appendix A.1.2
+  v_aᵀ tanh(W_a q + U_a k)             Bahdanau et al. 2015, "Neural Machine Translation by Jointly Learning to Align
+                                       and Translate", appendix A.1.2
   q · k / (|q| |k|)                    Graves et al. 2014, "Neural Turing Machines", equation (6)
   c tanh(s / c)                        Gemma Team 2024, "Gemma 2", section 2, "Logit soft-capping"
   sparsemax                            Martins and Astudillo 2016, algorithm 1
@@ -286,7 +286,8 @@ def mechanism_cases(cases):
     weights = lambda heads, dim, *names: {
         name: normal(rng, heads, 1 if name == "v_a" else dim, dim) * np.float32(dim ** -0.5) for name in names}
     last = ("raw", "masked", "weights", "head_output")
-    cases.direct("general", *triple(rng, 2, 1, 4, 5, 4, 3), score="general", score_weights=weights(2, 4, "w_a"), only=last)
+    cases.direct("general", *triple(rng, 2, 1, 4, 5, 4, 3), score="general", only=last,
+                 score_weights=weights(2, 4, "w_a"))
     cases.direct("additive", *triple(rng, 2, 1, 4, 5, 4, 3), score="additive", only=last,
                  score_weights=weights(2, 4, "w_a", "u_a", "v_a"))
     q, k, v = triple(rng, 2, 2, 4, 5, 4, 3)
@@ -302,11 +303,12 @@ def mechanism_cases(cases):
                  only=("biased",) + last)
     cases.direct("prefix and padding", *triple(rng, 1, 1, 6, 6, 4, 3), causal=True, prefix=3, keyLength=5,
                  only=("masked", "weights"))
-    for name, parts in (("dilated", dict(local=3, dilation=2)), ("strided", dict(stride=3, local=2)), ("block", dict(block=3)),
-                        ("global", dict(globals=2, local=2)), ("random", dict(random=2, seed=7))):
+    for name, parts in (("dilated", dict(local=3, dilation=2)), ("strided", dict(stride=3, local=2)),
+                        ("block", dict(block=3)), ("global", dict(globals=2, local=2)),
+                        ("random", dict(random=2, seed=7))):
         cases.direct(name, *triple(rng, 1, 1, 8, 10, 4, 2), causalOffset=2, only=("masked",), **parts)
-    cases.direct("pattern of all", *triple(rng, 1, 1, 12, 12, 4, 2), only=("masked",), causal=True, local=2, globals=1, random=2,
-                 seed=3, windowLeft=9)
+    cases.direct("pattern of all", *triple(rng, 1, 1, 12, 12, 4, 2), only=("masked",), causal=True, local=2, globals=1,
+                 random=2, seed=3, windowLeft=9)
     cases.direct("mask after softmax", *triple(rng, 2, 2, 5, 5, 4, 3), causal=True, maskAfterSoftmax=True)
     x, x_kv = normal(rng, 3, 6), normal(rng, 5, 6)
     w_q, w_k, w_v, w_o = (normal(rng, 6, width) * np.float32(0.4) for width in (8, 8, 6, 6))

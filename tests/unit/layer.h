@@ -113,8 +113,8 @@ inline Layer withScore(Layer layer, attention::Score score, Random& random) {
   return layer;
 }
 
-/// A projected layer: cross-attention where keyCount is not queryCount. Weights are scaled so that Q, K and V have variance
-/// about 1.
+/// A projected layer: cross-attention where keyCount is not queryCount. Weights are scaled so that Q, K and V have
+/// variance about 1.
 inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim, Random& random) {
   Layer layer;
   layer.spec = spec;

@@ -138,8 +138,10 @@ TEST_CASE("explain: soft cap, bias and positions") {
   Layer waves = test::projected(test::shape(1, 1, 3, 3, 4, 2), 4, 0, random);
   waves.spec.position = Position::sinusoidal;
   waves.x.at(0, 2, 3) = 1.0f;
-  CHECK(explained(waves, {TensorId::positions, 0, 2, 3}).text() == "P[3, 4] = 1.00\ncosine: cos(2 ÷ 10000^(2/4)) = 1.00");
-  CHECK(explained(waves, {TensorId::x_positioned, 0, 2, 3}).text() == "X + P[a₃, 4] = 2.00\nx + position: 1.00 + 1.00 = 2.00");
+  CHECK(explained(waves, {TensorId::positions, 0, 2, 3}).text() ==
+        "P[3, 4] = 1.00\ncosine: cos(2 ÷ 10000^(2/4)) = 1.00");
+  CHECK(explained(waves, {TensorId::x_positioned, 0, 2, 3}).text() ==
+        "X + P[a₃, 4] = 2.00\nx + position: 1.00 + 1.00 = 2.00");
   CHECK(explained(waves, {TensorId::k, 0, 2, 0}).terms[0].cells[0] == CellRef{TensorId::x_positioned, 0, 2, 0});
 }
 
@@ -160,7 +162,8 @@ TEST_CASE("explain: every normaliser") {
   CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("threshold: (1.05 + 0.28 − 1) ÷ 2 = 0.16") !=
         std::string::npos);
   layer.spec.temperature = 0.5f;
-  CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("÷ temperature: 0.28 ÷ 0.50 = 0.55") != std::string::npos);
+  CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("÷ temperature: 0.28 ÷ 0.50 = 0.55") !=
+        std::string::npos);
 }
 
 TEST_CASE("explain: mask after softmax, hidden heads and the other sequence's words") {
@@ -168,7 +171,8 @@ TEST_CASE("explain: mask after softmax, hidden heads and the other sequence's wo
   layer.spec.maskAfterSoftmax = true;
   const std::string text = explained(layer, {TensorId::weights, 0, 1, 2}).text();
   CHECK(text.find("W[saw₂, a₃] = 0.00") == 0);
-  CHECK(text.find("÷ Σ row: 0.25 ÷ 2.62 = 0.10\nmask after softmax: key 3 > query 2 : hidden, weight 0") != std::string::npos);
+  CHECK(text.find("÷ Σ row: 0.25 ÷ 2.62 = 0.10\nmask after softmax: key 3 > query 2 : hidden, weight 0") !=
+        std::string::npos);
   layer.spec.maskAfterSoftmax = false, layer.spec.hiddenHeads = 1;
   CHECK(explained(layer, {TensorId::output, 0, 1, 2}).text() == "output[saw₂, 3] = 0.00\nhead 1: hidden : 0");
   Trace trace;
@@ -282,7 +286,8 @@ TEST_CASE("explain: every printed sum adds up, and its result is the trace's val
       Layer scored = test::withScore(layer, score, random);
       scored.spec.position = score == Score::additive ? Position::alibi : Position::rotary;
       scored.spec.softcap = 2.0f, scored.spec.keyLength = 4;
-      for (Normalizer normalizer : {Normalizer::softmax, Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::none}) {
+      for (Normalizer normalizer :
+           {Normalizer::softmax, Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::none}) {
         scored.spec.normalizer = normalizer;
         checkEveryCell(scored);
       }

@@ -93,8 +93,8 @@ std::vector<TensorId> inputsOf(const Layer& layer) {
   return ids;
 }
 
-/// Checks every cell of every input: feeds() holds what changes, and sources() is its converse. With `isExact` also that
-/// what feeds() holds changes, which by their numbers not all mechanisms let it.
+/// Checks every cell of every input: feeds() holds what changes, and sources() is its converse. With `isExact` also
+/// that what feeds() holds changes, which by their numbers not all mechanisms let it.
 void checkAll(Layer& layer, bool isExact = true) {
   REQUIRE(!validate(layer.spec, layer.inputs()));
   Trace before;
@@ -237,14 +237,16 @@ void checkConverse(const Layer& layer) {
     }
   }
   const auto describe = [](const Cell& c) {
-    return std::string(name(std::get<0>(c))) + " " + std::to_string(std::get<1>(c)) + " " + std::to_string(std::get<2>(c)) +
-           " " + std::to_string(std::get<3>(c));
+    return std::string(name(std::get<0>(c))) + " " + std::to_string(std::get<1>(c)) + " " +
+           std::to_string(std::get<2>(c)) + " " + std::to_string(std::get<3>(c));
   };
   for (const auto& [cell, targets] : fed) {
-    for (const Cell& target : targets) CHECK_MESSAGE(from[target].count(cell) == 1, describe(cell), " feeds ", describe(target));
+    for (const Cell& target : targets)
+      CHECK_MESSAGE(from[target].count(cell) == 1, describe(cell), " feeds ", describe(target));
   }
   for (const auto& [cell, origins] : from) {
-    for (const Cell& origin : origins) CHECK_MESSAGE(fed[origin].count(cell) == 1, describe(cell), " is from ", describe(origin));
+    for (const Cell& origin : origins)
+      CHECK_MESSAGE(fed[origin].count(cell) == 1, describe(cell), " is from ", describe(origin));
   }
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("mask: patterns by their definition, at any offset") {
   for (int offset : {0, 5, 1000, std::numeric_limits<int>::max()}) {
     Spec spec = test::shape(1, 1, 9, 11, 2, 2);
     spec.causalOffset = offset;
-    spec.pattern.local = 3, spec.pattern.dilation = 2, spec.pattern.stride = 5, spec.pattern.block = 4, spec.pattern.global = 2;
+    spec.pattern = {3, 2, 5, 4, 2, 0, 1};
     checkRule(spec, [&](int i, int j) {
       const long long p = static_cast<long long>(offset) + i, distance = std::abs(p - j);
       return (distance < 6 && distance % 2 == 0) || distance % 5 == 0 || p / 4 == j / 4 || p < 2 || j < 2;

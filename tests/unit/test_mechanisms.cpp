@@ -80,7 +80,8 @@ TEST_CASE("mechanisms: each at lengths around the vector width, as queries and k
     Layer layer = test::direct(test::shape(2, 1, n, n + 2, 6, 3), random);
     layer.spec.causal = true, layer.spec.causalOffset = 2;
     forMechanisms(layer, random, [](const Layer& l) { CHECK(checked(l) == ""); });
-    forMechanisms(test::direct(test::shape(1, 1, 5, 6, n, n), random), random, [](const Layer& l) { CHECK(checked(l) == ""); });
+    forMechanisms(test::direct(test::shape(1, 1, 5, 6, n, n), random), random,
+                  [](const Layer& l) { CHECK(checked(l) == ""); });
   }
 }
 
@@ -124,8 +125,9 @@ TEST_CASE("mechanisms: steps that a layer does not have leave no tensor") {
   CHECK(find(layer.inputs(), trace, TensorId::row_sum));
   layer.spec.softcap = 0.0f, layer.spec.position = Position::none, layer.spec.normalizer = Normalizer::relu;
   forward(layer.spec, layer.inputs(), trace);
-  for (TensorId id : {TensorId::softcapped, TensorId::biased, TensorId::positions, TensorId::q_rotated, TensorId::k_rotated,
-                      TensorId::x_positioned, TensorId::exponentials, TensorId::row_max, TensorId::row_sum}) {
+  for (TensorId id :
+       {TensorId::softcapped, TensorId::biased, TensorId::positions, TensorId::q_rotated, TensorId::k_rotated,
+        TensorId::x_positioned, TensorId::exponentials, TensorId::row_max, TensorId::row_sum}) {
     CAPTURE(name(id));
     CHECK(!find(layer.inputs(), trace, id));
   }

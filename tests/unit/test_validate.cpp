@@ -126,8 +126,9 @@ TEST_CASE("validate: scores and positions that do not go together") {
   CHECK(refusal(layer) ==
         "headDim: 3 columns are no pairs, which rotary positions turn; use an even number.");
   layer = test::withScore(layer, Score::additive, random);
-  CHECK(refusal(layer) == "position: rotary turns dot products, and the additive score has none; use the score dot, scaled, "
-                          "general or cosine, or other positions.");
+  CHECK(refusal(layer) ==
+        "position: rotary turns dot products, and the additive score has none; use the score dot, scaled, "
+        "general or cosine, or other positions.");
   layer = test::direct(test::shape(1, 1, 4, 5, 4, 2), random);
   layer.spec.position = Position::rotary, layer.spec.causalOffset = 1021;
   CHECK(refusal(layer) ==
