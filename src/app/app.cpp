@@ -77,8 +77,9 @@ struct App::Parts {
     const Tensor* t = attention::find(inputs, engine.trace(), view.selection.tensor);
     if (startPending && computed) {
       const int last = document.state().tokens - 1;
-      const float* row = engine.trace().weights.row(document.state().focusHead, last);
-      const int best = static_cast<int>(std::max_element(row, row + last + 1) - row);
+      const Tensor& weights = engine.trace().weights;
+      const float* row = weights.row(document.state().focusHead, last);
+      const int best = static_cast<int>(std::max_element(row, row + weights.cols()) - row);
       view.selection = {true, TensorId::weights, last, best, last, best};
       startPending = false;
       return;
@@ -237,9 +238,9 @@ struct App::Parts {
       case Command::copyWeights: return copyWeights();
       case Command::copyCells: return;
       case Command::clearMask: {
-        const int n = document.state().tokens;
-        const auto count = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-        apply(document::PaintCells{0, 0, n, n, std::vector<std::uint8_t>(count)}, 0);
+        const int rows = document.state().tokens, cols = document.state().keyTokens;
+        const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+        apply(document::PaintCells{0, 0, rows, cols, std::vector<std::uint8_t>(count)}, 0);
         return;
       }
       case Command::fullscreen: return host.toggleFullscreen();
@@ -633,6 +634,7 @@ Check App::setTensor(std::string_view name, std::span<const float> data, std::sp
   const Tensor* t = document::input(p.document.state(), *id);
   const std::string field(name);
   if (!t) return Error{Error::Kind::range, field, field + " is computed; set x, w_q, w_k, w_v, w_o, q, k or v."};
+  if (t->empty()) return document::checkEditable(p.document.state(), *id);
   const std::array<int, 3> own{t->heads(), t->rows(), t->cols()};
   const std::size_t rank = shape.size();
   bool fits = rank >= 1 && rank <= 3 && data.size() == t->size();

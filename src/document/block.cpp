@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "document/number.h"
 #include "document/resize.h"
 #include "document/sentence.h"
 
@@ -157,16 +158,17 @@ Tensor tensorOf(const Block& block, int heads, int rows, int cols) {
   return out;
 }
 
-Check readMask(const Json& json, int tokens, PaintedMask& out) {
+Check readMask(const Json& json, const Settings& sizes, PaintedMask& out) {
   Block block;
   if (Check bad = readBlock(json, "mask", Kind::booleans, block)) return bad;
   const std::vector<std::int64_t>& shape = block.shape;
-  const bool square = shape.size() >= 2 && shape.back() == tokens && shape[shape.size() - 2] == tokens;
-  if (!square || block.values.size() != static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens))
+  const int rows = sizes.tokens, cols = sizes.keyTokens;
+  const bool fits = shape.size() >= 2 && shape.back() == cols && shape[shape.size() - 2] == rows;
+  if (!fits || block.values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols))
     return refuse(ErrorKind::range, "mask.shape",
-                  {shapeText(shape), " does not fit ", tokens, " tokens; it must be ",
-                   shapeText({tokens, tokens}), "."});
-  out = {tokens, tokens, {}};
+                  {shapeText(shape), " does not fit ", rows, " tokens", (sizes.cross ? joined({" and ", cols, " keys"}) : ""),
+                   "; it must be ", shapeText({rows, cols}), "."});
+  out = {rows, cols, {}};
   for (const float visible : block.values) out.blocked.push_back(visible == 0 ? 1 : 0);
   tidyMask(out);
   return {};
@@ -186,6 +188,16 @@ Check readTexts(const Json& json, std::string_view field, std::vector<std::strin
   return {};
 }
 
+Check readNumbers(const Json& json, std::string_view field, std::vector<int>& out) {
+  for (const float number : json.numbers) {
+    if (number != std::floor(number) || std::abs(number) > 1e6f)
+      return refuse(ErrorKind::type, indexed(field, out.size()),
+                    {shortest(number), " is not a whole number that can be used; use small ones."});
+    out.push_back(static_cast<int>(number));
+  }
+  return {};
+}
+
 }  // namespace
 
 Check readValue(const Json& json, std::string_view field, Value& out) {
@@ -195,15 +207,18 @@ Check readValue(const Json& json, std::string_view field, Value& out) {
     out = json.number;
   else if (json.kind == Kind::text)
     out = json.text;
+  else if (json.kind == Kind::numbers)
+    return readNumbers(json, field, out.emplace<std::vector<int>>());
   else
     return readTexts(json, field, out.emplace<std::vector<std::string>>());
   return {};
 }
 
-int defaultModelDim(const State& state) {
-  int dim = std::min(8, state.heads * state.headDim);
-  while (dim > 1 && checkSizes("model_dim", state.tokens, state.heads, state.headDim, dim)) --dim;
-  return dim;
+int defaultModelDim(const Settings& settings) {
+  Settings sizes = settings;
+  sizes.modelDim = std::min(8, settings.heads * settings.headDim);
+  while (sizes.modelDim > 1 && checkSizes("model_dim", sizes)) --sizes.modelDim;
+  return sizes.modelDim;
 }
 
 }  // namespace document

@@ -22,13 +22,13 @@ Check readBlock(const Json& json, std::string_view field, Json::Kind kind, Block
 /// Moves the numbers into a tensor whose size they have.
 Tensor tensorOf(const Block& block, int heads, int rows, int cols);
 
-/// A mask, true where visible. Leading sizes of 1 may stand before [tokens, tokens].
-Check readMask(const Json& json, int tokens, PaintedMask& out);
+/// A mask, true where visible. Leading sizes of 1 may stand before [tokens, key tokens].
+Check readMask(const Json& json, const Settings& sizes, PaintedMask& out);
 
-/// The value of an option: true or false, a number, a text, or a list of texts.
+/// The value of an option: true or false, a number, a text, a list of texts, or a list of whole numbers.
 Check readValue(const Json& json, std::string_view field, Value& out);
 
 /// A model width for numbers that nobody gave: small enough for the limits.
-int defaultModelDim(const State& state);
+int defaultModelDim(const Settings& settings);
 
 }  // namespace document

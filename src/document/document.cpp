@@ -26,7 +26,7 @@ struct SamePlace {
   }
   bool operator()(const SetOption& a, const SetOption& b) const { return a.option == b.option; }
   bool operator()(const SetLabels& a, const SetLabels& b) const {
-    return a.first == b.first && a.labels.size() == b.labels.size();
+    return a.first == b.first && a.labels.size() == b.labels.size() && a.side == b.side;
   }
   template <class A, class B>
   bool operator()(const A&, const B&) const {
@@ -52,7 +52,7 @@ bool isCovered(const std::vector<Edit>& edits, const Edit& inverse) {
 }
 
 bool sameContent(const State& a, State b) {
-  b.theme = a.theme, b.decimals = a.decimals, b.focusHead = a.focusHead;
+  copyView(b, a);
   return sameBits(a, b);
 }
 
@@ -99,8 +99,8 @@ void Document::endGesture() {
 }
 
 Document::Step Document::takeBack(const Step& step) {
-  State shown;
-  shown.theme = state_.theme, shown.decimals = state_.decimals, shown.focusHead = state_.focusHead;
+  Settings shown;
+  copyView(shown, state_);
   Step forth;
   for (auto edit = step.edits.rbegin(); edit != step.edits.rend(); ++edit) {
     Effect effect = document::apply(state_, *edit);

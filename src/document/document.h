@@ -10,7 +10,7 @@
 namespace document {
 
 /// Holds the one State of a playground and all of its history. Undo and redo are unlimited; they leave alone
-/// how things are shown (theme, decimals, head in focus).
+/// how things are shown (options that are not undoable).
 class Document {
  public:
   /// `start` must pass check().

@@ -33,14 +33,30 @@ Check checkBlock(std::string_view field, int row, int col, int rows, int cols, i
                 {count, " values were given for ", rows, " × ", cols, " cells; give one a cell."});
 }
 
-Check checkEditable(const State& state, TensorId id) {
-  const std::string_view name = attention::name(id);
-  if (input(state, id) == nullptr)
-    return refuse(Kind::range, name, {"it is computed and cannot be set; change its inputs."});
-  if (isEditable(state, id)) return {};
-  if (state.mode == Mode::x)
-    return refuse(Kind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
-  return refuse(Kind::range, name, {"it is not in use here; set mode to \"x\" to change it."});
+/// The option to set so that an input which is not in use is.
+std::string_view switchFor(const State& state, TensorId id) {
+  switch (id) {
+    case TensorId::w_a:
+      return "score to \"general\" or \"additive\"";
+    case TensorId::u_a:
+    case TensorId::v_a:
+      return "score to \"additive\"";
+    case TensorId::x_kv:
+      return state.cross ? "mode to \"x\"" : "cross to true, and mode to \"x\",";
+    default:
+      return "mode to \"x\"";
+  }
+}
+
+/// A sequence of tokens, as checks and sentences see it.
+struct Sequence {
+  std::string_view field, labelField;
+  int tokens = 0;
+};
+
+Sequence sequence(const State& state, Side side) {
+  if (state.cross && side == Side::keys) return {"key_tokens", "key_labels", state.keyTokens};
+  return {"tokens", "labels", state.tokens};
 }
 
 Check checkEdit(const State& state, const SetCells& edit) {
@@ -67,36 +83,38 @@ Check checkEdit(const State& state, const SetCells& edit) {
 }
 
 Check checkEdit(const State& state, const PaintCells& edit) {
-  return checkBlock("mask", edit.row, edit.col, edit.rows, edit.cols, state.tokens, state.tokens,
+  return checkBlock("mask", edit.row, edit.col, edit.rows, edit.cols, state.tokens, state.keyTokens,
                     edit.blocked.size());
 }
 
 Check checkEdit(const State& state, const SetOption& edit) { return check(state, edit.option, edit.value); }
 
 Check checkEdit(const State& state, const SetLabels& edit) {
-  const auto room = static_cast<std::size_t>(std::max(0, state.tokens - std::max(0, edit.first)));
+  const Sequence here = sequence(state, edit.side);
+  const auto room = static_cast<std::size_t>(std::max(0, here.tokens - std::max(0, edit.first)));
   if (edit.first < 0 || edit.labels.empty() || edit.labels.size() > room)
-    return refuse(Kind::range, "labels",
+    return refuse(Kind::range, here.labelField,
                   {edit.labels.size(), " labels from token ", edit.first, " on do not fit; there are ",
-                   state.tokens, " tokens, counted from 0."});
-  return checkLabels(edit.labels, edit.first);
+                   here.tokens, " tokens, counted from 0."});
+  return checkLabels(here.labelField, edit.labels, edit.first);
 }
 
 Check checkEdit(const State& state, const InsertTokens& edit) {
-  if (edit.at < 0 || edit.at > state.tokens || edit.count < 1)
-    return refuse(Kind::range, "tokens",
+  const Sequence here = sequence(state, edit.side);
+  if (edit.at < 0 || edit.at > here.tokens || edit.count < 1)
+    return refuse(Kind::range, here.field,
                   {"cannot put ", edit.count, " before token ", edit.at,
-                   "; use a count from 1 and a place from 0 to ", state.tokens, "."});
-  return checkSizes("tokens", std::int64_t{state.tokens} + edit.count, state.heads, state.headDim,
-                    state.modelDim);
+                   "; use a count from 1 and a place from 0 to ", here.tokens, "."});
+  return check(state, optionNamed(here.field)->id, static_cast<double>(here.tokens) + edit.count);
 }
 
 Check checkEdit(const State& state, const RemoveTokens& edit) {
-  if (edit.at >= 0 && edit.count >= 1 && edit.at < state.tokens && edit.count <= state.tokens - edit.at &&
-      edit.count < state.tokens)
+  const Sequence here = sequence(state, edit.side);
+  if (edit.at >= 0 && edit.count >= 1 && edit.at < here.tokens && edit.count <= here.tokens - edit.at &&
+      edit.count < here.tokens)
     return {};
-  return refuse(Kind::range, "tokens",
-                {"cannot remove ", edit.count, " from token ", edit.at, " on; there are ", state.tokens,
+  return refuse(Kind::range, here.field,
+                {"cannot remove ", edit.count, " from token ", edit.at, " on; there are ", here.tokens,
                  ", counted from 0, and one must stay."});
 }
 
@@ -120,7 +138,9 @@ Change changeOf(What what) {
   return change;
 }
 
-Change changeOfTokens(What what, int at, int count) {
+/// The engine moves queries and keys together or not at all.
+Change changeOfTokens(const State& state, What what, int at, int count) {
+  if (state.cross) return changeOf(What::everything);
   Change change = changeOf(what);
   change.row = at, change.rows = count;
   return change;
@@ -155,8 +175,8 @@ Effect applyEdit(State& state, const SetCells& edit) {
 Effect applyEdit(State& state, const PaintCells& edit) {
   PaintedMask& mask = state.painted;
   if (mask.empty()) {
-    const auto tokens = static_cast<std::size_t>(state.tokens);
-    mask = {state.tokens, state.tokens, std::vector<std::uint8_t>(tokens * tokens)};
+    const auto cells = static_cast<std::size_t>(state.tokens) * static_cast<std::size_t>(state.keyTokens);
+    mask = {state.tokens, state.keyTokens, std::vector<std::uint8_t>(cells)};
   }
   PaintCells inverse = edit;
   bool changed = false;
@@ -177,7 +197,7 @@ Effect applyEdit(State& state, const PaintCells& edit) {
 Effect applyEdit(State& state, const SetLabels& edit) {
   SetLabels inverse = edit;
   for (std::size_t i = 0; i < edit.labels.size(); ++i) {
-    std::string& label = state.labels[static_cast<std::size_t>(edit.first) + i];
+    std::string& label = sideLabels(state, edit.side)[static_cast<std::size_t>(edit.first) + i];
     inverse.labels[i] = label;
     label = edit.labels[i];
   }
@@ -186,13 +206,14 @@ Effect applyEdit(State& state, const SetLabels& edit) {
 }
 
 Effect applyEdit(State& state, const InsertTokens& edit) {
-  insertTokens(state, edit.at, edit.count);
-  return {RemoveTokens{edit.at, edit.count}, changeOfTokens(What::tokensInserted, edit.at, edit.count)};
+  insertTokens(state, edit.side, edit.at, edit.count);
+  return {RemoveTokens{edit.at, edit.count, edit.side},
+          changeOfTokens(state, What::tokensInserted, edit.at, edit.count)};
 }
 
 Effect applyEdit(State& state, const RemoveTokens& edit) {
-  return replace(state, changeOfTokens(What::tokensRemoved, edit.at, edit.count),
-                 [&](State& s) { removeTokens(s, edit.at, edit.count); });
+  return replace(state, changeOfTokens(state, What::tokensRemoved, edit.at, edit.count),
+                 [&](State& s) { removeTokens(s, edit.side, edit.at, edit.count); });
 }
 
 Effect applyEdit(State& state, const Randomize& edit) {
@@ -211,60 +232,87 @@ Effect applyEdit(State& state, const Load& edit) {
 }
 
 /// Tokens are added and removed at the end.
-Effect setTokens(State& state, int tokens) {
-  const int more = tokens - state.tokens;
+Effect setTokens(State& state, Side side, int tokens) {
+  const int before = sequence(state, side).tokens, more = tokens - before;
   if (more == 0) return nothing();
-  return more > 0 ? applyEdit(state, InsertTokens{state.tokens, more})
-                  : applyEdit(state, RemoveTokens{tokens, -more});
+  return more > 0 ? applyEdit(state, InsertTokens{before, more, side})
+                  : applyEdit(state, RemoveTokens{tokens, -more, side});
 }
 
-Effect setAllLabels(State& state, std::vector<std::string> labels) {
+Effect setAllLabels(State& state, Side side, std::vector<std::string> labels) {
   const int tokens = static_cast<int>(labels.size());
-  if (tokens == state.tokens) return applyEdit(state, SetLabels{0, std::move(labels)});
+  if (tokens == sequence(state, side).tokens) return applyEdit(state, SetLabels{0, std::move(labels), side});
   auto before = std::make_shared<State>(state);
-  Effect effect = setTokens(state, tokens);
-  state.labels = std::move(labels);
+  Effect effect = setTokens(state, side, tokens);
+  sideLabels(state, side) = std::move(labels);
   effect.inverse = Load{std::move(before)};
   return effect;
 }
 
-std::optional<Change> changeOfOption(OptionId id) {
+/// What the engine has to look at; `wasDotProduct`: before the option was set.
+std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDotProduct) {
   switch (id) {
     case OptionId::causal:
+    case OptionId::causal_offset:
+    case OptionId::window_left:
+    case OptionId::window_right:
       return changeOf(What::causal);
     case OptionId::scale:
-      return changeOf(What::scale);
+    case OptionId::score:
+      return changeOf(wasDotProduct && isDotProduct(state.score) ? What::scale : What::everything);
     case OptionId::temperature:
       return changeOf(What::temperature);
-    case OptionId::mode:
-      return changeOf(What::everything);
-    default:
+    case OptionId::seed:
       return std::nullopt;
+    default:
+      return option(id).undoable ? std::optional(changeOf(What::everything)) : std::nullopt;
   }
 }
 
+/// The edit that brings back the value which the option has now.
+SetOption wayBack(const State& state, OptionId id) {
+  // Score and scale are one thing: a scaled score says which in its scale.
+  if (id == OptionId::score || id == OptionId::scale)
+    id = state.score == attention::Score::scaled ? OptionId::scale : OptionId::score;
+  return {id, get(state, id)};
+}
+
 Effect setPlain(State& state, const SetOption& edit) {
-  SetOption inverse{edit.option, get(state, edit.option)};
+  const Value before = get(state, edit.option);
+  const bool wasDotProduct = isDotProduct(state.score);
+  SetOption inverse = wayBack(state, edit.option);
   assign(state, edit.option, edit.value);
-  if (get(state, edit.option) == inverse.value) return nothing();
-  return {std::move(inverse), changeOfOption(edit.option)};
+  if (get(state, edit.option) == before) return nothing();
+  return {std::move(inverse), changeOfOption(state, edit.option, wasDotProduct)};
 }
 
 Effect applyEdit(State& state, const SetOption& edit) {
-  const double* value = std::get_if<double>(&edit.value);
-  const int number = edit.option != OptionId::seed && value != nullptr ? static_cast<int>(*value) : 0;
-  const Change everything = changeOf(What::everything);
+  const auto number = [&] { return static_cast<int>(*std::get_if<double>(&edit.value)); };
+  const auto replaced = [&](void (*act)(State&, const Settings&)) {
+    const Settings after = settingsAfter(state, edit.option, edit.value);
+    return replace(state, changeOf(What::everything), [&](State& s) { act(s, after); });
+  };
   switch (edit.option) {
     case OptionId::tokens:
-      return setTokens(state, number);
+      return setTokens(state, Side::queries, number());
+    case OptionId::key_tokens:
+      return setTokens(state, Side::keys, number());
     case OptionId::labels:
-      return setAllLabels(state, labelsOf(edit.value));
+      return setAllLabels(state, Side::queries, labelsOf(edit.value));
+    case OptionId::key_labels:
+      return setAllLabels(state, Side::keys, labelsOf(edit.value));
     case OptionId::heads:
-      return replace(state, everything, [&](State& s) { regroup(s, number); });
+      return replaced(regroup);
     case OptionId::d_k:
-      return replace(state, everything, [&](State& s) { resize(s, number, s.modelDim); });
     case OptionId::model_dim:
-      return replace(state, everything, [&](State& s) { resize(s, s.headDim, number); });
+    case OptionId::kv_heads:
+    case OptionId::d_v:
+    case OptionId::cross:
+    case OptionId::pattern:
+      return replaced(resize);
+    case OptionId::score:
+      if (settingsAfter(state, edit.option, edit.value).scoreWeights != state.scoreWeights) return replaced(resize);
+      [[fallthrough]];
     default:
       return setPlain(state, edit);
   }
@@ -275,6 +323,16 @@ Effect applyEdit(State& state, const SetOption& edit) {
 bool isUndoable(const Edit& edit) {
   const SetOption* set = std::get_if<SetOption>(&edit);
   return set == nullptr || option(set->option).undoable;
+}
+
+Check checkEditable(const State& state, TensorId id) {
+  const std::string_view name = attention::name(id);
+  if (input(state, id) == nullptr)
+    return refuse(Kind::range, name, {"it is computed and cannot be set; change its inputs."});
+  if (isEditable(state, id)) return {};
+  if (id == TensorId::q || id == TensorId::k || id == TensorId::v)
+    return refuse(Kind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
+  return refuse(Kind::range, name, {"it is not in use here; set ", switchFor(state, id), " to change it."});
 }
 
 Check check(const State& state, const Edit& edit) {

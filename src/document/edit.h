@@ -32,15 +32,18 @@ struct SetOption {
 struct SetLabels {
   int first = 0;
   std::vector<std::string> labels;
+  Side side = Side::queries;
 };
 
 /// Puts `count` new tokens before token `at` (at == tokens: at the end), with seeded numbers.
 struct InsertTokens {
   int at = 0, count = 1;
+  Side side = Side::queries;
 };
 
 struct RemoveTokens {
   int at = 0, count = 1;
+  Side side = Side::queries;
 };
 
 /// Fills the inputs of the present mode (or one tensor of them) with seeded numbers from N(0, 1), rounded to
@@ -61,13 +64,15 @@ using Edit =
 /// What an edit did: how to take it back, and what the engine has to look at.
 struct Effect {
   Edit inverse;                             ///< only where `changed`
-  std::optional<attention::Change> change;  ///< none for labels, seed, decimals, theme, focus_head
+  std::optional<attention::Change> change;  ///< none for labels, seed and how things are shown
   bool changed = true;                      ///< false: the state had these values already
 };
 
 /// Is the edit one that undo brings back? Not so the options of how things are shown.
 bool isUndoable(const Edit& edit);
 
+/// Is that tensor an input that is in use here? If not, the sentence says what would make it one.
+Check checkEditable(const State& state, TensorId id);
 /// Is the edit possible here? Says which field, which value and what would be right.
 Check check(const State& state, const Edit& edit);
 /// Carries it out. `edit` must have passed check(). Applying the inverse gives the same state, bit for bit.

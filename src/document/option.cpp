@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "document/number.h"
+#include "document/pattern.h"
 #include "document/resize.h"
 #include "document/sentence.h"
 
@@ -15,92 +16,84 @@ using Kind = Error::Kind;
 
 constexpr std::string_view kModes[] = {"qkv", "x"};
 constexpr std::string_view kThemes[] = {"auto", "light", "dark"};
+constexpr std::string_view kScores[] = {"dot", "scaled", "general", "additive", "cosine"};
+constexpr std::string_view kNormalizers[] = {"softmax", "sparsemax", "sigmoid", "relu", "hardmax", "none"};
+constexpr std::string_view kPositions[] = {"none", "sinusoidal", "rotary", "alibi"};
+
+using Id = OptionId;
+using Type = OptionType;
+
+constexpr Option toggle(Id id, std::string_view name, std::string_view help) {
+  return {id, name, Type::boolean, 0, 0, {}, true, help};
+}
+constexpr Option whole(Id id, std::string_view name, double min, double max, std::string_view help) {
+  return {id, name, Type::integer, min, max, {}, true, help};
+}
+constexpr Option real(Id id, std::string_view name, double min, double max, std::string_view help) {
+  return {id, name, Type::real, min, max, {}, true, help};
+}
+constexpr Option list(Id id, std::string_view name, Type type, double min, double max, std::string_view help) {
+  return {id, name, type, min, max, {}, true, help};
+}
+constexpr Option choice(Id id, std::string_view name, std::span<const std::string_view> choices, std::string_view help) {
+  return {id, name, Type::choice, 0, 0, choices, true, help};
+}
+constexpr Option stored(Stored when, Option option) {
+  option.stored = when;
+  return option;
+}
+constexpr Option always(Option option) { return stored(Stored::always, option); }
+/// How things are shown: undo leaves it alone.
+constexpr Option shown(Option option) {
+  option.undoable = false;
+  return option;
+}
+
+constexpr double kMaxSeed = 4294967295.0;
+constexpr double kTokens = Limits::tokens;
 
 constexpr Option kOptions[] = {
-    {OptionId::mode, "mode", OptionType::choice, 0, 0, kModes, true,
-     "Edit Q, K and V, or X and the weights that make them"},
-    {OptionId::tokens,
-     "tokens",
-     OptionType::integer,
-     1,
-     Limits::tokens,
-     {},
-     true,
-     "How many tokens there are"},
-    {OptionId::labels,
-     "labels",
-     OptionType::labels,
-     1,
-     Limits::tokens,
-     {},
-     true,
-     "The tokens; a sentence is split into words"},
-    {OptionId::heads,
-     "heads",
-     OptionType::integer,
-     1,
-     Limits::heads,
-     {},
-     true,
-     "Heads that share the width; must divide it"},
-    {OptionId::d_k,
-     "d_k",
-     OptionType::integer,
-     1,
-     Limits::headDim,
-     {},
-     true,
-     "Columns of Q, K and V per head"},
-    {OptionId::model_dim, "model_dim", OptionType::integer, 1, Limits::modelDim, {}, true, "Columns of X"},
-    {OptionId::causal,
-     "causal",
-     OptionType::boolean,
-     0,
-     0,
-     {},
-     true,
-     "A token sees itself and those before it"},
-    {OptionId::scale,
-     "scale",
-     OptionType::boolean,
-     0,
-     0,
-     {},
-     true,
-     "Divide scores by the square root of d_k"},
-    {OptionId::temperature,
-     "temperature",
-     OptionType::real,
-     kMinTemperature,
-     kMaxTemperature,
-     {},
-     true,
-     "Scores are divided by it before softmax: low is sharp, high is even"},
-    {OptionId::focus_head,
-     "focus_head",
-     OptionType::integer,
-     0,
-     Limits::heads - 1,
-     {},
-     false,
-     "The head on the board, from 0"},
-    {OptionId::decimals,
-     "decimals",
-     OptionType::integer,
-     0,
-     kMaxDecimals,
-     {},
-     false,
-     "Digits after the point"},
-    {OptionId::theme, "theme", OptionType::choice, 0, 0, kThemes, false, "Light, dark, or as the page"},
-    {OptionId::seed,
-     "seed",
-     OptionType::integer,
-     0,
-     4294967295.0,
-     {},
-     true,
-     "Of random numbers; the same seed gives the same"},
+    always(choice(Id::mode, "mode", kModes, "Edit Q, K and V, or X and the weights that make them")),
+    always(whole(Id::tokens, "tokens", 1, kTokens, "How many tokens there are")),
+    always(list(Id::labels, "labels", Type::labels, 1, kTokens, "The tokens; a sentence is split into words")),
+    always(whole(Id::heads, "heads", 1, Limits::heads, "Heads that share the width; must divide it")),
+    always(whole(Id::d_k, "d_k", 1, Limits::headDim, "Columns of Q and K per head, and of V while d_v is the same")),
+    always(whole(Id::model_dim, "model_dim", 1, Limits::modelDim, "Columns of X")),
+    always(toggle(Id::causal, "causal", "A token sees itself and those before it")),
+    always({Id::scale, "scale", Type::scale, kMinScale, kMaxScale, {}, true,
+            "Divide scores by the square root of d_k, or multiply them by a number"}),
+    always(real(Id::temperature, "temperature", kMinTemperature, kMaxTemperature,
+                "Scores are divided by it before softmax: low is sharp, high is even")),
+    always(shown(whole(Id::focus_head, "focus_head", 0, Limits::heads - 1, "The head on the board, from 0"))),
+    always(shown(whole(Id::decimals, "decimals", 0, kMaxDecimals, "Digits after the point"))),
+    always(shown(choice(Id::theme, "theme", kThemes, "Light, dark, or as the page"))),
+    always(whole(Id::seed, "seed", 0, kMaxSeed, "Of random numbers; the same seed gives the same")),
+    choice(Id::score, "score", kScores, "How a query and a key become one number"),
+    real(Id::softcap, "softcap", 0, kMaxSoftcap, "Scores are bent to stay within plus or minus this; 0: they are not"),
+    choice(Id::normalizer, "normalizer", kNormalizers, "How a row of scores becomes a row of weights"),
+    choice(Id::position, "position", kPositions, "Where the order of the tokens comes in"),
+    whole(Id::causal_offset, "causal_offset", 0, kTokens, "Keys that were cached before the first query"),
+    whole(Id::window_left, "window_left", -1, kTokens, "Keys before its own that a query sees; -1: all"),
+    whole(Id::window_right, "window_right", -1, kTokens, "Keys after its own that a query sees; -1: all"),
+    whole(Id::prefix, "prefix", 0, kTokens, "The first so many keys are seen even by those before them"),
+    whole(Id::key_length, "key_length", -1, kTokens, "Keys from here on are padding, which nobody sees; -1: none"),
+    stored(Stored::never, choice(Id::pattern, "pattern", kPatternNames, "Which pairs of query and key are computed")),
+    whole(Id::pattern_local, "pattern_local", 0, kTokens, "Keys less than so many steps away are seen; 0: off"),
+    whole(Id::pattern_dilation, "pattern_dilation", 1, kTokens, "Keys from one such step to the next"),
+    whole(Id::pattern_stride, "pattern_stride", 0, kTokens, "Every so manieth key from its own is seen; 0: off"),
+    whole(Id::pattern_block, "pattern_block", 0, kTokens, "Tokens of the same block of so many are seen; 0: off"),
+    whole(Id::pattern_global, "pattern_global", 0, kTokens, "The first so many tokens see all and are seen by all"),
+    whole(Id::pattern_random, "pattern_random", 0, kTokens, "So many keys a query are drawn and seen"),
+    whole(Id::pattern_seed, "pattern_seed", 0, kMaxSeed, "Of these draws"),
+    toggle(Id::mask_after_softmax, "mask_after_softmax", "A mistake to look at: rows no longer sum to 1"),
+    whole(Id::kv_heads, "kv_heads", 1, Limits::heads, "Heads of K and V, each shared by heads of Q; must divide them"),
+    whole(Id::d_v, "d_v", 1, Limits::headDim, "Columns of V per head"),
+    toggle(Id::cross, "cross", "Keys and values are of another sequence"),
+    whole(Id::key_tokens, "key_tokens", 1, kTokens, "How many tokens the other sequence has"),
+    list(Id::key_labels, "key_labels", Type::labels, 1, kTokens, "The tokens of the other sequence"),
+    list(Id::hidden_heads, "hidden_heads", Type::heads, 0, Limits::heads - 1, "Heads that are left out, from 0"),
+    shown(toggle(Id::average_heads, "average_heads", "Show the mean of the heads' weights")),
+    shown(whole(Id::step, "step", 0, kTokens, "Tokens that a decoder has produced so far; 0: not step by step")),
 };
 
 std::string rangeText(const Option& option) {
@@ -112,6 +105,7 @@ std::string valueText(const Value& value) {
   if (const double* d = std::get_if<double>(&value))
     return std::isnan(*d) ? "NaN" : std::isinf(*d) ? "infinity" : shortest(*d);
   if (const std::string* s = std::get_if<std::string>(&value)) return inQuotes(*s);
+  if (const auto* numbers = std::get_if<std::vector<int>>(&value)) return numbers->empty() ? "[]" : "a list of numbers";
   return "a list";
 }
 
@@ -121,14 +115,35 @@ Check wrongType(const Option& option, const Value& value, std::initializer_list<
 
 Check checkNumber(const Option& option, const Value& value) {
   const double* number = std::get_if<double>(&value);
-  const bool whole = option.type == OptionType::integer;
-  const std::string want = whole ? "a whole number; use " : "a number; use ";
-  if (number == nullptr || !std::isfinite(*number) || (whole && *number != std::floor(*number)))
+  const bool isWhole = option.type == Type::integer;
+  const std::string want = isWhole ? "a whole number; use " : "a number; use ";
+  if (number == nullptr || !std::isfinite(*number) || (isWhole && *number != std::floor(*number)))
     return wrongType(option, value, {want, rangeText(option), "."});
   if (*number >= option.min && *number <= option.max) return {};
   return refuse(Kind::range, option.name,
                 {shortest(*number), " is too ", (*number < option.min ? "small" : "large"), "; use ",
                  rangeText(option), "."});
+}
+
+Check checkScale(const Option& option, const Value& value) {
+  if (std::holds_alternative<bool>(value)) return {};
+  if (std::holds_alternative<double>(value)) return checkNumber(option, value);
+  return wrongType(option, value, {"true, false or a number; use one of these."});
+}
+
+/// The numbers of a list, which may be one of nothing.
+const std::vector<int>* numbersOf(const Value& value) {
+  static const std::vector<int> none;
+  const auto* texts = std::get_if<std::vector<std::string>>(&value);
+  return texts != nullptr && texts->empty() ? &none : std::get_if<std::vector<int>>(&value);
+}
+
+Check checkHeadList(const Option& option, const Value& value) {
+  const std::vector<int>* heads = numbersOf(value);
+  if (heads == nullptr) return wrongType(option, value, {"a list of head numbers; use [] for none."});
+  for (const int head : *heads)
+    if (Check bad = checkNumber(option, static_cast<double>(head))) return bad;
+  return {};
 }
 
 Check checkChoice(const Option& option, const Value& value) {
@@ -148,19 +163,108 @@ Check checkLabelList(const Option& option, const Value& value) {
   if (static_cast<double>(labels.size()) > option.max)
     return refuse(Kind::range, option.name,
                   {"there are ", labels.size(), " tokens; use at most ", shortest(option.max), "."});
-  return checkLabels(labels, 0);
+  return checkLabels(option.name, labels, 0);
 }
 
-Check checkHeads(const State& state, int heads) {
-  const int width = state.heads * state.headDim;
-  const std::vector<int> allowed = allowedHeads(state);
+Check checkHeads(const Settings& settings, int heads) {
+  const std::vector<int> allowed = allowedHeads(settings);
   if (std::find(allowed.begin(), allowed.end(), heads) != allowed.end()) return {};
   std::vector<std::string> names;
   for (const int n : allowed) names.push_back(std::to_string(n));
-  const bool divides = width % heads == 0;
-  return refuse(Kind::range, "heads",
-                {heads, divides ? " heads of" : " does not divide", " the model width ", width,
-                 " (heads × d_k)", divides ? " are too many to show" : "", "; use ", orList(names), "."});
+  const int width = settings.heads * settings.headDim, valueWidth = settings.heads * settings.valueDim;
+  const int sharing = settings.heads / settings.kvHeads;
+  std::string why;
+  if (width % heads != 0)
+    why = joined({" does not divide the model width ", width, " (heads × d_k)"});
+  else if (valueWidth % heads != 0)
+    why = joined({" does not divide the ", valueWidth, " columns of all values (heads × d_v)"});
+  else if (heads % sharing != 0)
+    why = joined({" is no multiple of the ", sharing, " heads that share keys (heads / kv_heads)"});
+  else if (settings.position == attention::Position::rotary && width / heads % 2 != 0)
+    why = joined({" heads of ", width / heads, " columns cannot be turned in pairs by rotary positions"});
+  else
+    why = joined({" heads of the model width ", width, " (heads × d_k) are too many to show"});
+  return refuse(Kind::range, "heads", {heads, why, "; use ", orList(names), "."});
+}
+
+Check checkHidden(const Settings& settings, const std::vector<int>& heads) {
+  for (const int head : heads)
+    if (head >= settings.heads)
+      return refuse(Kind::range, "hidden_heads",
+                    {"there is no head ", head, "; use 0 to ", settings.heads - 1, "."});
+  return {};
+}
+
+/// Does the value of key_tokens or key_labels say what is there?
+bool sameKeys(const Settings& settings, const Value& value) {
+  if (const double* number = std::get_if<double>(&value)) return *number == settings.keyTokens;
+  return labelsOf(value) == keyLabels(settings);
+}
+
+/// What only this option has to be asked, beside its range and the sizes.
+Check checkPlace(const Settings& settings, const Option& o, const Value& value) {
+  const double* number = std::get_if<double>(&value);
+  const auto atMost = [&](int most) -> Check {
+    if (*number <= most) return {};
+    return refuse(Kind::range, o.name, {shortest(*number), " is too large; use 0 to ", most, "."});
+  };
+  switch (o.id) {
+    case Id::heads:
+      return checkHeads(settings, static_cast<int>(*number));
+    case Id::focus_head:
+      return atMost(settings.heads - 1);
+    case Id::step:
+      return atMost(settings.tokens);
+    case Id::hidden_heads:
+      return checkHidden(settings, *numbersOf(value));
+    case Id::scale:
+      if (value == Value(false) || isDotProduct(settings.score)) return {};
+      return refuse(Kind::range, o.name, {"only dot products are scaled; set score to \"scaled\"."});
+    case Id::pattern:
+      if (value != Value(std::string("custom")) || value == get(settings, o.id)) return {};
+      return refuse(Kind::range, o.name,
+                    {"\"custom\" is what its parts make; set pattern_local, pattern_block or another of them."});
+    case Id::key_tokens:
+    case Id::key_labels:
+      if (settings.cross || sameKeys(settings, value)) return {};
+      return refuse(Kind::range, o.name, {"the keys are the tokens here; set cross to true first."});
+    default:
+      return {};
+  }
+}
+
+std::vector<int> bitsSet(std::uint64_t bits) {
+  std::vector<int> out;
+  for (int i = 0; i < 64; ++i)
+    if ((bits >> i & 1) != 0) out.push_back(i);
+  return out;
+}
+
+std::uint64_t bitsOf(const std::vector<int>& numbers) {
+  std::uint64_t bits = 0;
+  for (const int n : numbers) bits |= std::uint64_t{1} << n;
+  return bits;
+}
+
+Value scaleOf(const Settings& settings) {
+  if (settings.score != attention::Score::scaled) return false;
+  if (settings.scaleBy == 0) return true;
+  return readable(settings.scaleBy);
+}
+
+/// false makes a plain dot product of a scaled one, and leaves other scores alone.
+void assignScale(Settings& settings, const Value& value) {
+  const double* number = std::get_if<double>(&value);
+  const bool isOn = number != nullptr || *std::get_if<bool>(&value);
+  if (isOn)
+    settings.score = attention::Score::scaled;
+  else if (settings.score == attention::Score::scaled)
+    settings.score = attention::Score::dot;
+  settings.scaleBy = number != nullptr ? static_cast<float>(*number) : 0.0f;
+}
+
+void assignPattern(Settings& settings, std::string_view name) {
+  if (name != "custom") settings.pattern = patternNamed(name, settings.pattern, settings.keyTokens);
 }
 
 }  // namespace
@@ -175,107 +279,302 @@ const Option* optionNamed(std::string_view name) {
   return found == std::end(kOptions) ? nullptr : found;
 }
 
-Value get(const State& state, OptionId id) {
+
+Value get(const Settings& settings, OptionId id) {
+  const auto number = [](auto n) { return static_cast<double>(n); };
+  const auto choice = [&](auto value) { return std::string(option(id).choices[static_cast<std::size_t>(value)]); };
+  const attention::Pattern& pattern = settings.pattern;
   switch (id) {
-    case OptionId::mode:
-      return std::string(kModes[static_cast<std::size_t>(state.mode)]);
-    case OptionId::tokens:
-      return static_cast<double>(state.tokens);
-    case OptionId::labels:
-      return state.labels;
-    case OptionId::heads:
-      return static_cast<double>(state.heads);
-    case OptionId::d_k:
-      return static_cast<double>(state.headDim);
-    case OptionId::model_dim:
-      return static_cast<double>(state.modelDim);
-    case OptionId::causal:
-      return state.causal;
-    case OptionId::scale:
-      return state.scale;
-    case OptionId::temperature:
-      return readable(state.temperature);
-    case OptionId::focus_head:
-      return static_cast<double>(state.focusHead);
-    case OptionId::decimals:
-      return static_cast<double>(state.decimals);
-    case OptionId::theme:
-      return std::string(kThemes[static_cast<std::size_t>(state.theme)]);
-    case OptionId::seed:
-      return static_cast<double>(state.seed);
+    case Id::mode:
+      return choice(settings.mode);
+    case Id::tokens:
+      return number(settings.tokens);
+    case Id::labels:
+      return settings.labels;
+    case Id::heads:
+      return number(settings.heads);
+    case Id::d_k:
+      return number(settings.headDim);
+    case Id::model_dim:
+      return number(settings.modelDim);
+    case Id::causal:
+      return settings.causal;
+    case Id::scale:
+      return scaleOf(settings);
+    case Id::temperature:
+      return readable(settings.temperature);
+    case Id::focus_head:
+      return number(settings.focusHead);
+    case Id::decimals:
+      return number(settings.decimals);
+    case Id::theme:
+      return choice(settings.theme);
+    case Id::seed:
+      return number(settings.seed);
+    case Id::score:
+      return choice(settings.score);
+    case Id::softcap:
+      return readable(settings.softcap);
+    case Id::normalizer:
+      return choice(settings.normalizer);
+    case Id::position:
+      return choice(settings.position);
+    case Id::causal_offset:
+      return number(settings.causalOffset);
+    case Id::window_left:
+      return number(settings.windowLeft);
+    case Id::window_right:
+      return number(settings.windowRight);
+    case Id::prefix:
+      return number(settings.prefix);
+    case Id::key_length:
+      return number(settings.keyLength);
+    case Id::pattern:
+      return std::string(patternName(pattern));
+    case Id::pattern_local:
+      return number(pattern.local);
+    case Id::pattern_dilation:
+      return number(pattern.dilation);
+    case Id::pattern_stride:
+      return number(pattern.stride);
+    case Id::pattern_block:
+      return number(pattern.block);
+    case Id::pattern_global:
+      return number(pattern.global);
+    case Id::pattern_random:
+      return number(pattern.random);
+    case Id::pattern_seed:
+      return number(pattern.seed);
+    case Id::mask_after_softmax:
+      return settings.maskAfterSoftmax;
+    case Id::kv_heads:
+      return number(settings.kvHeads);
+    case Id::d_v:
+      return number(settings.valueDim);
+    case Id::cross:
+      return settings.cross;
+    case Id::key_tokens:
+      return number(settings.keyTokens);
+    case Id::key_labels:
+      return keyLabels(settings);
+    case Id::hidden_heads:
+      return bitsSet(settings.hiddenHeads);
+    case Id::average_heads:
+      return settings.averageHeads;
+    case Id::step:
+      return number(settings.step);
   }
   return false;
 }
 
-void assign(State& state, OptionId id, const Value& value) {
+bool isDefault(const Settings& settings, OptionId id) {
+  switch (id) {
+    case Id::score:  // the field "scale" tells these two apart
+      return isDotProduct(settings.score);
+    case Id::kv_heads:
+      return settings.kvHeads == settings.heads;
+    case Id::d_v:
+      return settings.valueDim == settings.headDim;
+    case Id::key_tokens:
+    case Id::key_labels:
+      return !settings.cross;
+    default:
+      return get(settings, id) == get(Settings(), id);
+  }
+}
+
+void assign(Settings& settings, OptionId id, const Value& value) {
   const auto flag = [&] { return *std::get_if<bool>(&value); };
   const auto number = [&] { return *std::get_if<double>(&value); };
+  const auto single = [&] { return static_cast<float>(number()) + 0.0f; };  // no -0
   const auto whole = [&] { return static_cast<int>(number()); };
   const auto choice = [&] {
     const auto choices = option(id).choices;
     return std::find(choices.begin(), choices.end(), *std::get_if<std::string>(&value)) - choices.begin();
   };
+  attention::Pattern& pattern = settings.pattern;
   switch (id) {
-    case OptionId::mode:
-      state.mode = static_cast<Mode>(choice());
+    case Id::mode:
+      settings.mode = static_cast<Mode>(choice());
       break;
-    case OptionId::tokens:
-      state.tokens = whole();
+    case Id::tokens:
+      settings.tokens = whole();
       break;
-    case OptionId::labels:
-      state.labels = labelsOf(value);
+    case Id::labels:
+      settings.labels = labelsOf(value);
       break;
-    case OptionId::heads:
-      state.heads = whole();
+    case Id::heads:
+      settings.heads = whole();
       break;
-    case OptionId::d_k:
-      state.headDim = whole();
+    case Id::d_k:
+      settings.headDim = whole();
       break;
-    case OptionId::model_dim:
-      state.modelDim = whole();
+    case Id::model_dim:
+      settings.modelDim = whole();
       break;
-    case OptionId::causal:
-      state.causal = flag();
+    case Id::causal:
+      settings.causal = flag();
       break;
-    case OptionId::scale:
-      state.scale = flag();
+    case Id::scale:
+      assignScale(settings, value);
       break;
-    case OptionId::temperature:
-      state.temperature = static_cast<float>(number());
+    case Id::temperature:
+      settings.temperature = single();
       break;
-    case OptionId::focus_head:
-      state.focusHead = whole();
+    case Id::focus_head:
+      settings.focusHead = whole();
       break;
-    case OptionId::decimals:
-      state.decimals = whole();
+    case Id::decimals:
+      settings.decimals = whole();
       break;
-    case OptionId::theme:
-      state.theme = static_cast<Theme>(choice());
+    case Id::theme:
+      settings.theme = static_cast<Theme>(choice());
       break;
-    case OptionId::seed:
-      state.seed = static_cast<std::uint32_t>(number());
+    case Id::seed:
+      settings.seed = static_cast<std::uint32_t>(number());
+      break;
+    case Id::score:
+      settings.score = static_cast<attention::Score>(choice());
+      if (settings.score != attention::Score::scaled) settings.scaleBy = 0;
+      break;
+    case Id::softcap:
+      settings.softcap = single();
+      break;
+    case Id::normalizer:
+      settings.normalizer = static_cast<attention::Normalizer>(choice());
+      break;
+    case Id::position:
+      settings.position = static_cast<attention::Position>(choice());
+      break;
+    case Id::causal_offset:
+      settings.causalOffset = whole();
+      break;
+    case Id::window_left:
+      settings.windowLeft = whole();
+      break;
+    case Id::window_right:
+      settings.windowRight = whole();
+      break;
+    case Id::prefix:
+      settings.prefix = whole();
+      break;
+    case Id::key_length:
+      settings.keyLength = whole();
+      break;
+    case Id::pattern:
+      assignPattern(settings, *std::get_if<std::string>(&value));
+      break;
+    case Id::pattern_local:
+      pattern.local = whole();
+      break;
+    case Id::pattern_dilation:
+      pattern.dilation = whole();
+      break;
+    case Id::pattern_stride:
+      pattern.stride = whole();
+      break;
+    case Id::pattern_block:
+      pattern.block = whole();
+      break;
+    case Id::pattern_global:
+      pattern.global = whole();
+      break;
+    case Id::pattern_random:
+      pattern.random = whole();
+      break;
+    case Id::pattern_seed:
+      pattern.seed = static_cast<std::uint32_t>(number());
+      break;
+    case Id::mask_after_softmax:
+      settings.maskAfterSoftmax = flag();
+      break;
+    case Id::kv_heads:
+      settings.kvHeads = whole();
+      break;
+    case Id::d_v:
+      settings.valueDim = whole();
+      break;
+    case Id::cross:
+      settings.cross = flag();
+      break;
+    case Id::key_tokens:
+      settings.keyTokens = whole();
+      break;
+    case Id::key_labels:
+      if (settings.cross) settings.keyLabels = labelsOf(value);
+      break;
+    case Id::hidden_heads:
+      settings.hiddenHeads = bitsOf(*numbersOf(value));
+      break;
+    case Id::average_heads:
+      settings.averageHeads = flag();
+      break;
+    case Id::step:
+      settings.step = whole();
       break;
   }
 }
 
+Settings settingsAfter(const Settings& settings, OptionId id, const Value& value) {
+  Settings after = settings;
+  assign(after, id, value);
+  switch (id) {
+    case Id::labels:
+      after.tokens = static_cast<int>(after.labels.size());
+      [[fallthrough]];
+    case Id::tokens:
+      if (!after.cross) after.keyTokens = after.tokens;
+      break;
+    case Id::key_labels:
+      after.keyTokens = static_cast<int>(keyLabels(after).size());
+      break;
+    case Id::heads:
+      after.kvHeads = settings.kvHeads * after.heads / settings.heads;
+      after.headDim = settings.headDim * settings.heads / after.heads;
+      after.valueDim = settings.valueDim * settings.heads / after.heads;
+      if (after.heads != settings.heads) after.hiddenHeads = 0;  // they are not the same heads any more
+      break;
+    case Id::d_k:
+      if (settings.valueDim == settings.headDim) after.valueDim = after.headDim;
+      break;
+    case Id::cross:
+      if (after.cross && settings.cross) break;
+      after.keyTokens = after.tokens;
+      after.keyLabels = after.cross ? after.labels : std::vector<std::string>();
+      break;
+    case Id::score:
+      after.scoreWeights = after.scoreWeights || takesScoreWeights(after.score);
+      break;
+    default:
+      break;
+  }
+  keepView(after, after);
+  return after;
+}
+
 std::vector<std::string> labelsOf(const Value& value) {
   if (const std::string* sentence = std::get_if<std::string>(&value)) return splitTokens(*sentence);
-  return *std::get_if<std::vector<std::string>>(&value);
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value)) return *list;
+  return {};
 }
 
 Check checkAlone(const Option& option, const Value& value) {
   switch (option.type) {
-    case OptionType::boolean:
+    case Type::boolean:
       if (!std::holds_alternative<bool>(value))
         return wrongType(option, value, {"true or false; use one of these."});
       return {};
-    case OptionType::integer:
-    case OptionType::real:
+    case Type::integer:
+    case Type::real:
       return checkNumber(option, value);
-    case OptionType::choice:
+    case Type::choice:
       return checkChoice(option, value);
-    case OptionType::labels:
+    case Type::labels:
       return checkLabelList(option, value);
+    case Type::scale:
+      return checkScale(option, value);
+    case Type::heads:
+      return checkHeadList(option, value);
   }
   return {};
 }
@@ -283,33 +582,21 @@ Check checkAlone(const Option& option, const Value& value) {
 Check check(const State& state, OptionId id, const Value& value) {
   const Option& o = option(id);
   if (Check bad = checkAlone(o, value)) return bad;
-  if (o.type != OptionType::integer && id != OptionId::labels) return {};
-  const int number = id == OptionId::labels ? static_cast<int>(labelsOf(value).size())
-                     : id == OptionId::seed ? 0
-                                            : static_cast<int>(*std::get_if<double>(&value));
-  switch (id) {
-    case OptionId::labels:
-    case OptionId::tokens:
-      return checkSizes(o.name, number, state.heads, state.headDim, state.modelDim);
-    case OptionId::d_k:
-      return checkSizes(o.name, state.tokens, state.heads, number, state.modelDim);
-    case OptionId::model_dim:
-      return checkSizes(o.name, state.tokens, state.heads, state.headDim, number);
-    case OptionId::heads:
-      return checkHeads(state, number);
-    case OptionId::focus_head:
-      if (number < state.heads) return {};
-      return refuse(Kind::range, o.name, {number, " is too large; use 0 to ", state.heads - 1, "."});
-    default:
-      return {};
-  }
+  if (Check bad = checkPlace(state, o, value)) return bad;
+  const Settings after = settingsAfter(state, id, value);
+  if (Check bad = checkSizes(o.name, after)) return bad;
+  return checkTogether(o.name, after);
 }
 
-std::vector<int> allowedHeads(const State& state) {
-  const int width = state.heads * state.headDim;
+std::vector<int> allowedHeads(const Settings& settings) {
+  const int width = settings.heads * settings.headDim, valueWidth = settings.heads * settings.valueDim;
+  const int sharing = settings.heads / settings.kvHeads;
   std::vector<int> out;
-  for (int n = 1; n <= Limits::heads; ++n)
-    if (width % n == 0 && !checkSizes("heads", state.tokens, n, width / n, state.modelDim)) out.push_back(n);
+  for (int n = sharing; n <= Limits::heads; n += sharing) {
+    if (width % n != 0 || valueWidth % n != 0) continue;
+    const Settings after = settingsAfter(settings, Id::heads, static_cast<double>(n));
+    if (!checkSizes("heads", after) && !checkTogether("heads", after)) out.push_back(n);
+  }
   return out;
 }
 

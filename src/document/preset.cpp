@@ -236,7 +236,9 @@ Tensor weightsPicking(const Tensor& tensor) {
 }
 
 void makeOneHot(State& state) {
-  resize(state, state.headDim, state.tokens);
+  Settings sizes = state;
+  sizes.modelDim = state.tokens;
+  resize(state, sizes);
   setIdentity(state.x);
   setIdentity(state.wO);
   state.wQ = weightsPicking(state.q), state.wK = weightsPicking(state.k), state.wV = weightsPicking(state.v);

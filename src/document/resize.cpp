@@ -8,7 +8,12 @@
 namespace document {
 namespace {
 
-constexpr TensorId kTokenRows[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v};
+/// The tensors with a row a token of that side.
+std::vector<TensorId> tokenRows(const Settings& settings, Side side) {
+  if (!settings.cross) return {TensorId::x, TensorId::q, TensorId::k, TensorId::v};
+  if (side == Side::queries) return {TensorId::x, TensorId::q};
+  return {TensorId::x_kv, TensorId::k, TensorId::v};
+}
 
 Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& cells, int at, int count) {
   Tensor out(old.heads(), old.rows() + count, old.cols());
@@ -35,37 +40,80 @@ Tensor withRowsRemoved(const Tensor& old, int at, int count) {
   return out;
 }
 
-// `from[i]` is the old token at the new place i, or -1 for a new one.
-PaintedMask rearranged(const PaintedMask& old, const std::vector<int>& from) {
+// `rows[i]` is the old query at the new place i, or -1 for a new one; `cols` the same of keys.
+PaintedMask rearranged(const PaintedMask& old, const std::vector<int>& rows, const std::vector<int>& cols) {
   if (old.empty()) return {};
-  PaintedMask out{static_cast<int>(from.size()), static_cast<int>(from.size()), {}};
-  out.blocked.reserve(from.size() * from.size());
-  for (const int row : from)
-    for (const int col : from) out.blocked.push_back(row >= 0 && col >= 0 && old.isBlocked(row, col) ? 1 : 0);
+  PaintedMask out{static_cast<int>(rows.size()), static_cast<int>(cols.size()), {}};
+  out.blocked.reserve(rows.size() * cols.size());
+  for (const int row : rows)
+    for (const int col : cols) out.blocked.push_back(row >= 0 && col >= 0 && old.isBlocked(row, col) ? 1 : 0);
   tidyMask(out);
   return out;
 }
 
-// Where place i of the new axis was on the old one, or -1.
-int oldIndex(const Axis& before, const Axis& after, int i) {
-  const int within = i % after.size;
-  return within < before.size ? i / after.size * before.size + within : -1;
+/// Where `after` places come from if those from `before` on are new.
+std::vector<int> placesKept(int before, int after) {
+  std::vector<int> from;
+  for (int i = 0; i < after; ++i) from.push_back(i < before ? i : -1);
+  return from;
 }
 
-void fit(Tensor& tensor, const Axes& before, const Axes& after, const SeededCells& cells) {
-  Tensor out(after.heads, after.rows.count(), after.cols.count());
-  for (int h = 0; h < out.heads(); ++h) {
-    for (int r = 0; r < out.rows(); ++r) {
+void rearrangeMask(State& state, Side side, const std::vector<int>& from) {
+  const bool rows = !state.cross || side == Side::queries, cols = !state.cross || side == Side::keys;
+  state.painted = rearranged(state.painted, rows ? from : placesKept(state.tokens, state.tokens),
+                             cols ? from : placesKept(state.keyTokens, state.keyTokens));
+}
+
+void changeCount(State& state, Side side, int by) {
+  if (!state.cross || side == Side::queries) state.tokens += by;
+  if (!state.cross || side == Side::keys) state.keyTokens += by;
+  state.step = std::min(state.step, state.tokens);
+}
+
+// Where place i of the new axis was on the old one, or -1.
+int oldIndex(const Axis& before, const Axis& after, int i) {
+  const int group = i / after.size, within = i % after.size;
+  return group < before.groups && within < before.size ? group * before.size + within : -1;
+}
+
+/// The numbers of a new cell.
+class FreshCells {
+ public:
+  FreshCells(std::uint32_t seed, TensorId tensor) : tensor_(tensor), seeded_(seed, tensor) {}
+  float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
+    if (tensor_ == TensorId::w_a || tensor_ == TensorId::u_a) return row == col ? 1.0f : 0.0f;
+    return tensor_ == TensorId::v_a ? 1.0f : seeded_.at(head, row, col);
+  }
+
+ private:
+  TensorId tensor_;
+  SeededCells seeded_;
+};
+
+template <class Cells>
+void fill(Tensor& tensor, const Axes& shape, const Cells& cells) {
+  tensor.reshape(shape.heads, shape.rows.count(), shape.cols.count());
+  for (int h = 0; h < tensor.heads(); ++h)
+    for (int r = 0; r < tensor.rows(); ++r)
+      for (int c = 0; c < tensor.cols(); ++c)
+        tensor.at(h, r, c) =
+            cells.at(static_cast<std::uint32_t>(h), shape.rows.place(r), shape.cols.place(c));
+}
+
+void fit(Tensor& tensor, const Axes& before, const Axes& after, const FreshCells& cells) {
+  if (before == after) return;
+  Tensor old = std::move(tensor);
+  tensor = Tensor();
+  fill(tensor, after, cells);
+  for (int h = 0; h < std::min(before.heads, after.heads); ++h) {
+    for (int r = 0; r < tensor.rows(); ++r) {
       const int oldRow = oldIndex(before.rows, after.rows, r);
-      for (int c = 0; c < out.cols(); ++c) {
+      for (int c = 0; oldRow >= 0 && c < tensor.cols(); ++c) {
         const int oldCol = oldIndex(before.cols, after.cols, c);
-        out.at(h, r, c) = oldRow >= 0 && oldCol >= 0 ? tensor.at(h, oldRow, oldCol)
-                                                     : cells.at(static_cast<std::uint32_t>(h),
-                                                                after.rows.place(r), after.cols.place(c));
+        if (oldCol >= 0) tensor.at(h, r, c) = old.at(h, oldRow, oldCol);
       }
     }
   }
-  tensor = std::move(out);
 }
 
 Tensor regrouped(const Tensor& old, int heads) {
@@ -74,6 +122,19 @@ Tensor regrouped(const Tensor& old, int heads) {
   for (int r = 0; r < old.rows(); ++r)
     for (int c = 0; c < width; ++c)
       out.at(c / headDim, r, c % headDim) = old.at(c / old.cols(), r, c % old.cols());
+  return out;
+}
+
+// The heads of a square matrix each are blocks on the diagonal of a large one.
+Tensor regroupedBlocks(const Tensor& old, int heads) {
+  const int before = old.cols(), after = old.heads() * before / heads;
+  Tensor out(heads, after, after);
+  for (int h = 0; h < heads; ++h)
+    for (int r = 0; r < after; ++r)
+      for (int c = 0; c < after; ++c) {
+        const int row = h * after + r, col = h * after + c;
+        if (row / before == col / before) out.at(h, r, c) = old.at(row / before, row % before, col % before);
+      }
   return out;
 }
 
@@ -89,61 +150,87 @@ float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) 
   return static_cast<float>((sum * 100 + half) / attention::kNormalUnit) / 100.0f;
 }
 
-Axes axes(const State& state, TensorId id) {
-  const Axis tokens{1, state.tokens}, model{1, state.modelDim}, width{state.heads, state.headDim};
+Axes axes(const Settings& settings, TensorId id) {
+  const Axis tokens{1, settings.tokens}, keyTokens{1, settings.keyTokens}, model{1, settings.modelDim};
+  const Axis keyColumns{1, settings.headDim}, valueColumns{1, settings.valueDim};
   switch (id) {
     case TensorId::x:
       return {1, tokens, model};
+    case TensorId::x_kv:
+      return {1, keyTokens, model};
     case TensorId::w_q:
+      return {1, model, {settings.heads, settings.headDim}};
     case TensorId::w_k:
+      return {1, model, {settings.kvHeads, settings.headDim}};
     case TensorId::w_v:
-      return {1, model, width};
+      return {1, model, {settings.kvHeads, settings.valueDim}};
     case TensorId::w_o:
-      return {1, width, model};
+      return {1, {settings.heads, settings.valueDim}, model};
+    case TensorId::k:
+      return {settings.kvHeads, keyTokens, keyColumns};
+    case TensorId::v:
+      return {settings.kvHeads, keyTokens, valueColumns};
+    case TensorId::w_a:
+    case TensorId::u_a:
+      return {settings.heads, keyColumns, keyColumns};
+    case TensorId::v_a:
+      return {settings.heads, {1, 1}, keyColumns};
     default:
-      return {state.heads, tokens, {1, state.headDim}};
+      return {settings.heads, tokens, keyColumns};
   }
 }
 
 void fillSeeded(State& state, TensorId id) {
-  const Axes shape = axes(state, id);
-  const SeededCells cells(state.seed, id);
-  Tensor& tensor = *input(state, id);
-  tensor.reshape(shape.heads, shape.rows.count(), shape.cols.count());
-  for (int h = 0; h < tensor.heads(); ++h)
-    for (int r = 0; r < tensor.rows(); ++r)
-      for (int c = 0; c < tensor.cols(); ++c)
-        tensor.at(h, r, c) =
-            cells.at(static_cast<std::uint32_t>(h), shape.rows.place(r), shape.cols.place(c));
+  fill(*input(state, id), axes(state, id), SeededCells(state.seed, id));
 }
 
-void resize(State& state, int headDim, int modelDim) {
-  State after;  // only its sizes are used
-  after.tokens = state.tokens, after.heads = state.heads;
-  after.headDim = headDim, after.modelDim = modelDim;
-  for (const TensorId id : inputIds())
-    fit(*input(state, id), axes(state, id), axes(after, id), SeededCells(state.seed, id));
-  state.headDim = headDim, state.modelDim = modelDim;
+void fillFresh(State& state, TensorId id) {
+  fill(*input(state, id), axes(state, id), FreshCells(state.seed, id));
 }
 
-void regroup(State& state, int heads) {
-  for (Tensor* tensor : {&state.q, &state.k, &state.v}) *tensor = regrouped(*tensor, heads);
-  state.headDim = state.heads * state.headDim / heads;
-  state.heads = heads;
-  state.focusHead = std::min(state.focusHead, heads - 1);
+void resize(State& state, const Settings& after) {
+  const Settings before = state;
+  if (after.cross && !before.cross) state.xKv = state.x;
+  for (const TensorId id : inputIds()) {
+    Tensor& tensor = *input(state, id);
+    Axes old = axes(before, id);
+    if (tensor.empty()) old.heads = 0;
+    if (hasInput(after, id))
+      fit(tensor, old, axes(after, id), FreshCells(after.seed, id));
+    else
+      tensor = Tensor();
+  }
+  state.painted = rearranged(state.painted, placesKept(before.tokens, after.tokens),
+                             placesKept(before.keyTokens, after.keyTokens));
+  static_cast<Settings&>(state) = after;
 }
 
-void insertTokens(State& state, int at, int count) {
+void regroup(State& state, const Settings& after) {
+  for (Tensor* tensor : {&state.q, &state.vA})
+    if (!tensor->empty()) *tensor = regrouped(*tensor, after.heads);
+  for (Tensor* tensor : {&state.wA, &state.uA})
+    if (!tensor->empty()) *tensor = regroupedBlocks(*tensor, after.heads);
+  for (Tensor* tensor : {&state.k, &state.v}) *tensor = regrouped(*tensor, after.kvHeads);
+  static_cast<Settings&>(state) = after;
+}
+
+std::vector<std::string>& sideLabels(State& state, Side side) {
+  return state.cross && side == Side::keys ? state.keyLabels : state.labels;
+}
+
+void insertTokens(State& state, Side side, int at, int count) {
+  std::vector<std::string>& labels = sideLabels(state, side);
+  const int before = static_cast<int>(labels.size());
   std::vector<int> from;
-  for (int i = 0; i < state.tokens + count; ++i) from.push_back(i < at ? i : i < at + count ? -1 : i - count);
-  state.painted = rearranged(state.painted, from);
-  for (const TensorId id : kTokenRows) {
+  for (int i = 0; i < before + count; ++i) from.push_back(i < at ? i : i < at + count ? -1 : i - count);
+  rearrangeMask(state, side, from);
+  for (const TensorId id : tokenRows(state, side)) {
     Tensor& tensor = *input(state, id);
     tensor = withRowsInserted(tensor, axes(state, id).cols, SeededCells(state.seed, id), at, count);
   }
-  const std::vector<std::string> names = numberedLabels(state.tokens + 1, count);
-  state.labels.insert(state.labels.begin() + at, names.begin(), names.end());
-  state.tokens += count;
+  const std::vector<std::string> names = numberedLabels(before + 1, count);
+  labels.insert(labels.begin() + at, names.begin(), names.end());
+  changeCount(state, side, count);
 }
 
 std::vector<std::string> numberedLabels(int first, int count) {
@@ -152,13 +239,14 @@ std::vector<std::string> numberedLabels(int first, int count) {
   return out;
 }
 
-void removeTokens(State& state, int at, int count) {
+void removeTokens(State& state, Side side, int at, int count) {
+  std::vector<std::string>& labels = sideLabels(state, side);
   std::vector<int> from;
-  for (int i = 0; i < state.tokens - count; ++i) from.push_back(i < at ? i : i + count);
-  state.painted = rearranged(state.painted, from);
-  for (const TensorId id : kTokenRows) *input(state, id) = withRowsRemoved(*input(state, id), at, count);
-  state.labels.erase(state.labels.begin() + at, state.labels.begin() + at + count);
-  state.tokens -= count;
+  for (int i = 0; i < static_cast<int>(labels.size()) - count; ++i) from.push_back(i < at ? i : i + count);
+  rearrangeMask(state, side, from);
+  for (const TensorId id : tokenRows(state, side)) *input(state, id) = withRowsRemoved(*input(state, id), at, count);
+  labels.erase(labels.begin() + at, labels.begin() + at + count);
+  changeCount(state, side, -count);
 }
 
 void tidyMask(PaintedMask& mask) {

@@ -20,29 +20,37 @@ class SeededCells {
 /// one within it, so that a change of d_k keeps the places of the columns that stay.
 struct Axis {
   int groups = 1, size = 1;
+  bool operator==(const Axis&) const = default;
   int count() const { return groups * size; }
   std::uint32_t place(int i) const {
     return static_cast<std::uint32_t>(i / size) << 16 | static_cast<std::uint32_t>(i % size);
   }
 };
-/// The axes of an input tensor of this state, and how many heads it has.
+/// The axes of an input tensor of these settings, and how many heads it has.
 struct Axes {
   int heads = 1;
   Axis rows, cols;
+  bool operator==(const Axes&) const = default;
 };
-Axes axes(const State& state, TensorId id);
+Axes axes(const Settings& settings, TensorId id);
 
 /// Gives the input tensor the shape that the state's sizes say, and fills it from state.seed.
 void fillSeeded(State& state, TensorId id);
-/// Changes d_k and the columns of X: what stays keeps its numbers, what is new is seeded.
-void resize(State& state, int headDim, int modelDim);
-/// The same columns in another number of heads, which must divide the width.
-void regroup(State& state, int heads);
+/// The same with the numbers that a tensor starts from: the identity for w_a and u_a, with which general scores are dot
+/// products; ones for v_a; seeded ones for others.
+void fillFresh(State& state, TensorId id);
+/// Makes the settings of the state `after`, in all but the number of heads, and brings inputs and mask to its sizes.
+/// What stays keeps its numbers, what is new gets fresh ones; the other sequence begins as a copy of x.
+void resize(State& state, const Settings& after);
+/// The same for another number of heads: the same columns, grouped anew. Scores of columns that part are forgotten.
+void regroup(State& state, const Settings& after);
+/// The labels of that side's tokens.
+std::vector<std::string>& sideLabels(State& state, Side side);
 /// Rows and labels for new tokens before `at`, seeded; painted cells move along.
-void insertTokens(State& state, int at, int count);
+void insertTokens(State& state, Side side, int at, int count);
 /// "t5", "t6" … for tokens without a label of their own.
 std::vector<std::string> numberedLabels(int first, int count);
-void removeTokens(State& state, int at, int count);
+void removeTokens(State& state, Side side, int at, int count);
 /// An all-visible mask is kept as an empty one, so that equal states are equal in every bit.
 void tidyMask(PaintedMask& mask);
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "document/number.h"
+#include "document/option.h"
 #include "document/resize.h"
 #include "document/sentence.h"
 
@@ -15,7 +15,8 @@ using attention::Limits;
 using Kind = Error::Kind;
 
 constexpr TensorId kInputs[] = {TensorId::x,   TensorId::w_q, TensorId::w_k, TensorId::w_v,
-                                TensorId::w_o, TensorId::q,   TensorId::k,   TensorId::v};
+                                TensorId::w_o, TensorId::q,   TensorId::k,   TensorId::v,
+                                TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a};
 
 Check within(std::string_view field, std::int64_t value, std::int64_t most) {
   if (value >= 1 && value <= most) return {};
@@ -23,9 +24,20 @@ Check within(std::string_view field, std::int64_t value, std::int64_t most) {
                 {value, " is too ", (value < 1 ? "small" : "large"), "; use 1 to ", most, "."});
 }
 
+std::vector<std::string> divisors(int number) {
+  std::vector<std::string> out;
+  for (int d = 1; d <= number; ++d)
+    if (number % d == 0) out.push_back(std::to_string(d));
+  return out;
+}
+
 Check checkTensor(const State& state, TensorId id) {
   const Axes want = axes(state, id);
   const Tensor& tensor = *input(state, id);
+  if (!hasInput(state, id)) {
+    if (tensor == Tensor()) return {};
+    return refuse(Kind::range, attention::name(id), {"it is there, but nothing here makes use of it; leave it out."});
+  }
   if (tensor.heads() != want.heads || tensor.rows() != want.rows.count() ||
       tensor.cols() != want.cols.count()) {
     return refuse(Kind::range, attention::name(id),
@@ -43,55 +55,106 @@ Check checkTensor(const State& state, TensorId id) {
 Check checkMask(const State& state) {
   const PaintedMask& mask = state.painted;
   if (mask.empty() && mask.rows == 0 && mask.cols == 0) return {};
-  const auto count = static_cast<std::size_t>(state.tokens) * static_cast<std::size_t>(state.tokens);
-  if (mask.rows == state.tokens && mask.cols == state.tokens && mask.blocked.size() == count) return {};
+  const auto count = static_cast<std::size_t>(state.tokens) * static_cast<std::size_t>(state.keyTokens);
+  if (mask.rows == state.tokens && mask.cols == state.keyTokens && mask.blocked.size() == count) return {};
   return refuse(Kind::range, "mask",
                 {"the shape is ", shapeText({mask.rows, mask.cols}), "; it must be ",
-                 shapeText({state.tokens, state.tokens}), "."});
+                 shapeText({state.tokens, state.keyTokens}), "."});
 }
 
-Check checkAllLabels(const State& state) {
-  if (state.labels.size() != static_cast<std::size_t>(state.tokens))
-    return refuse(
-        Kind::range, "labels",
-        {"there are ", state.labels.size(), " for ", state.tokens, " tokens; give one label a token."});
-  return checkLabels(state.labels, 0);
+Check checkAllLabels(std::string_view field, const std::vector<std::string>& labels, int tokens) {
+  if (labels.size() != static_cast<std::size_t>(tokens))
+    return refuse(Kind::range, field,
+                  {"there are ", labels.size(), " for ", tokens, " tokens; give one label a token."});
+  return checkLabels(field, labels, 0);
 }
 
-Check checkView(const State& state) {
-  if (state.focusHead < 0 || state.focusHead >= state.heads)
+Check checkView(const Settings& settings) {
+  if (settings.focusHead < 0 || settings.focusHead >= settings.heads)
     return refuse(Kind::range, "focus_head",
-                  {state.focusHead, " is no head here; use 0 to ", state.heads - 1, "."});
-  if (state.decimals < 0 || state.decimals > kMaxDecimals)
-    return refuse(Kind::range, "decimals",
-                  {state.decimals, " is out of range; use 0 to ", kMaxDecimals, "."});
+                  {settings.focusHead, " is no head here; use 0 to ", settings.heads - 1, "."});
+  if (settings.step > settings.tokens)
+    return refuse(Kind::range, "step",
+                  {settings.step, " is more than there are tokens; use 0 to ", settings.tokens, "."});
   return {};
 }
 
-Check checkTemperature(float temperature) {
-  if (!std::isfinite(temperature))
-    return refuse(Kind::range, "temperature", {"it is not a finite number; use 0.01 to 100."});
-  const double value = readable(temperature);
-  if (value >= kMinTemperature && value <= kMaxTemperature) return {};
-  return refuse(Kind::range, "temperature",
-                {shortest(temperature), " is too ", (value < kMinTemperature ? "small" : "large"),
-                 "; use 0.01 to 100."});
+/// Every option within its own range, as set() would have it.
+Check checkRanges(const Settings& settings) {
+  for (const Option& o : options()) {
+    if (o.type == OptionType::labels) continue;  // counted and read with the tokens
+    if (Check bad = checkAlone(o, get(settings, o.id))) return bad;
+  }
+  return {};
 }
 
-std::int64_t countNumbers(std::int64_t tokens, std::int64_t width, std::int64_t modelDim) {
-  return tokens * modelDim + 3 * tokens * width + 4 * modelDim * width;
+std::int64_t countNumbers(const Settings& s) {
+  const std::int64_t tokens = s.tokens, keys = s.keyTokens, model = s.modelDim;
+  const std::int64_t queryWidth = std::int64_t{s.heads} * s.headDim, keyWidth = std::int64_t{s.kvHeads} * s.headDim,
+                     valueWidth = std::int64_t{s.kvHeads} * s.valueDim,
+                     outputWidth = std::int64_t{s.heads} * s.valueDim;
+  const std::int64_t words = tokens * model + (s.cross ? keys * model : 0);
+  const std::int64_t projected = tokens * queryWidth + keys * (keyWidth + valueWidth);
+  const std::int64_t weights = model * (queryWidth + keyWidth + valueWidth + outputWidth);
+  const std::int64_t scoring = s.scoreWeights ? queryWidth * (2 * std::int64_t{s.headDim} + 1) : 0;
+  return words + projected + weights + scoring;
 }
+
+bool isBeyondPositions(const Settings& s) {
+  const bool isCounted = s.position == attention::Position::rotary ||
+                         (s.position == attention::Position::sinusoidal && s.cross);
+  return isCounted && s.causalOffset > Limits::tokens - s.tokens;
+}
+
+/// Options that mean nothing together. The sentence says what to do from either side.
+struct Clash {
+  OptionId blamed;  ///< where no option is being set
+  bool (*exists)(const Settings&);
+  std::string_view sentence;
+};
+
+constexpr Clash kClashes[] = {
+    {OptionId::position,
+     [](const Settings& s) { return s.position == attention::Position::sinusoidal && s.mode != Mode::x; },
+     "sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or \"alibi\"."},
+    {OptionId::position,
+     [](const Settings& s) { return s.position == attention::Position::rotary && s.headDim % 2 != 0; },
+     "rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\"."},
+    {OptionId::position,
+     [](const Settings& s) {
+       return s.position == attention::Position::rotary && s.score == attention::Score::additive;
+     },
+     "rotary positions turn dot products, and an additive score has none; set score to \"scaled\", or position to "
+     "\"none\" or \"alibi\"."},
+    {OptionId::causal_offset, isBeyondPositions,
+     "the last query would stand beyond position 1024; use a smaller causal_offset, or set position to \"alibi\"."},
+    {OptionId::mask_after_softmax,
+     [](const Settings& s) { return s.maskAfterSoftmax && s.normalizer != attention::Normalizer::softmax; },
+     "the mask cannot come after a softmax that is not there; set normalizer to \"softmax\", or mask_after_softmax to "
+     "false."},
+    {OptionId::hidden_heads,
+     [](const Settings& s) { return s.heads < 64 && s.hiddenHeads >> s.heads != 0; },
+     "it names a head that is not there; use those from 0 to heads - 1."},
+};
 
 }  // namespace
 
-attention::Spec spec(const State& state) {
+attention::Spec spec(const Settings& settings) {
   attention::Spec out;
-  out.heads = out.kvHeads = state.heads;
-  out.queryCount = out.keyCount = state.tokens;
-  out.headDim = out.valueDim = state.headDim;
-  out.score = state.scale ? attention::Score::scaled : attention::Score::dot;
-  out.temperature = state.temperature;
-  out.causal = state.causal;
+  out.heads = settings.heads, out.kvHeads = settings.kvHeads;
+  out.queryCount = settings.tokens, out.keyCount = settings.keyTokens;
+  out.headDim = settings.headDim, out.valueDim = settings.valueDim;
+  out.score = settings.score, out.scale = settings.scaleBy;
+  out.softcap = settings.softcap, out.temperature = settings.temperature;
+  out.normalizer = settings.normalizer, out.position = settings.position;
+  out.causal = settings.causal, out.causalOffset = settings.causalOffset;
+  out.windowLeft = settings.windowLeft, out.windowRight = settings.windowRight;
+  // They may outlive the keys that they were set for.
+  out.prefix = std::min(settings.prefix, settings.keyTokens);
+  out.keyLength = std::min(settings.keyLength, settings.keyTokens);
+  out.pattern = settings.pattern;
+  out.maskAfterSoftmax = settings.maskAfterSoftmax;
+  out.hiddenHeads = settings.hiddenHeads;
   return out;
 }
 
@@ -99,9 +162,12 @@ attention::Inputs inputs(const State& state) {
   attention::Inputs out;
   if (state.mode == Mode::x) {
     out.x = &state.x, out.wQ = &state.wQ, out.wK = &state.wK, out.wV = &state.wV, out.wO = &state.wO;
+    if (state.cross) out.xKv = &state.xKv;
   } else {
     out.q = &state.q, out.k = &state.k, out.v = &state.v;
   }
+  if (takesScoreWeights(state.score)) out.wA = &state.wA;
+  if (state.score == attention::Score::additive) out.uA = &state.uA, out.vA = &state.vA;
   out.painted = &state.painted;
   return out;
 }
@@ -124,6 +190,14 @@ const Tensor* input(const State& state, TensorId id) {
       return &state.k;
     case TensorId::v:
       return &state.v;
+    case TensorId::x_kv:
+      return &state.xKv;
+    case TensorId::w_a:
+      return &state.wA;
+    case TensorId::u_a:
+      return &state.uA;
+    case TensorId::v_a:
+      return &state.vA;
     default:
       return nullptr;
   }
@@ -133,30 +207,78 @@ Tensor* input(State& state, TensorId id) {
   return const_cast<Tensor*>(input(static_cast<const State&>(state), id));
 }
 
-bool isEditable(const State& state, TensorId id) {
-  const bool direct = id == TensorId::q || id == TensorId::k || id == TensorId::v;
-  return input(state, id) != nullptr && direct == (state.mode == Mode::qkv);
+bool isEditable(const Settings& settings, TensorId id) {
+  switch (id) {
+    case TensorId::x:
+    case TensorId::w_q:
+    case TensorId::w_k:
+    case TensorId::w_v:
+    case TensorId::w_o:
+      return settings.mode == Mode::x;
+    case TensorId::x_kv:
+      return settings.mode == Mode::x && settings.cross;
+    case TensorId::q:
+    case TensorId::k:
+    case TensorId::v:
+      return settings.mode == Mode::qkv;
+    case TensorId::w_a:
+      return takesScoreWeights(settings.score);
+    case TensorId::u_a:
+    case TensorId::v_a:
+      return settings.score == attention::Score::additive;
+    default:
+      return false;
+  }
+}
+
+bool hasInput(const Settings& settings, TensorId id) {
+  if (id == TensorId::x_kv) return settings.cross;
+  return settings.scoreWeights || (id != TensorId::w_a && id != TensorId::u_a && id != TensorId::v_a);
 }
 
 std::span<const TensorId> inputIds() { return kInputs; }
 
-Check checkSizes(std::string_view field, std::int64_t tokens, std::int64_t heads, std::int64_t headDim,
-                 std::int64_t modelDim) {
-  if (Check bad = within("tokens", tokens, Limits::tokens)) return bad;
-  if (Check bad = within("heads", heads, Limits::heads)) return bad;
-  if (Check bad = within("d_k", headDim, Limits::headDim)) return bad;
-  if (Check bad = within("model_dim", modelDim, Limits::modelDim)) return bad;
-  const std::int64_t scores = heads * tokens * tokens;
+const std::vector<std::string>& keyLabels(const Settings& settings) {
+  return settings.cross ? settings.keyLabels : settings.labels;
+}
+
+bool isDotProduct(attention::Score score) {
+  return score == attention::Score::dot || score == attention::Score::scaled;
+}
+
+bool takesScoreWeights(attention::Score score) {
+  return score == attention::Score::general || score == attention::Score::additive;
+}
+
+Check checkSizes(std::string_view field, const Settings& s) {
+  if (Check bad = within("tokens", s.tokens, Limits::tokens)) return bad;
+  if (Check bad = within("key_tokens", s.keyTokens, Limits::tokens)) return bad;
+  if (Check bad = within("heads", s.heads, Limits::heads)) return bad;
+  if (Check bad = within("kv_heads", s.kvHeads, Limits::heads)) return bad;
+  if (Check bad = within("d_k", s.headDim, Limits::headDim)) return bad;
+  if (Check bad = within("d_v", s.valueDim, Limits::headDim)) return bad;
+  if (Check bad = within("model_dim", s.modelDim, Limits::modelDim)) return bad;
+  if (s.heads % s.kvHeads != 0)
+    return refuse(Kind::range, "kv_heads",
+                  {s.kvHeads, " does not divide the ", s.heads, " heads; use ", orList(divisors(s.heads)), "."});
+  const std::int64_t scores = std::int64_t{s.heads} * s.tokens * s.keyTokens;
   if (scores > Limits::scores)
     return refuse(Kind::memory, field,
-                  {heads, " heads of ", tokens, " × ", tokens, " scores make ", scores,
+                  {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores,
                    "; use fewer heads or tokens, for at most ", Limits::scores, "."});
-  const std::int64_t numbers = countNumbers(tokens, heads * headDim, modelDim);
+  const std::int64_t numbers = countNumbers(s);
   if (numbers > kMaxNumbers)
     return refuse(
         Kind::memory, field,
-        {"tokens ", tokens, ", heads ", heads, ", d_k ", headDim, " and model_dim ", modelDim,
+        {"tokens ", s.tokens, ", heads ", s.heads, ", d_k ", s.headDim, " and model_dim ", s.modelDim,
          " make inputs of ", numbers, " numbers; use smaller ones, for at most ", kMaxNumbers, "."});
+  return {};
+}
+
+Check checkTogether(std::string_view field, const Settings& settings) {
+  for (const Clash& clash : kClashes)
+    if (clash.exists(settings))
+      return refuse(Kind::range, field.empty() ? option(clash.blamed).name : field, {clash.sentence});
   return {};
 }
 
@@ -177,19 +299,21 @@ Check checkLabel(std::string_view field, std::string_view label) {
 }
 
 Check check(const State& state) {
-  if (Check bad = checkSizes("tokens", state.tokens, state.heads, state.headDim, state.modelDim)) return bad;
+  if (Check bad = checkRanges(state)) return bad;
+  if (Check bad = checkSizes("tokens", state)) return bad;
   for (const TensorId id : kInputs)
     if (Check bad = checkTensor(state, id)) return bad;
-  if (Check bad = checkAllLabels(state)) return bad;
+  if (Check bad = checkAllLabels("labels", state.labels, state.tokens)) return bad;
+  if (Check bad = checkAllLabels("key_labels", keyLabels(state), state.keyTokens)) return bad;
   if (Check bad = checkMask(state)) return bad;
   if (Check bad = checkLabel("preset", state.preset)) return bad;
-  if (Check bad = checkTemperature(state.temperature)) return bad;
-  return checkView(state);
+  if (Check bad = checkView(state)) return bad;
+  return checkTogether("", state);
 }
 
-Check checkLabels(std::span<const std::string> labels, int first) {
+Check checkLabels(std::string_view field, std::span<const std::string> labels, int first) {
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (Check bad = checkLabel(joined({"labels[", static_cast<std::size_t>(first) + i, "]"}), labels[i]))
+    if (Check bad = checkLabel(joined({field, "[", static_cast<std::size_t>(first) + i, "]"}), labels[i]))
       return bad;
   return {};
 }
@@ -203,10 +327,15 @@ bool sameBits(const State& a, const State& b) {
                                [&](TensorId id) { return sameBits(*input(a, id), *input(b, id)); });
 }
 
-void keepView(State& state, const State& from) {
-  state.theme = from.theme;
-  state.decimals = from.decimals;
-  state.focusHead = std::min(from.focusHead, state.heads - 1);
+void copyView(Settings& settings, const Settings& from) {
+  settings.theme = from.theme, settings.decimals = from.decimals, settings.focusHead = from.focusHead;
+  settings.averageHeads = from.averageHeads, settings.step = from.step;
+}
+
+void keepView(Settings& settings, const Settings& from) {
+  copyView(settings, from);
+  settings.focusHead = std::min(settings.focusHead, settings.heads - 1);
+  settings.step = std::min(settings.step, settings.tokens);
 }
 
 }  // namespace document

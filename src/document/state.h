@@ -26,31 +26,61 @@ enum class Mode : std::uint8_t {
 
 enum class Theme : std::uint8_t { automatic, light, dark };
 
-/// One playground. The width of the model is heads · headDim: Q, K and V are [heads, tokens, headDim], so
-/// that changing the number of heads regroups the same columns, as splitting a projection does. x [1, tokens,
-/// modelDim]; w_q, w_k, w_v [1, modelDim, heads·headDim]; w_o [1, heads·headDim, modelDim]. Both sets of
-/// inputs are always there; `mode` says which one is in use.
-struct State {
-  std::string preset;  ///< the preset it came from, or "" for the user's own
+/// Which sequence an edit of tokens is for. In self-attention there is one, whatever is said.
+enum class Side : std::uint8_t { queries, keys };
+
+/// What options set: all of a playground but its numbers. Cheap to copy, so that a change can be tried out first.
+/// `keyTokens` is `tokens`, and `keyLabels` empty, unless `cross`.
+struct Settings {
   Mode mode = Mode::qkv;
-  int tokens = 0;
+  int tokens = 0;     ///< queries; in self-attention also keys
+  int keyTokens = 0;  ///< keys and values
   int heads = 0;
-  int headDim = 0;                  ///< d_k = d_v
-  int modelDim = 0;                 ///< columns of X
-  std::vector<std::string> labels;  ///< one a token, UTF-8, at most kLabelBytes each
+  int kvHeads = 0;   ///< heads of K and V; divides `heads`
+  int headDim = 0;   ///< d_k
+  int valueDim = 0;  ///< d_v
+  int modelDim = 0;  ///< columns of X
+  bool cross = false;  ///< keys and values are of another sequence than queries
+  std::vector<std::string> labels;     ///< one a token, UTF-8, at most kLabelBytes each
+  std::vector<std::string> keyLabels;  ///< one a key token
+
+  attention::Score score = attention::Score::scaled;
+  float scaleBy = 0.0f;  ///< of Score::scaled; 0: 1/√d_k
+  float softcap = 0.0f;  ///< 0: none
+  float temperature = 1.0f;
+  attention::Normalizer normalizer = attention::Normalizer::softmax;
+  attention::Position position = attention::Position::none;
+  bool scoreWeights = false;  ///< are w_a, u_a and v_a there? From the first score that needs them on
 
   bool causal = true;
-  bool scale = true;  ///< scores × 1/√d_k
-  float temperature = 1.0f;
-  PaintedMask painted;  ///< empty, or tokens x tokens
-
-  Tensor x, wQ, wK, wV, wO, q, k, v;
+  int causalOffset = 0;
+  int windowLeft = -1, windowRight = -1;  ///< -1: unbounded
+  int prefix = 0;
+  int keyLength = -1;  ///< -1: no padding
+  attention::Pattern pattern;
+  bool maskAfterSoftmax = false;
+  std::uint64_t hiddenHeads = 0;  ///< bit h: head h is left out of concat
 
   int focusHead = 0;  ///< the head on the board
   int decimals = 2;
   Theme theme = Theme::automatic;
+  bool averageHeads = false;  ///< show the mean of the heads' weights
+  int step = 0;               ///< tokens that a decoder has produced so far, 0: not shown step by step
   std::uint32_t seed = 1;  ///< of the last random fill, and of numbers for new tokens, heads and columns
 
+  bool operator==(const Settings&) const = default;
+};
+
+/// One playground. q [heads, tokens, headDim], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens, valueDim]: the
+/// width of the model is heads · headDim, so that changing the number of heads regroups the same columns, as splitting
+/// a projection does. x [1, tokens, modelDim]; w_q [1, modelDim, heads·headDim], w_k and w_v the same of kvHeads;
+/// w_o [1, heads·valueDim, modelDim]. Both sets of inputs are always there; `mode` says which one is in use.
+/// x_kv [1, keyTokens, modelDim] only in cross-attention; w_a and u_a [heads, headDim, headDim], v_a [heads, 1,
+/// headDim] only with scoreWeights; empty otherwise.
+struct State : Settings {
+  std::string preset;   ///< the preset it came from, or "" for the user's own
+  PaintedMask painted;  ///< empty, or tokens x keyTokens
+  Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA;
   std::string
       unknownFields;  ///< JSON object text: fields of a newer minor version, kept as they came; "" if none
 
@@ -59,39 +89,52 @@ struct State {
 
 inline constexpr int kLabelBytes = 64;
 
-/// The most numbers in x, w_*, q, k and v together. With it the text of any state stays below kMaxTextBytes
+/// The most numbers in all inputs together. With it the text of any state stays below kMaxTextBytes
 /// (text.h).
 inline constexpr std::int64_t kMaxNumbers = 3'500'000;
 inline constexpr int kMaxDecimals = 6;
 inline constexpr double kMinTemperature = 0.01, kMaxTemperature = 100;
+inline constexpr double kMinScale = 0.0001, kMaxScale = 10000;
+inline constexpr double kMaxSoftcap = 1000;
 
 /// The attention layer that a state describes, and its inputs (pointing into the state).
-attention::Spec spec(const State& state);
+attention::Spec spec(const Settings& settings);
 attention::Inputs inputs(const State& state);
 
 /// The editable tensor of that name, or null for a computed one.
 Tensor* input(State& state, TensorId id);
 const Tensor* input(const State& state, TensorId id);
-/// Is that tensor edited by hand in this mode (q in Mode::qkv, x in Mode::x)?
-bool isEditable(const State& state, TensorId id);
-/// The editable tensors in the order of the state text: x, w_q, w_k, w_v, w_o, q, k, v.
+/// Is that tensor edited by hand in this mode (q in Mode::qkv, x in Mode::x, w_a where the score has it)?
+bool isEditable(const Settings& settings, TensorId id);
+/// Is that input there, in use or not? Others are empty.
+bool hasInput(const Settings& settings, TensorId id);
+/// The editable tensors in the order of the state text: x, w_q, w_k, w_v, w_o, q, k, v, x_kv, w_a, u_a, v_a.
 std::span<const TensorId> inputIds();
+/// The labels of the keys: those of the tokens in self-attention.
+const std::vector<std::string>& keyLabels(const Settings& settings);
+/// Is the score q·k, scaled or not?
+bool isDotProduct(attention::Score score);
+/// Does the score take w_a (general, additive)?
+bool takesScoreWeights(attention::Score score);
 
 /// Do these sizes stay within attention::Limits and kMaxNumbers? `field` is the one that the sentence names.
-Check checkSizes(std::string_view field, std::int64_t tokens, std::int64_t heads, std::int64_t headDim,
-                 std::int64_t modelDim);
+Check checkSizes(std::string_view field, const Settings& sizes);
+/// Do the options mean something together (rotary positions want an even d_k …)? `field` as above; "" for the option
+/// that is out of place.
+Check checkTogether(std::string_view field, const Settings& settings);
 /// Valid UTF-8 of at most kLabelBytes without control characters?
 Check checkLabel(std::string_view field, std::string_view label);
-/// The same of many; `first` is the number of the first one.
-Check checkLabels(std::span<const std::string> labels, int first);
+/// The same of many; `first` is the number of the first one, `field` is "labels" or "key_labels".
+Check checkLabels(std::string_view field, std::span<const std::string> labels, int first);
 /// Is the state whole: sizes, shapes, finite numbers, labels and ranges?
 Check check(const State& state);
 
 /// The same in every bit, the sign of zero included.
 bool sameBits(const Tensor& a, const Tensor& b);
 bool sameBits(const State& a, const State& b);
-/// Gives `state` the theme, decimals and head in focus (clamped) of `from`: how things are shown belongs to
-/// the reader.
-void keepView(State& state, const State& from);
+/// Gives `settings` the options of `from` that are not undoable: how things are shown belongs to the reader.
+void copyView(Settings& settings, const Settings& from);
+/// The same, clamped to the heads and tokens that there are.
+void keepView(Settings& settings, const Settings& from);
 
 }  // namespace document

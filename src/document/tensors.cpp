@@ -16,6 +16,15 @@ using Kind = Json::Kind;
 
 constexpr std::string_view kWhole =
     "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, labels and options";
+constexpr TensorId kScoreWeights[] = {TensorId::w_a, TensorId::u_a, TensorId::v_a};
+
+/// Options that a file may set; shapes tell the sizes, and how things are shown belongs to the reader.
+constexpr OptionId kFileOptions[] = {
+    OptionId::causal,         OptionId::temperature,      OptionId::score,          OptionId::softcap,
+    OptionId::normalizer,     OptionId::position,         OptionId::causal_offset,  OptionId::window_left,
+    OptionId::window_right,   OptionId::prefix,           OptionId::key_length,     OptionId::pattern_local,
+    OptionId::pattern_dilation, OptionId::pattern_stride, OptionId::pattern_block,  OptionId::pattern_global,
+    OptionId::pattern_random, OptionId::pattern_seed,     OptionId::mask_after_softmax};
 
 /// Reads one file; each step leaves what it found in the members.
 class Reader {
@@ -30,10 +39,13 @@ class Reader {
     if (Check bad = readOptions()) return bad;
     if (Check bad = root_.find("q") != nullptr ? readDirect() : readProjected()) return bad;
     if (Check bad = readScale()) return bad;
-    if (Check bad = readLabels()) return bad;
+    if (Check bad = readScoreWeights()) return bad;
+    if (Check bad = readLabels("labels", state_.tokens, state_.labels)) return bad;
+    if (state_.cross)
+      if (Check bad = readLabels("key_labels", state_.keyTokens, state_.keyLabels)) return bad;
     const Json* mask = root_.find("mask");
     if (mask == nullptr) return {};
-    return readMask(*mask, state_.tokens, state_.painted);
+    return readMask(*mask, state_, state_.painted);
   }
 
  private:
@@ -43,21 +55,23 @@ class Reader {
   Check readScale();
   Check readDirect();
   Check readProjected();
-  Check readLabels();
+  Check readScoreWeights();
+  Check readLabels(std::string_view name, int tokens, std::vector<std::string>& labels);
   Check readNamed(std::string_view name, std::size_t rank, Block& block);
-  Check setSizes(std::int64_t tokens, std::int64_t heads, std::int64_t headDim, std::int64_t modelDim);
+  Check readHeads(TensorId id, int heads, Block& block);
+  Check readMatrix(TensorId id);
+  Check readWidths();
   std::string_view drivingField() const { return state_.mode == Mode::qkv ? "q.shape" : "x.shape"; }
 
   const Json& root_;
   State& state_;
   bool packed_ = false;
-  int heads_ = 0;  ///< from the options, 0 if not given
+  int heads_ = 0, keyHeads_ = 0;  ///< from the options, 0 if not given
   const Json* scale_ = nullptr;
-  const Json* keyHeads_ = nullptr;
 };
 
 Check Reader::checkNames() {
-  constexpr std::string_view extra[] = {"mask", "labels", "options"};
+  constexpr std::string_view extra[] = {"mask", "labels", "key_labels", "options"};
   for (const std::string& key : root_.keys) {
     // Results that were saved along are computed anew.
     if (attention::tensorNamed(key) || std::find(std::begin(extra), std::end(extra), key) != std::end(extra))
@@ -67,7 +81,7 @@ Check Reader::checkNames() {
     return refuse(ErrorKind::type, inQuotes(key), {"the field is unknown; ", kWhole, "."});
   }
   if (root_.find("q") != nullptr)
-    for (const std::string_view name : {"x", "w_q", "w_k", "w_v", "w_o"})
+    for (const std::string_view name : {"x", "w_q", "w_k", "w_v", "w_o", "x_kv"})
       if (root_.find(name) != nullptr)
         return refuse(ErrorKind::range, name,
                       {"q is given too; give either q, k and v, or x and its weights."});
@@ -81,46 +95,35 @@ Check onlyWord(const std::string& name, const Json& json, std::string_view first
                  (second.empty() ? "" : " or " + inQuotes(second)), "."});
 }
 
-Check onlyNumber(const std::string& name, const Json& json, double value) {
-  if (json.kind == Kind::number && json.number == value) return {};
-  return refuse(
-      json.kind == Kind::number ? ErrorKind::range : ErrorKind::type, name,
-      {described(json), " is not supported on the board yet; use ", shortest(value), " or leave it out."});
+std::string fileOptionNames() {
+  std::string out;
+  for (const OptionId id : kFileOptions) out += std::string(option(id).name) + ", ";
+  return out + "scale, heads, kv_heads or layout";
 }
 
 Check Reader::readOption(const std::string& name, const Json& json) {
   const std::string field = "options." + name;
-  if (name == "causal" || name == "temperature" || name == "heads") {
-    const Option& known = *optionNamed(name);
-    Value value;
-    if (Check bad = readValue(json, field, value)) return bad;
-    if (Check bad = checkAlone(known, value)) return bad;
-    if (name == "heads")
-      heads_ = static_cast<int>(json.number);
-    else
-      assign(state_, known.id, value);
+  if (name == "scale") {
+    scale_ = &json;
     return {};
   }
   if (name == "layout") {
     packed_ = json.text == "packed";
     return onlyWord(field, json, "split", "packed");
   }
-  if (name == "score") {
-    state_.scale = json.text != "dot";
-    return onlyWord(field, json, "scaled", "dot");
-  }
-  if (name == "normalizer") return onlyWord(field, json, "softmax", {});
-  if (name == "softcap") return onlyNumber(field, json, 0);
-  if (name == "window_left" || name == "window_right") return onlyNumber(field, json, -1);
-  if (name == "scale")
-    scale_ = &json;
-  else if (name == "kv_heads")
-    keyHeads_ = &json;
+  const Option* known = optionNamed(name);
+  const bool isHeads = name == "heads" || name == "kv_heads";
+  const bool isFileOption =
+      known != nullptr && std::find(std::begin(kFileOptions), std::end(kFileOptions), known->id) != std::end(kFileOptions);
+  if (!isHeads && !isFileOption)
+    return refuse(ErrorKind::range, field, {"the option is unknown; use ", fileOptionNames(), "."});
+  Value value;
+  if (Check bad = readValue(json, field, value)) return bad;
+  if (Check bad = checkAlone(*known, value)) return bad;
+  if (isHeads)
+    (name == "heads" ? heads_ : keyHeads_) = static_cast<int>(json.number);
   else
-    return refuse(
-        ErrorKind::range, field,
-        {"the option is unknown; use causal, scale, temperature, heads, kv_heads, score, normalizer, layout, "
-         "softcap, window_left or window_right."});
+    assign(state_, known->id, value);
   return {};
 }
 
@@ -135,23 +138,19 @@ Check Reader::readOptions() {
   return {};
 }
 
-// The board divides by √d_k or it does not.
+// A scale of 1 is no scale, and one of 1/√d_k the usual.
 Check Reader::readScale() {
-  if (keyHeads_ != nullptr)
-    if (Check bad = onlyNumber("options.kv_heads", *keyHeads_, state_.heads)) return bad;
   if (scale_ == nullptr) return {};
-  if (scale_->kind == Kind::boolean) {
-    state_.scale = scale_->boolean;
-    return {};
-  }
+  Value value;
+  if (Check bad = readValue(*scale_, "options.scale", value)) return bad;
+  if (value == Value(1.0)) value = false;
   const double usual = 1.0 / std::sqrt(static_cast<double>(state_.headDim));
-  const bool isUsual = scale_->kind == Kind::number && std::abs(scale_->number - usual) <= 1e-6 * usual;
-  const bool isOne = scale_->kind == Kind::number && scale_->number == 1.0;
-  if (!isUsual && !isOne)
-    return refuse(scale_->kind == Kind::number ? ErrorKind::range : ErrorKind::type, "options.scale",
-                  {described(*scale_), " is not supported on the board yet; use true (",
-                   shortest(static_cast<float>(usual)), " for d_k ", state_.headDim, ") or false (1)."});
-  state_.scale = isUsual;
+  if (const double* number = std::get_if<double>(&value); number && std::abs(*number - usual) <= 1e-6 * usual) value = true;
+  if (Check bad = checkAlone(option(OptionId::scale), value)) return bad;
+  if (!isDotProduct(state_.score) && value != Value(false))
+    return refuse(ErrorKind::range, "options.scale", {"only dot products are scaled; set score to \"scaled\"."});
+  if (std::holds_alternative<double>(value)) value = static_cast<double>(scale_->single);  // rounded once
+  assign(state_, OptionId::scale, value);
   return {};
 }
 
@@ -176,21 +175,14 @@ Check Reader::readNamed(std::string_view name, std::size_t rank, Block& block) {
   return {};
 }
 
-Check Reader::setSizes(std::int64_t tokens, std::int64_t heads, std::int64_t headDim, std::int64_t modelDim) {
-  if (Check bad = checkSizes(drivingField(), tokens, heads, headDim, modelDim)) return bad;
-  state_.tokens = static_cast<int>(tokens), state_.heads = static_cast<int>(heads);
-  state_.headDim = static_cast<int>(headDim), state_.modelDim = static_cast<int>(modelDim);
-  return {};
-}
-
-/// Brings [L, d] and packed [L, H·d] to [H, L, d]; `heads` is 0 if the options do not say.
-Check splitHeads(Block& block, std::string_view field, bool packed, int heads) {
+/// Brings [L, d] and packed [L, H·d] to [H, L, d]; `heads` is that of the option `says`, 0 if it is not given.
+Check splitHeads(Block& block, std::string_view field, bool packed, int heads, std::string_view says) {
   std::vector<std::int64_t>& shape = block.shape;
   if (!packed) {
     if (shape.size() == 2) shape.insert(shape.begin(), 1);
     if (heads == 0 || heads == shape[0]) return {};
     return refuse(ErrorKind::range, field,
-                  {shapeText(shape), " has ", shape[0], " heads, but options.heads is ", heads,
+                  {shapeText(shape), " has ", shape[0], " heads, but options.", says, " is ", heads,
                    "; make them agree, or set layout to \"packed\" to split columns."});
   }
   if (heads == 0)
@@ -204,7 +196,7 @@ Check splitHeads(Block& block, std::string_view field, bool packed, int heads) {
   }
   if (shape[1] % heads != 0)
     return refuse(ErrorKind::range, field,
-                  {heads, " heads do not divide ", shape[1], " columns; give another options.heads."});
+                  {heads, " heads do not divide ", shape[1], " columns; give another options.", says, "."});
   const auto rows = static_cast<std::size_t>(shape[0]), width = static_cast<std::size_t>(shape[1]);
   const std::size_t headDim = width / static_cast<std::size_t>(heads);
   std::vector<float> values;
@@ -218,42 +210,53 @@ Check splitHeads(Block& block, std::string_view field, bool packed, int heads) {
   return {};
 }
 
-Check checkAgainst(const std::vector<std::int64_t>& q, const std::vector<std::int64_t>& other,
-                   std::string_view name) {
-  if (q == other) return {};
-  const std::string field = joined({name, ".shape"});
-  if (other[0] != q[0])
-    return refuse(ErrorKind::range, field,
-                  {other[0], " heads for ", q[0], " of q are not supported on the board yet; repeat them ",
-                   q[0], " times in all."});
-  if (other[1] != q[1])
-    return refuse(
-        ErrorKind::range, field,
-        {other[1], " tokens for ", q[1], " of q are not supported on the board yet; give as many."});
-  return refuse(ErrorKind::range, field,
-                {other[2], " columns for ", q[2], " of q ",
-                 (name == "k" ? "have no dot product; give as many."
-                              : "are not supported on the board yet; give as many.")});
+/// Reads q, k or v as [heads, tokens, columns].
+Check Reader::readHeads(TensorId id, int heads, Block& block) {
+  const std::string_view name = attention::name(id);
+  if (Check bad = readNamed(name, 3, block)) return bad;
+  const bool ofKeys = id != TensorId::q && keyHeads_ != 0;
+  return splitHeads(block, joined({name, ".shape"}), packed_, heads, ofKeys ? "kv_heads" : "heads");
+}
+
+using Sizes = std::vector<std::int64_t>;  // heads, tokens, columns
+
+Check checkKeys(const Sizes& q, const Sizes& k) {
+  if (q[0] % k[0] != 0)
+    return refuse(ErrorKind::range, "k.shape",
+                  {k[0], " heads cannot be shared by the ", q[0], " of q; give a number that divides it."});
+  if (k[2] == q[2]) return {};
+  return refuse(ErrorKind::range, "k.shape",
+                {k[2], " columns for ", q[2], " of q have no dot product; give as many."});
+}
+
+Check checkValues(const Sizes& k, const Sizes& v) {
+  for (const auto& [axis, what] : {std::pair{std::size_t{0}, " heads for "}, {std::size_t{1}, " tokens for "}})
+    if (v[axis] != k[axis])
+      return refuse(ErrorKind::range, "v.shape", {v[axis], what, k[axis], " of k; give as many."});
+  return {};
 }
 
 Check Reader::readDirect() {
   state_.mode = Mode::qkv;
-  std::vector<std::int64_t> first;
-  for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v}) {
-    const std::string_view name = attention::name(id);
-    Block block;
-    if (Check bad = readNamed(name, 3, block)) return bad;
-    if (Check bad = splitHeads(block, joined({name, ".shape"}), packed_, heads_)) return bad;
-    if (first.empty()) {
-      first = block.shape;
-      if (Check bad = setSizes(first[1], first[0], first[2], 1)) return bad;
-      state_.modelDim = defaultModelDim(state_);
-    }
-    if (Check bad = checkAgainst(first, block.shape, name)) return bad;
-    *input(state_, id) = tensorOf(block, state_.heads, state_.tokens, state_.headDim);
-  }
-  for (const TensorId id : {TensorId::x, TensorId::w_q, TensorId::w_k, TensorId::w_v, TensorId::w_o})
-    fillSeeded(state_, id);
+  Block q, k, v;
+  if (Check bad = readHeads(TensorId::q, heads_, q)) return bad;
+  const int keyHeads = keyHeads_ != 0 ? keyHeads_ : packed_ ? heads_ : 0;
+  if (Check bad = readHeads(TensorId::k, keyHeads, k)) return bad;
+  if (Check bad = readHeads(TensorId::v, keyHeads, v)) return bad;
+  if (Check bad = checkKeys(q.shape, k.shape)) return bad;
+  if (Check bad = checkValues(k.shape, v.shape)) return bad;
+  state_.heads = static_cast<int>(q.shape[0]), state_.kvHeads = static_cast<int>(k.shape[0]);
+  state_.tokens = static_cast<int>(q.shape[1]), state_.keyTokens = static_cast<int>(k.shape[1]);
+  state_.headDim = static_cast<int>(q.shape[2]), state_.valueDim = static_cast<int>(v.shape[2]);
+  state_.cross = state_.keyTokens != state_.tokens || root_.find("key_labels") != nullptr;
+  state_.modelDim = 1;
+  if (Check bad = checkSizes(drivingField(), state_)) return bad;
+  state_.modelDim = defaultModelDim(state_);
+  state_.q = tensorOf(q, state_.heads, state_.tokens, state_.headDim);
+  state_.k = tensorOf(k, state_.kvHeads, state_.keyTokens, state_.headDim);
+  state_.v = tensorOf(v, state_.kvHeads, state_.keyTokens, state_.valueDim);
+  for (const TensorId id : inputIds())
+    if (hasInput(state_, id) && input(state_, id)->empty()) fillSeeded(state_, id);
   return {};
 }
 
@@ -261,32 +264,56 @@ void setIdentity(Tensor& tensor) {
   for (int i = 0; i < std::min(tensor.rows(), tensor.cols()); ++i) tensor.at(0, i, i) = 1.0f;
 }
 
+/// What the widths of the weights say of heads and columns.
+Check Reader::readWidths() {
+  const auto columns = [&](std::string_view name) {
+    Block block;
+    return readNamed(name, 2, block) ? 0 : static_cast<int>(block.shape[1]);
+  };
+  state_.heads = heads_ == 0 ? 1 : heads_;
+  const int queries = columns("w_q"), keys = columns("w_k"), values = columns("w_v");
+  if (queries % state_.heads != 0)
+    return refuse(ErrorKind::range, "w_q.shape",
+                  {state_.heads, " heads do not divide ", queries, " columns; give another options.heads."});
+  state_.headDim = std::max(1, queries / state_.heads);
+  const bool isWhole = keys > 0 && keys % state_.headDim == 0;
+  state_.kvHeads = keyHeads_ != 0 ? keyHeads_ : isWhole ? keys / state_.headDim : state_.heads;
+  state_.valueDim = std::max(1, values / state_.kvHeads);
+  return {};
+}
+
+Check Reader::readMatrix(TensorId id) {
+  const std::string_view name = attention::name(id);
+  Block block;
+  if (Check bad = readNamed(name, 2, block)) return bad;
+  const Axes want = axes(state_, id);
+  const std::vector<std::int64_t> wanted{want.rows.count(), want.cols.count()};
+  if (block.shape != wanted)
+    return refuse(ErrorKind::range, joined({name, ".shape"}),
+                  {shapeText(block.shape), " does not fit; it must be ", shapeText(wanted), "."});
+  *input(state_, id) = tensorOf(block, 1, want.rows.count(), want.cols.count());
+  return {};
+}
+
 Check Reader::readProjected() {
   state_.mode = Mode::x;
-  const std::int64_t heads = heads_ == 0 ? 1 : heads_;
-  for (const TensorId id : {TensorId::x, TensorId::w_q, TensorId::w_k, TensorId::w_v, TensorId::w_o}) {
-    const std::string_view name = attention::name(id);
-    if (id == TensorId::w_o && root_.find(name) == nullptr) break;
-    Block block;
-    if (Check bad = readNamed(name, 2, block)) return bad;
-    const std::vector<std::int64_t>& shape = block.shape;
-    if (id == TensorId::x)
-      if (Check bad = setSizes(shape[0], heads, 1, shape[1])) return bad;
-    if (id == TensorId::w_q) {
-      if (shape[1] % heads != 0)
-        return refuse(ErrorKind::range, "w_q.shape",
-                      {heads, " heads do not divide ", shape[1], " columns; give another options.heads."});
-      if (Check bad = setSizes(state_.tokens, heads, shape[1] / heads, state_.modelDim)) return bad;
-    }
-    const Axes want = axes(state_, id);
-    const std::vector<std::int64_t> wanted{want.rows.count(), want.cols.count()};
-    if (id != TensorId::x && shape != wanted)
-      return refuse(ErrorKind::range, joined({name, ".shape"}),
-                    {shapeText(shape), " does not fit; it must be ", shapeText(wanted), "."});
-    *input(state_, id) = tensorOf(block, 1, static_cast<int>(shape[0]), static_cast<int>(shape[1]));
-  }
-  if (root_.find("w_o") == nullptr) {
-    const int width = state_.heads * state_.headDim;
+  Block x, other;
+  if (Check bad = readNamed("x", 2, x)) return bad;
+  state_.cross = root_.find("x_kv") != nullptr;
+  if (state_.cross)
+    if (Check bad = readNamed("x_kv", 2, other)) return bad;
+  state_.tokens = static_cast<int>(x.shape[0]), state_.modelDim = static_cast<int>(x.shape[1]);
+  state_.keyTokens = state_.cross ? static_cast<int>(other.shape[0]) : state_.tokens;
+  if (Check bad = readWidths()) return bad;
+  if (Check bad = checkSizes(drivingField(), state_)) return bad;
+  for (const TensorId id : {TensorId::x, TensorId::w_q, TensorId::w_k, TensorId::w_v})
+    if (Check bad = readMatrix(id)) return bad;
+  if (state_.cross)
+    if (Check bad = readMatrix(TensorId::x_kv)) return bad;
+  if (root_.find("w_o") != nullptr) {
+    if (Check bad = readMatrix(TensorId::w_o)) return bad;
+  } else {
+    const int width = state_.heads * state_.valueDim;
     if (width != state_.modelDim)
       return refuse(ErrorKind::range, "w_o",
                     {"it is missing, and only a square one can be left out; give it with the shape ",
@@ -298,16 +325,40 @@ Check Reader::readProjected() {
   return {};
 }
 
-Check Reader::readLabels() {
-  const Json* json = root_.find("labels");
+/// w_a, u_a and v_a, each [heads, rows, columns]; what is not given starts as it does on the board.
+Check Reader::readScoreWeights() {
+  const bool areGiven = std::any_of(std::begin(kScoreWeights), std::end(kScoreWeights),
+                                    [&](TensorId id) { return root_.find(attention::name(id)) != nullptr; });
+  state_.scoreWeights = areGiven || takesScoreWeights(state_.score);
+  if (!state_.scoreWeights) return {};
+  if (Check bad = checkSizes(drivingField(), state_)) return bad;
+  for (const TensorId id : kScoreWeights) {
+    const std::string_view name = attention::name(id);
+    fillFresh(state_, id);
+    if (root_.find(name) == nullptr) continue;
+    Block block;
+    if (Check bad = readNamed(name, 3, block)) return bad;
+    if (block.shape.size() == 2) block.shape.insert(block.shape.begin(), 1);
+    Tensor& tensor = *input(state_, id);
+    const std::vector<std::int64_t> wanted{tensor.heads(), tensor.rows(), tensor.cols()};
+    if (block.shape != wanted)
+      return refuse(ErrorKind::range, joined({name, ".shape"}),
+                    {shapeText(block.shape), " does not fit; it must be ", shapeText(wanted), "."});
+    tensor = tensorOf(block, tensor.heads(), tensor.rows(), tensor.cols());
+  }
+  return {};
+}
+
+Check Reader::readLabels(std::string_view name, int tokens, std::vector<std::string>& labels) {
+  const Json* json = root_.find(name);
   if (json == nullptr) {
-    state_.labels = numberedLabels(1, state_.tokens);
+    labels = numberedLabels(1, tokens);
     return {};
   }
   Value value;
-  if (Check bad = readValue(*json, "labels", value)) return bad;
-  if (Check bad = checkAlone(option(OptionId::labels), value)) return bad;
-  state_.labels = labelsOf(value);
+  if (Check bad = readValue(*json, name, value)) return bad;
+  if (Check bad = checkAlone(*optionNamed(name), value)) return bad;
+  labels = labelsOf(value);
   return {};
 }
 

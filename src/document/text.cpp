@@ -16,11 +16,15 @@ using Kind = Json::Kind;
 
 constexpr int kVersion = 1;
 
-/// Sizes of an input tensor in the text: matrices have two, Q, K and V three.
-std::vector<std::int64_t> textShape(const State& state, TensorId id) {
-  const Axes want = axes(state, id);
-  if (id == TensorId::q || id == TensorId::k || id == TensorId::v)
-    return {want.heads, want.rows.count(), want.cols.count()};
+bool hasHeads(TensorId id) {
+  return id == TensorId::q || id == TensorId::k || id == TensorId::v || id == TensorId::w_a || id == TensorId::u_a ||
+         id == TensorId::v_a;
+}
+
+/// Sizes of an input tensor in the text: matrices have two, those with heads three.
+std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
+  const Axes want = axes(settings, id);
+  if (hasHeads(id)) return {want.heads, want.rows.count(), want.cols.count()};
   return {want.rows.count(), want.cols.count()};
 }
 
@@ -45,6 +49,12 @@ std::string maskText(const PaintedMask& mask) {
     out += mask.blocked[i] != 0 ? "false" : "true";
   }
   return out + "]}";
+}
+
+std::string numbersText(const std::vector<int>& numbers) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < numbers.size(); ++i) out += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
+  return out + "]";
 }
 
 std::string labelsText(const std::vector<std::string>& labels) {
@@ -90,18 +100,23 @@ class StateReader {
     if (Check bad = readOptions()) return bad;
     if (Check bad = readBlocks()) return bad;
     if (Check bad = readSizes()) return bad;
+    if (Check bad = readPattern()) return bad;
     if (Check bad = fillTensors()) return bad;
     const Json* mask = root_.find("mask");
     if (mask == nullptr) return {};
-    return readMask(*mask, state_.tokens, state_.painted);
+    return readMask(*mask, state_, state_.painted);
   }
 
  private:
   Check readUnknown();
   Check readPreset();
   Check readOptions();
+  Check readOption(const Option& option);
+  Check checkScale() const;
   Check readBlocks();
   Check readSizes();
+  Check readKeySizes();
+  Check readPattern();
   Check fillTensors();
   /// Null if the text does not have it.
   const Block* block(TensorId id) const {
@@ -112,7 +127,7 @@ class StateReader {
   const JsonText& text_;
   const Json& root_;
   State& state_;
-  Block blocks_[static_cast<std::size_t>(TensorId::v) + 1];
+  Block blocks_[static_cast<std::size_t>(TensorId::v_a) + 1];
 };
 
 Check StateReader::readUnknown() {
@@ -133,33 +148,53 @@ Check StateReader::readPreset() {
   return checkLabel("preset", state_.preset);
 }
 
-Check StateReader::readOptions() {
-  for (const Option& o : options()) {
-    const Json* json = root_.find(o.name);
-    if (json == nullptr) continue;
-    Value value;
-    if (Check bad = readValue(*json, o.name, value)) return bad;
-    if (Check bad = checkAlone(o, value)) return bad;
-    assign(state_, o.id, value);
-    if (o.id == OptionId::temperature)
-      state_.temperature = json->single;  // rounded once, not by way of double
-  }
+Check StateReader::readOption(const Option& o) {
+  const Json* json = root_.find(o.name);
+  if (json == nullptr) return {};
+  Value value;
+  if (Check bad = readValue(*json, o.name, value)) return bad;
+  if (Check bad = checkAlone(o, value)) return bad;
+  const bool isReal = o.type == OptionType::real || o.type == OptionType::scale;
+  if (isReal && json->kind == Kind::number)
+    value = static_cast<double>(json->single);  // rounded once, not by way of double
+  assign(state_, o.id, value);
   return {};
+}
+
+Check StateReader::readOptions() {
+  for (const Option& o : options())
+    if (o.id != OptionId::pattern)
+      if (Check bad = readOption(o)) return bad;
+  return checkScale();
+}
+
+// A text may say both, but not two things.
+Check StateReader::checkScale() const {
+  const Json *scale = root_.find("scale"), *score = root_.find("score");
+  if (scale == nullptr || score == nullptr) return {};
+  const bool wantsScale = scale->kind == Kind::number || scale->boolean;
+  const bool isScaled = state_.score == attention::Score::scaled;
+  if (wantsScale == isScaled) return {};
+  return refuse(ErrorKind::range, "scale",
+                {isScaled ? "false does not go with the score \"scaled\"; set score to \"dot\"."
+                          : "only dot products are scaled; set score to \"scaled\"."});
 }
 
 Check StateReader::readBlocks() {
   for (const TensorId id : inputIds()) {
     const std::string_view name = attention::name(id);
     const Json* json = root_.find(name);
-    if (json == nullptr && !isEditable(state_, id)) continue;
+    const bool mayLack = !isEditable(state_, id) || id == TensorId::w_a || id == TensorId::u_a || id == TensorId::v_a;
+    if (json == nullptr && mayLack) continue;
     if (json == nullptr)
       return refuse(
           ErrorKind::type, name,
           {"it is missing; a state of mode ",
-           state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o." : "\"qkv\" has q, k and v."});
+           state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o" : "\"qkv\" has q, k and v",
+           id == TensorId::x_kv ? ", and x_kv where cross is true." : "."});
     Block& read = blocks_[static_cast<std::size_t>(id)];
     if (Check bad = readBlock(*json, name, Kind::numbers, read)) return bad;
-    const std::size_t rank = textShape(state_, id).size();
+    const std::size_t rank = hasHeads(id) ? 3 : 2;
     if (read.shape.size() != rank)
       return refuse(ErrorKind::range, joined({name, ".shape"}),
                     {shapeText(read.shape), " does not have ", rank, " sizes; use ",
@@ -183,21 +218,56 @@ Check StateReader::readSizes() {
     fill(state_.modelDim, w->shape[0]);
     if (state_.heads > 0) fill(state_.headDim, w->shape[1] / state_.heads);
   }
+  if (Check bad = readKeySizes()) return bad;
   if (state_.modelDim == 0) {
-    if (Check bad = checkSizes("tokens", state_.tokens, state_.heads, state_.headDim, 1)) return bad;
+    state_.modelDim = 1;
+    if (Check bad = checkSizes("tokens", state_)) return bad;
     state_.modelDim = defaultModelDim(state_);
   }
-  if (Check bad = checkSizes("tokens", state_.tokens, state_.heads, state_.headDim, state_.modelDim))
-    return bad;
+  if (Check bad = checkSizes("tokens", state_)) return bad;
   if (root_.find("labels") == nullptr) state_.labels = numberedLabels(1, state_.tokens);
+  if (state_.cross && root_.find("key_labels") == nullptr) state_.keyLabels = numberedLabels(1, state_.keyTokens);
+  return {};
+}
+
+// What is not said of keys and values is as it is of queries. Only k and x_kv know how many other tokens there are.
+Check StateReader::readKeySizes() {
+  if (state_.kvHeads == 0) state_.kvHeads = state_.heads;
+  if (state_.valueDim == 0) state_.valueDim = state_.headDim;
+  if (state_.cross) {
+    if (const Block* k = block(TensorId::k); k != nullptr && state_.keyTokens == 0)
+      state_.keyTokens = static_cast<int>(k->shape[1]);
+    if (const Block* x = block(TensorId::x_kv); x != nullptr && state_.keyTokens == 0)
+      state_.keyTokens = static_cast<int>(x->shape[0]);
+  }
+  if (state_.keyTokens == 0) state_.keyTokens = state_.tokens;
+  const bool speaksOfKeys = state_.keyTokens != state_.tokens || root_.find("key_labels") != nullptr;
+  if (!state_.cross && speaksOfKeys)
+    return refuse(ErrorKind::range, root_.find("key_labels") != nullptr ? "key_labels" : "key_tokens",
+                  {"the keys are the tokens here; set cross to true first."});
+  state_.scoreWeights = takesScoreWeights(state_.score) || block(TensorId::w_a) != nullptr ||
+                        block(TensorId::u_a) != nullptr || block(TensorId::v_a) != nullptr;
+  return {};
+}
+
+// A name gives the parts that the text does not.
+Check StateReader::readPattern() {
+  if (Check bad = readOption(option(OptionId::pattern))) return bad;
+  if (root_.find("pattern") == nullptr) return {};
+  for (const OptionId id : {OptionId::pattern_local, OptionId::pattern_dilation, OptionId::pattern_stride,
+                            OptionId::pattern_block, OptionId::pattern_global, OptionId::pattern_random})
+    if (Check bad = readOption(option(id))) return bad;
   return {};
 }
 
 Check StateReader::fillTensors() {
   for (const TensorId id : inputIds()) {
     const Block* read = block(id);
+    if (read == nullptr) continue;
+    if (!hasInput(state_, id))
+      return refuse(ErrorKind::range, attention::name(id), {"only cross-attention has it; set cross to true."});
     const std::vector<std::int64_t> want = textShape(state_, id);
-    if (read != nullptr && read->shape != want)
+    if (read->shape != want)
       return refuse(
           ErrorKind::range, joined({attention::name(id), ".shape"}),
           {shapeText(read->shape), " does not fit tokens ", state_.tokens, ", heads ", state_.heads, ", d_k ",
@@ -207,8 +277,8 @@ Check StateReader::fillTensors() {
     const Axes shape = axes(state_, id);
     if (const Block* read = block(id))
       *input(state_, id) = tensorOf(*read, shape.heads, shape.rows.count(), shape.cols.count());
-    else
-      fillSeeded(state_, id);
+    else if (hasInput(state_, id))
+      fillFresh(state_, id);
   }
   return {};
 }
@@ -224,8 +294,11 @@ std::string toText(const State& state) {
     out += "\": ";
     out += value;
   };
-  for (const Option& o : options()) field(o.name, toJson(get(state, o.id)));
-  for (const TensorId id : inputIds()) field(attention::name(id), tensorText(state, id));
+  for (const Option& o : options())
+    if (o.stored == Stored::always || (o.stored == Stored::ifSet && !isDefault(state, o.id)))
+      field(o.name, toJson(get(state, o.id)));
+  for (const TensorId id : inputIds())
+    if (hasInput(state, id)) field(attention::name(id), tensorText(state, id));
   if (!state.painted.empty()) field("mask", maskText(state.painted));
   if (state.unknownFields.size() > 2)
     out += ",\n" + state.unknownFields.substr(1, state.unknownFields.size() - 2);
@@ -263,6 +336,7 @@ std::string toJson(const Value& value) {
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const double* number = std::get_if<double>(&value)) return shortest(*number);
   if (const std::string* text = std::get_if<std::string>(&value)) return jsonQuoted(*text);
+  if (const auto* numbers = std::get_if<std::vector<int>>(&value)) return numbersText(*numbers);
   return labelsText(*std::get_if<std::vector<std::string>>(&value));
 }
 

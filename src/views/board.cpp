@@ -210,7 +210,7 @@ class BoardView {
   void titles(const MatrixPlace& m, const Box& box) {
     if (!m.title.empty()) centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
     if (m.caption.empty()) return;
-    const bool unscaled = m.tensor == TensorId::scores && !c_.state.scale;
+    const bool unscaled = m.tensor == TensorId::scores && c_.state.score != attention::Score::scaled;
     caption(m, box, unscaled ? "S = Q·K^T + mask" : m.caption);
   }
 
@@ -675,7 +675,7 @@ class Keys {
       switch (ch) {
         case '?': c_.view.help = !c_.view.help; return true;
         case 'c': return option(OptionId::causal, "causal", !c_.state.causal);
-        case 'd': return option(OptionId::scale, "scale", !c_.state.scale);
+        case 'd': return option(OptionId::scale, "scale", c_.state.score != attention::Score::scaled);
         case 'm': return option(OptionId::mode, "mode", std::string(c_.state.mode == document::Mode::x ? "qkv" : "x"));
         case 'p': c_.view.painting = !c_.view.painting; return true;
         case 'r': c_.wishes.ask(Command::reset); return true;

@@ -116,7 +116,7 @@ class SidePanel {
 
   void score() {
     heading("SCORE");
-    if (w_.toggle("scale", row(22, 6), "÷ √d_k", c_.state.scale)) c_.wishes.set(OptionId::scale, !c_.state.scale);
+    if (w_.toggle("scale", row(22, 6), "÷ √d_k", c_.state.score == attention::Score::scaled)) c_.wishes.set(OptionId::scale, c_.state.score != attention::Score::scaled);
     const Box box = row(24, 6);
     label(box, "Temperature");
     const float t = c_.state.temperature;

@@ -76,7 +76,7 @@ class Inspector {
       const float w = c_.trace.weights.at(f.head, f.row, f.col);
       if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return {"masked", "= " + formatNumber(static_cast<double>(w), decimals)};
       std::string inside = formatNumber(static_cast<double>(c_.trace.raw.at(f.head, f.row, f.col)), decimals);
-      if (c_.state.scale) inside += " ÷ √" + std::to_string(c_.state.headDim);
+      if (c_.state.score == attention::Score::scaled) inside += " ÷ √" + std::to_string(c_.state.headDim);
       if (c_.state.temperature != 1.0f) inside += " ÷ " + formatNumber(static_cast<double>(c_.state.temperature), 2);
       return {"= softmax(" + inside + ")", "= " + formatNumber(static_cast<double>(w), decimals)};
     }

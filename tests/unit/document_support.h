@@ -60,7 +60,7 @@ class RandomEdits {
 
   document::Edit next(const document::State& s) {
     using document::OptionId;
-    switch (below(view_ ? 18 : 15)) {
+    switch (below(view_ ? 25 : 20)) {
       case 0:
       case 1:
       case 2:
@@ -79,19 +79,35 @@ class RandomEdits {
       case 9:
         return set(below(2) != 0 ? OptionId::d_k : OptionId::model_dim, static_cast<double>(1 + below(5)));
       case 10:
-        return set(OptionId::tokens, static_cast<double>(1 + below(8)));
+        return set(below(3) != 0 ? OptionId::tokens : OptionId::key_tokens, static_cast<double>(1 + below(8)));
       case 11:
         return labels(s);
       case 12:
-        return document::InsertTokens{below(s.tokens + 1), 1 + below(2)};
+        return document::InsertTokens{below(s.tokens + 1), 1 + below(2), side()};
       case 13:
-        return document::RemoveTokens{below(s.tokens), 1 + below(2)};
+        return document::RemoveTokens{below(s.tokens), 1 + below(2), side()};
       case 14:
         return random(s);
       case 15:
-        return set(OptionId::decimals, static_cast<double>(below(7)));
+        return choice();
       case 16:
+        return mask();
+      case 17:
+        return below(2) != 0 ? set(OptionId::scale, static_cast<double>(1 + below(300)) / 100.0)
+                             : set(OptionId::softcap, static_cast<double>(below(30)) / 2.0);
+      case 18:
+        return set(below(2) != 0 ? OptionId::kv_heads : OptionId::d_v, static_cast<double>(1 + below(4)));
+      case 19:
+        return below(2) != 0 ? set(OptionId::cross, below(2) != 0)
+                             : set(OptionId::hidden_heads, std::vector<int>(static_cast<std::size_t>(below(2)), below(s.heads)));
+      case 20:
+        return set(OptionId::decimals, static_cast<double>(below(7)));
+      case 21:
         return set(OptionId::theme, std::string(below(2) != 0 ? "dark" : "light"));
+      case 22:
+        return set(OptionId::step, static_cast<double>(below(s.tokens + 1)));
+      case 23:
+        return set(OptionId::average_heads, below(2) != 0);
       default:
         return set(OptionId::focus_head, static_cast<double>(below(s.heads)));
     }
@@ -101,7 +117,8 @@ class RandomEdits {
   document::Edit cells(const document::State& s) {
     const auto ids = document::inputIds();
     document::SetCells edit;
-    edit.tensor = ids[static_cast<std::size_t>(below(static_cast<int>(ids.size())))];
+    do edit.tensor = ids[static_cast<std::size_t>(below(static_cast<int>(ids.size())))];
+    while (!document::hasInput(s, edit.tensor));
     const attention::Tensor& tensor = *document::input(s, edit.tensor);
     edit.head = below(tensor.heads()), edit.row = below(tensor.rows()), edit.col = below(tensor.cols());
     edit.rows = 1 + below(tensor.rows() - edit.row), edit.cols = 1 + below(tensor.cols() - edit.col);
@@ -109,16 +126,36 @@ class RandomEdits {
     return edit;
   }
   document::Edit paint(const document::State& s) {
-    document::PaintCells edit{below(s.tokens), below(s.tokens), 1, 1, {}};
-    edit.cols += below(s.tokens - edit.col);
+    document::PaintCells edit{below(s.tokens), below(s.keyTokens), 1, 1, {}};
+    edit.cols += below(s.keyTokens - edit.col);
     for (int i = 0; i < edit.cols; ++i) edit.blocked.push_back(below(3) == 0 ? 1 : 0);
     return edit;
   }
   document::Edit labels(const document::State& s) {
-    if (below(2) != 0)
-      return set(document::OptionId::labels,
-                 std::string("a b c d e f").substr(0, static_cast<std::size_t>(1 + below(11))));
-    return document::SetLabels{below(s.tokens), {"n" + std::to_string(below(100))}};
+    if (below(2) != 0) {
+      document::SetOption edit{document::OptionId::labels, {}};  // in pieces: GCC 12 warns of a free that is none
+      edit.value.emplace<std::string>("a b c d e f", 0, static_cast<std::size_t>(1 + below(11)));
+      return edit;
+    }
+    return document::SetLabels{below(s.tokens), {"n" + std::to_string(below(100))}, side()};
+  }
+  document::Side side() { return below(2) != 0 ? document::Side::keys : document::Side::queries; }
+  /// Any value of any option with choices.
+  document::Edit choice() {
+    static constexpr document::OptionId ids[] = {document::OptionId::score, document::OptionId::normalizer,
+                                                 document::OptionId::position, document::OptionId::pattern};
+    const document::Option& o = document::option(ids[below(4)]);
+    return set(o.id, std::string(o.choices[static_cast<std::size_t>(below(static_cast<int>(o.choices.size())))]));
+  }
+  document::Edit mask() {
+    using document::OptionId;
+    static constexpr OptionId ids[] = {
+        OptionId::causal_offset,  OptionId::window_left,   OptionId::window_right,   OptionId::prefix,
+        OptionId::key_length,     OptionId::pattern_local, OptionId::pattern_dilation, OptionId::pattern_stride,
+        OptionId::pattern_block,  OptionId::pattern_global, OptionId::pattern_random, OptionId::pattern_seed};
+    const int which = below(13);
+    if (which == 12) return set(OptionId::mask_after_softmax, below(2) != 0);
+    return set(ids[which], static_cast<double>(below(6) - 1));
   }
   document::Edit random(const document::State& s) {
     const auto seed = static_cast<std::uint32_t>(below(5));

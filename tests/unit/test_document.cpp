@@ -541,3 +541,143 @@ TEST_CASE("document: a random fill is decided by its seed") {
   CHECK(sameBits(a.state().q, b.state().q));
   CHECK(!sameBits(a.state().v, b.state().v));
 }
+
+TEST_CASE("document: every option comes back by undo, bit for bit") {
+  const std::pair<OptionId, Value> all[] = {
+      {OptionId::score, std::string("general")},    {OptionId::score, std::string("additive")},
+      {OptionId::normalizer, std::string("none")},  {OptionId::position, std::string("alibi")},
+      {OptionId::softcap, 2.5},                     {OptionId::scale, 0.5},
+      {OptionId::causal_offset, 2.0},               {OptionId::window_left, 1.0},
+      {OptionId::prefix, 2.0},                      {OptionId::key_length, 2.0},
+      {OptionId::pattern, std::string("strided")},  {OptionId::pattern_random, 2.0},
+      {OptionId::mask_after_softmax, true},         {OptionId::kv_heads, 1.0},
+      {OptionId::d_v, 2.0},                         {OptionId::cross, true},
+      {OptionId::hidden_heads, std::vector<int>{1}}};
+  for (const auto& [id, value] : all) {
+    CAPTURE(option(id).name);
+    Document d = opened();
+    CHECK(refusal(d.apply(set(id, value))) == "accepted");
+    CHECK(get(d.state(), id) == value);
+    const State after = d.state();
+    CHECK(!attention::validate(spec(after), inputs(after)));
+    CHECK(d.undo());
+    CHECK(sameBits(d.state(), test::start()));
+    CHECK(d.redo());
+    CHECK(sameBits(d.state(), after));
+  }
+}
+
+TEST_CASE("document: the weights of a score begin as a dot product, and stay") {
+  Document d = opened();
+  CHECK(refusal(d.apply(setCell(TensorId::w_a, 0, 0, 0, 2))) ==
+        "w_a: it is not in use here; set score to \"general\" or \"additive\" to change it.");
+  CHECK(refusal(d.apply(setCell(TensorId::x_kv, 0, 0, 0, 2))) ==
+        "x_kv: it is not in use here; set cross to true, and mode to \"x\", to change it.");
+  attention::Trace dot, general;
+  d.apply(set(OptionId::scale, false));
+  attention::forward(spec(d.state()), inputs(d.state()), dot);
+  d.apply(set(OptionId::score, std::string("general")));
+  attention::forward(spec(d.state()), inputs(d.state()), general);
+  sameNumbers(general.weights, dot.weights);
+  CHECK(refusal(d.apply(setCell(TensorId::u_a, 0, 0, 0, 2))) ==
+        "u_a: it is not in use here; set score to \"additive\" to change it.");
+  CHECK(refusal(d.apply(setCell(TensorId::w_a, 1, 0, 2, 7))) == "accepted");
+  d.apply(set(OptionId::score, std::string("cosine")));
+  CHECK(d.state().wA.at(1, 0, 2) == 7.0f);
+  d.apply(set(OptionId::d_k, 4.0));
+  CHECK(d.state().wA.at(1, 0, 2) == 7.0f);
+  CHECK(d.state().wA.at(1, 3, 3) == 1.0f);
+  CHECK(d.state().vA.at(0, 0, 3) == 1.0f);
+  d.apply(set(OptionId::heads, 1.0));
+  CHECK(d.state().wA.at(0, 4, 6) == 7.0f);
+  CHECK(d.state().wA.at(0, 0, 4) == 0.0f);
+  d.apply(set(OptionId::heads, 2.0));
+  CHECK(d.state().wA.at(1, 0, 2) == 7.0f);
+  while (d.undo()) continue;
+  CHECK(sameBits(d.state(), test::start()));
+  CHECK(d.state().wA.empty());
+}
+
+TEST_CASE("document: cross-attention has tokens of its own") {
+  Document d = opened();
+  const State start = d.state();
+  CHECK(refusal(d.apply(set(OptionId::cross, true))) == "accepted");
+  const State& s = d.state();
+  CHECK(s.keyLabels == s.labels);
+  CHECK(sameBits(s.xKv, s.x));
+  CHECK(sameBits(s.k, start.k));
+  CHECK(refusal(d.apply(set(OptionId::key_labels, std::string("je vis une scie ronde")))) == "accepted");
+  CHECK(s.keyTokens == 5);
+  CHECK(s.tokens == 4);
+  CHECK(s.k.rows() == 5);
+  CHECK(s.v.rows() == 5);
+  CHECK(s.xKv.rows() == 5);
+  CHECK(s.q.rows() == 4);
+  CHECK(s.x.rows() == 4);
+  CHECK(s.k.at(1, 3, 2) == start.k.at(1, 3, 2));
+  d.apply(PaintCells{3, 4, 1, 1, {1}});
+  CHECK(refusal(d.apply(PaintCells{4, 4, 1, 1, {1}})).starts_with("mask: a block of 1 × 1 at row 4"));
+  d.apply(InsertTokens{0, 2, Side::keys});
+  CHECK(s.painted.isBlocked(3, 6));
+  CHECK(s.keyLabels[0] == "t6");
+  CHECK(s.labels[0] == "I");
+  d.apply(RemoveTokens{0, 1, Side::queries});
+  CHECK(s.painted.isBlocked(2, 6));
+  CHECK(s.labels[0] == "saw");
+  CHECK(refusal(d.apply(SetLabels{6, {"a", "b"}, Side::keys})) ==
+        "key_labels: 2 labels from token 6 on do not fit; there are 7 tokens, counted from 0.");
+  CHECK(refusal(d.apply(RemoveTokens{0, 7, Side::keys})) ==
+        "key_tokens: cannot remove 7 from token 0 on; there are 7, counted from 0, and one must stay.");
+  d.apply(SetLabels{6, {"carrée"}, Side::keys});
+  CHECK(s.keyLabels[6] == "carrée");
+  const State before = s;
+  CHECK(refusal(d.apply(set(OptionId::cross, false))) == "accepted");
+  CHECK(s.keyTokens == 3);
+  CHECK(s.k.rows() == 3);
+  CHECK(s.xKv.empty());
+  CHECK(s.keyLabels.empty());
+  CHECK(refusal(check(s)) == "accepted");
+  d.undo();
+  CHECK(sameBits(s, before));
+  d.apply(set(OptionId::key_tokens, 1.0));
+  d.apply(set(OptionId::cross, false));
+  CHECK(s.k.rows() == 3);
+  while (d.undo()) continue;
+  CHECK(sameBits(s, start));
+}
+
+TEST_CASE("document: fewer heads of keys keep the first ones, and more bring back the same") {
+  Document d = opened();
+  const State start = d.state();
+  d.apply(set(OptionId::kv_heads, 1.0));
+  CHECK(d.state().k.heads() == 1);
+  CHECK(d.state().wK.cols() == 3);
+  CHECK(d.state().wQ.cols() == 6);
+  CHECK(d.state().v.at(0, 3, 2) == start.v.at(0, 3, 2));
+  const State one = d.state();
+  d.apply(set(OptionId::kv_heads, 2.0));
+  CHECK(d.state().k.at(0, 1, 1) == start.k.at(0, 1, 1));
+  const State two = d.state();
+  d.apply(set(OptionId::kv_heads, 1.0));
+  CHECK(sameBits(d.state(), one));
+  d.apply(set(OptionId::kv_heads, 2.0));
+  CHECK(sameBits(d.state(), two));
+  d.apply(set(OptionId::d_v, 5.0));
+  CHECK(d.state().v.cols() == 5);
+  CHECK(d.state().k.cols() == 3);
+  CHECK(d.state().wO.rows() == 10);
+  CHECK(d.state().wO.at(0, 5, 1) == two.wO.at(0, 3, 1));
+}
+
+TEST_CASE("document: the step of a decoder is how things are shown") {
+  Document d = opened();
+  CHECK(refusal(d.apply(set(OptionId::step, 4.0))) == "accepted");
+  CHECK(!d.canUndo());
+  d.apply(RemoveTokens{3, 1});
+  CHECK(d.state().step == 3);
+  d.undo();
+  CHECK(d.state().step == 3);
+  d.apply(set(OptionId::average_heads, true));
+  d.redo();
+  CHECK(d.state().averageHeads);
+}

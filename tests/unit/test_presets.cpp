@@ -81,7 +81,7 @@ TEST_CASE("presets: the layer agrees with plain arithmetic") {
     const State s = named(p.name);
     const attention::Trace trace = traced(s);
     for (int h = 0; h < s.heads; ++h) {
-      const Matrix want = weightsOf(s, h, s.scale);
+      const Matrix want = weightsOf(s, h, s.score == attention::Score::scaled);
       for (int i = 0; i < s.tokens; ++i)
         for (int j = 0; j < s.tokens; ++j)
           CHECK(std::abs(static_cast<double>(trace.weights.at(h, i, j)) -
@@ -190,7 +190,7 @@ TEST_CASE("presets: uniform gives the mean") {
 
 TEST_CASE("presets: saturated without ÷ √d_k, and not with it") {
   const State s = named("saturated");
-  CHECK(!s.scale);
+  CHECK(s.score == attention::Score::dot);
   const Matrix raw = weightsOf(s, 0, false), scaled = weightsOf(s, 0, true);
   for (std::size_t i = 0; i < raw.size(); ++i) {
     CHECK(raw[i][static_cast<std::size_t>(strongest(raw[i]))] > 0.95);

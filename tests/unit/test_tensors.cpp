@@ -56,7 +56,7 @@ TEST_CASE("tensors: shapes") {
   }
   const State s = read(qkv("[4, 6]", 24));
   CHECK(!s.causal);
-  CHECK(s.scale);
+  CHECK(s.score == attention::Score::scaled);
   CHECK(s.mode == Mode::qkv);
   CHECK(s.labels == std::vector<std::string>{"t1", "t2", "t3", "t4"});
   CHECK(s.preset.empty());
@@ -110,14 +110,12 @@ TEST_CASE("tensors: shapes that the board does not take") {
     return tried("{\"q\": " + std::string(q) + ", \"k\": " + std::string(k) + ", \"v\": " + std::string(v) +
                  "}");
   };
-  CHECK(mixed("[[1,2]]", "[[1,2],[3,4]]", "[[1,2]]") ==
-        "k.shape: 2 tokens for 1 of q are not supported on the board yet; give as many.");
+  CHECK(mixed("[[1,2]]", "[[1,2],[3,4]]", "[[1,2]]") == "v.shape: 1 tokens for 2 of k; give as many.");
   CHECK(mixed("[[1,2]]", "[[1,2,3]]", "[[1,2]]") ==
         "k.shape: 3 columns for 2 of q have no dot product; give as many.");
-  CHECK(mixed("[[1,2]]", "[[1,2]]", "[[1,2,3]]") ==
-        "v.shape: 3 columns for 2 of q are not supported on the board yet; give as many.");
-  CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]]]") ==
-        "k.shape: 1 heads for 2 of q are not supported on the board yet; repeat them 2 times in all.");
+  CHECK(mixed("[[[1]],[[2]]]", "[[[1]],[[2]],[[3]]]", "[[[1]],[[2]],[[3]]]") ==
+        "k.shape: 3 heads cannot be shared by the 2 of q; give a number that divides it.");
+  CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]],[[2]]]") == "v.shape: 2 heads for 1 of k; give as many.");
   CHECK(tried(R"({"q": [[1]], "k": [[1]]})") ==
         "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, "
         "labels and options.");
@@ -131,28 +129,31 @@ TEST_CASE("tensors: options") {
   const auto bad = [](std::string_view list) { return tried(qkv("[2, 4, 3]", 24, options(list))); };
   CHECK(with("\"causal\": true").causal);
   CHECK(with("\"temperature\": 0.5").temperature == 0.5f);
-  CHECK(!with("\"scale\": false").scale);
-  CHECK(!with("\"scale\": 1.0").scale);
-  CHECK(with("\"scale\": 0.57735026").scale);
-  CHECK(!with("\"score\": \"dot\"").scale);
-  CHECK(with("\"score\": \"scaled\"").scale);
+  CHECK(with("\"scale\": false").score == attention::Score::dot);
+  CHECK(with("\"scale\": 1.0").score == attention::Score::dot);
+  CHECK(with("\"scale\": 0.57735026").score == attention::Score::scaled);
+  CHECK(with("\"score\": \"dot\"").score == attention::Score::dot);
+  CHECK(with("\"score\": \"scaled\"").score == attention::Score::scaled);
   CHECK(with("\"heads\": 2, \"kv_heads\": 2, \"normalizer\": \"softmax\", \"softcap\": 0, \"window_left\": "
              "-1, \"window_right\": -1, \"layout\": \"split\"")
             .heads == 2);
-  CHECK(
-      bad("\"scale\": 0.5") ==
-      "options.scale: 0.5 is not supported on the board yet; use true (0.57735026 for d_k 3) or false (1).");
-  CHECK(bad("\"scale\": \"on\"").starts_with("options.scale: \"on\" is not supported"));
+  CHECK(with("\"scale\": 0.1").scaleBy == 0.1f);
+  CHECK(with("\"scale\": 0.57735026").scaleBy == 0.0f);
+  CHECK(with("\"softcap\": 30").softcap == 30.0f);
+  CHECK(with("\"window_left\": 2").windowLeft == 2);
+  CHECK(with("\"score\": \"cosine\", \"scale\": false").score == attention::Score::cosine);
+  CHECK(with("\"normalizer\": \"relu\"").normalizer == attention::Normalizer::relu);
+  CHECK(with("\"pattern_local\": 2, \"pattern_global\": 1").pattern.global == 1);
+  CHECK(bad("\"scale\": 0") == "scale: 0 is too small; use 0.0001 to 10000.");
+  CHECK(bad("\"scale\": \"on\"") == "scale: \"on\" is not true, false or a number; use one of these.");
+  CHECK(bad("\"score\": \"cosine\", \"scale\": 0.5") ==
+        "options.scale: only dot products are scaled; set score to \"scaled\".");
   CHECK(bad("\"kv_heads\": 1") ==
-        "options.kv_heads: 1 is not supported on the board yet; use 2 or leave it out.");
-  CHECK(bad("\"softcap\": 30") ==
-        "options.softcap: 30 is not supported on the board yet; use 0 or leave it out.");
-  CHECK(bad("\"window_left\": 2") ==
-        "options.window_left: 2 is not supported on the board yet; use -1 or leave it out.");
-  CHECK(bad("\"score\": \"cosine\"") ==
-        "options.score: \"cosine\" is not known here; use \"scaled\" or \"dot\".");
-  CHECK(bad("\"normalizer\": \"relu\"") ==
-        "options.normalizer: \"relu\" is not known here; use \"softmax\".");
+        "k.shape: [2, 4, 3] has 2 heads, but options.kv_heads is 1; make them agree, or set layout to "
+        "\"packed\" to split columns.");
+  CHECK(bad("\"score\": \"additive\", \"position\": \"rotary\"").starts_with("position: rotary positions turn"));
+  CHECK(bad("\"normalizer\": \"soft\"").starts_with("normalizer: \"soft\" is unknown; use \"softmax\", "));
+  CHECK(bad("\"window_left\": -2") == "window_left: -2 is too small; use -1 to 1024.");
   CHECK(bad("\"layout\": 1") == "options.layout: 1 is not known here; use \"split\" or \"packed\".");
   CHECK(bad("\"temperature\": 0") == "temperature: 0 is too small; use 0.01 to 100.");
   CHECK(bad("\"casual\": true").starts_with("options.casual: the option is unknown; use causal,"));
@@ -218,4 +219,37 @@ TEST_CASE("tensors: the theme and decimals of the board stay") {
   CHECK(s->theme == Theme::dark);
   CHECK(s->decimals == 5);
   CHECK(s->seed == 77);
+}
+
+TEST_CASE("tensors: shared keys and values, their own columns, and another sequence") {
+  State s = read(R"({"q": [[[1,2],[3,4],[5,6]],[[1,2],[3,4],[5,6]]], "k": [[[1,2],[3,4]]], "v": [[[1],[2]]], "key_labels": "le chat"})");
+  CHECK(s.heads == 2);
+  CHECK(s.kvHeads == 1);
+  CHECK(s.headDim == 2);
+  CHECK(s.valueDim == 1);
+  CHECK(s.tokens == 3);
+  CHECK(s.keyTokens == 2);
+  CHECK(s.cross);
+  CHECK(s.keyLabels == std::vector<std::string>{"le", "chat"});
+  CHECK(s.labels.size() == 3);
+  CHECK(s.xKv.rows() == 2);
+  CHECK(s.v.at(0, 1, 0) == 2.0f);
+  CHECK(read(R"({"q": [[1,2]], "k": [[1,2]], "v": [[1,2,3]]})").valueDim == 3);
+  s = read(R"({"q": [[1,2,3,4]], "k": [[1,2]], "v": [[1,2,3]], "options": {"layout": "packed", "heads": 2, "kv_heads": 1}})");
+  CHECK(s.kvHeads == 1);
+  CHECK(s.valueDim == 3);
+  s = read(R"({"q": [[1,2]], "k": [[1,2]], "v": [[1,2]], "w_a": [[0,1],[1,0]], "options": {"score": "general"}})");
+  CHECK(s.wA.at(0, 0, 1) == 1.0f);
+  CHECK(s.uA.at(0, 0, 0) == 1.0f);
+  CHECK(tried(R"({"q": [[1,2]], "k": [[1,2]], "v": [[1,2]], "w_a": [[0,1]]})") ==
+        "w_a.shape: [1, 1, 2] does not fit; it must be [1, 2, 2].");
+  s = read(R"({"x": [[1,0]], "x_kv": [[1,2],[3,4],[5,6]], "w_q": [[1,2,3,4],[1,2,3,4]], "w_k": [[1,2],[3,4]], "w_v": [[1],[2]],
+    "options": {"heads": 2}})");
+  CHECK(s.cross);
+  CHECK(s.keyTokens == 3);
+  CHECK(s.kvHeads == 1);
+  CHECK(s.valueDim == 1);
+  CHECK(s.xKv.at(0, 2, 1) == 6.0f);
+  CHECK(tried(R"({"q": [[1]], "k": [[1]], "v": [[1]], "x_kv": [[1]]})") ==
+        "x_kv: q is given too; give either q, k and v, or x and its weights.");
 }

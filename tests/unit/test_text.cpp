@@ -131,7 +131,7 @@ TEST_CASE("text: what may be left out has a default") {
   REQUIRE(refusal(s) == "accepted");
   CHECK(s->labels == std::vector<std::string>{"t1", "t2"});
   CHECK(s->causal);
-  CHECK(s->scale);
+  CHECK(s->score == attention::Score::scaled);
   CHECK(s->temperature == 1.0f);
   CHECK(s->modelDim == 2);
   CHECK(s->x.rows() == 2);
@@ -172,7 +172,7 @@ TEST_CASE("text: refusals name the field, the value and the fix") {
   CHECK(with("\"tokens\": 4", "\"tokens\": \"4\"") == "tokens: \"4\" is not a whole number; use 1 to 1024.");
   CHECK(with("\"tokens\": 4", "\"tokens\": null").starts_with("tokens: null cannot be used;"));
   CHECK(with("\"tokens\": 4", "\"tokens\": [4]") ==
-        "tokens[0]: it is not a text; give true or false, a number, a text or a list of texts.");
+        "tokens: a list of numbers is not a whole number; use 1 to 1024.");
   CHECK(with("\"causal\": true", "\"causal\": 1") == "causal: 1 is not true or false; use one of these.");
   CHECK(with("\"focus_head\": 0", "\"focus_head\": 2") == "focus_head: 2 is no head here; use 0 to 1.");
   CHECK(with("\"theme\": \"auto\"", "\"theme\": \"\\u0007\"") ==
@@ -384,4 +384,94 @@ TEST_CASE("text: cells as tab-separated text") {
   CHECK(bad("1e99").find("\"1e99\" is too large") != std::string::npos);
   CHECK(bad("1-2").find("is no number") != std::string::npos);
   CHECK(bad("1\t\xff").find("\"\\xff\" is no number") != std::string::npos);
+}
+
+TEST_CASE("text: what came later is left out where it has its default") {
+  const std::string text = toText(test::start());
+  for (const Option& o : options()) {
+    const bool isThere = text.find("\"" + std::string(o.name) + "\":") != std::string::npos;
+    CAPTURE(o.name);
+    CHECK(isThere == (o.stored == Stored::always));
+  }
+  CHECK(text.find("\"x_kv\"") == std::string::npos);
+  CHECK(text.find("\"w_a\"") == std::string::npos);
+}
+
+TEST_CASE("text: every option that is set survives") {
+  const std::vector<std::pair<OptionId, Value>> all = {
+      {OptionId::scale, 0.3},
+      {OptionId::score, std::string("general")},
+      {OptionId::softcap, 0.1},
+      {OptionId::position, std::string("alibi")},
+      {OptionId::causal_offset, 3.0},
+      {OptionId::window_left, 0.0},
+      {OptionId::window_right, 5.0},
+      {OptionId::prefix, 2.0},
+      {OptionId::key_length, 3.0},
+      {OptionId::pattern, std::string("bigbird")},
+      {OptionId::pattern_dilation, 3.0},
+      {OptionId::pattern_stride, 3.0},
+      {OptionId::pattern_block, 3.0},
+      {OptionId::pattern_seed, 4294967295.0},
+      {OptionId::mask_after_softmax, true},
+      {OptionId::kv_heads, 1.0},
+      {OptionId::d_v, 5.0},
+      {OptionId::cross, true},
+      {OptionId::key_labels, std::string("je vis une scie , oui")},
+      {OptionId::hidden_heads, std::vector<int>{1}},
+      {OptionId::average_heads, true},
+      {OptionId::step, 2.0},
+      {OptionId::score, std::string("cosine")},
+      {OptionId::mask_after_softmax, false},
+      {OptionId::normalizer, std::string("sparsemax")},
+  };
+  Document d(test::start());
+  for (const auto& [id, value] : all) {
+    CAPTURE(option(id).name);
+    CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
+    if (option(id).type != OptionType::labels) CHECK(get(d.state(), id) == value);
+    const std::string text = toText(d.state());
+    const auto again = fromText(text, {});
+    REQUIRE(refusal(again) == "accepted");
+    CHECK(sameBits(*again, d.state()));
+    CHECK(toText(*again) == text);
+  }
+}
+
+TEST_CASE("text: options that contradict each other, or what is there") {
+  const auto more = [](const std::string& fields) { return with("\"seed\": 1", "\"seed\": 1, " + fields); };
+  CHECK(more("\"score\": \"cosine\"") == "scale: only dot products are scaled; set score to \"scaled\".");
+  CHECK(more("\"score\": \"scaled\"") == "accepted");
+  CHECK(with("\"scale\": true", "\"scale\": false, \"score\": \"scaled\"") ==
+        "scale: false does not go with the score \"scaled\"; set score to \"dot\".");
+  CHECK(with("\"scale\": true", "\"score\": \"cosine\"") == "accepted");
+  CHECK(with("\"scale\": true", "\"scale\": 0.25") == "accepted");
+  CHECK(with("\"scale\": true", "\"scale\": -1") == "scale: -1 is too small; use 0.0001 to 10000.");
+  CHECK(more("\"position\": \"sinusoidal\"") ==
+        "position: sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or "
+        "\"alibi\".");
+  CHECK(more("\"position\": \"rotary\"") ==
+        "position: rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\".");
+  CHECK(more("\"kv_heads\": 3") == "kv_heads: 3 does not divide the 2 heads; use 1 or 2.");
+  CHECK(more("\"kv_heads\": 1").starts_with("w_k.shape: [3, 6] does not fit"));
+  CHECK(more("\"mask_after_softmax\": true, \"normalizer\": \"relu\"") ==
+        "mask_after_softmax: the mask cannot come after a softmax that is not there; set normalizer to \"softmax\", or "
+        "mask_after_softmax to false.");
+  CHECK(more("\"hidden_heads\": [2]") == "hidden_heads: it names a head that is not there; use those from 0 to heads - 1.");
+  CHECK(more("\"hidden_heads\": [0.5]") ==
+        "hidden_heads[0]: 0.5 is not a whole number that can be used; use small ones.");
+  CHECK(more("\"hidden_heads\": []") == "accepted");
+  CHECK(more("\"key_tokens\": 5") == "key_tokens: the keys are the tokens here; set cross to true first.");
+  CHECK(more("\"key_labels\": \"a b c d\"") == "key_labels: the keys are the tokens here; set cross to true first.");
+  CHECK(more("\"x_kv\": [[1]]") == "x_kv: only cross-attention has it; set cross to true.");
+  CHECK(more("\"cross\": true, \"key_tokens\": 5").starts_with("k.shape: [2, 4, 3] does not fit"));
+  CHECK(more("\"step\": 5") == "step: 5 is more than there are tokens; use 0 to 4.");
+  CHECK(more("\"window_left\": -2") == "window_left: -2 is too small; use -1 to 1024.");
+  CHECK(more("\"w_a\": [[[1]]]").starts_with("w_a.shape: [1, 1, 1] does not fit"));
+  const auto pattern =
+      fromText(replaced(toText(test::start()), "\"seed\": 1", "\"seed\": 1, \"pattern\": \"longformer\", \"pattern_local\": 3"), {});
+  REQUIRE(refusal(pattern) == "accepted");
+  CHECK(pattern->pattern.local == 3);
+  CHECK(pattern->pattern.global == 1);
+  CHECK(more("\"pattern\": \"custom\"") == "accepted");
 }
