@@ -25,6 +25,11 @@ using attention::TensorId;
 using views::Box;
 using views::Command;
 
+/// Steps that only some layers have, in the order in which the board shows them.
+constexpr TensorId kExtras[] = {TensorId::w_a,       TensorId::u_a,       TensorId::v_a,       TensorId::x_kv,
+                                TensorId::positions, TensorId::x_positioned, TensorId::x_kv_positioned, TensorId::q_rotated,
+                                TensorId::k_rotated, TensorId::softcapped, TensorId::biased};
+
 constexpr int kSettle = 3;  // frames after the last event: Dear ImGui needs a second one to take in a new layout
 
 Error unknown(std::string_view field, std::string_view value, std::string_view right) {
@@ -37,6 +42,12 @@ std::string listOfTensors() {
   for (int i = 0; i < attention::kTensorCount; ++i) {
     all += (i > 0 ? ", " : "") + std::string(attention::name(static_cast<TensorId>(i)));
   }
+  return all;
+}
+
+std::string listOfInputs() {
+  std::string all;
+  for (const TensorId id : document::inputIds()) all += (all.empty() ? "" : ", ") + std::string(attention::name(id));
   return all;
 }
 
@@ -77,9 +88,8 @@ struct App::Parts {
     const Tensor* t = attention::find(inputs, engine.trace(), view.selection.tensor);
     if (startPending && computed) {
       const int last = document.state().tokens - 1;
-      const Tensor& weights = engine.trace().weights;
-      const float* row = weights.row(document.state().focusHead, last);
-      const int best = static_cast<int>(std::max_element(row, row + weights.cols()) - row);
+      const float* row = engine.trace().weights.row(document.state().focusHead, last);
+      const int best = static_cast<int>(std::max_element(row, row + document.state().keyTokens) - row);
       view.selection = {true, TensorId::weights, last, best, last, best};
       startPending = false;
       return;
@@ -102,7 +112,12 @@ struct App::Parts {
     const document::State& s = document.state();
     views::LayoutInput in;
     in.width = size.x, in.height = size.y;
-    in.mode = s.mode, in.tokens = s.tokens, in.heads = s.heads, in.headDim = s.headDim, in.modelDim = s.modelDim;
+    in.mode = s.mode, in.tokens = s.tokens, in.keyTokens = s.keyTokens, in.heads = s.heads, in.headDim = s.headDim;
+    in.valueDim = s.valueDim, in.modelDim = s.modelDim;
+    in.thumbnails = s.heads > 1 ? s.heads + 1 : 1;
+    for (const TensorId id : kExtras) {
+      if (const Tensor* t = attention::find(inputs, engine.trace(), id)) in.extras.push_back({id, t->rows(), t->cols()});
+    }
     in.decimals = s.decimals;
     in.labelWidth = labelWidth;
     in.header = !views::listed(embed.hide, "header");
@@ -115,9 +130,11 @@ struct App::Parts {
 
   void measureLabels(const views::Fonts& fonts) {
     labelWidth = 0;
-    for (const std::string& label : document.state().labels) {
-      const ImVec2 extent = fonts.text->CalcTextSizeA(fonts.text->FontSize * ImGui::GetIO().FontGlobalScale, 84, 0, label.c_str());
-      labelWidth = std::max(labelWidth, extent.x);
+    for (const std::vector<std::string>* labels : {&document.state().labels, &document.state().keyLabels}) {
+      for (const std::string& label : *labels) {
+        const ImVec2 extent = fonts.text->CalcTextSizeA(fonts.text->FontSize * ImGui::GetIO().FontGlobalScale, 84, 0, label.c_str());
+        labelWidth = std::max(labelWidth, extent.x);
+      }
     }
   }
 
@@ -195,7 +212,7 @@ struct App::Parts {
     if (wishes.moved) {
       const views::Selection& s = view.selection;
       if (!wishes.text) dropText();
-      host.emit({Event::Type::select, s.active ? cellJson({s.tensor, document.state().focusHead, s.row, s.col}) : "null"});
+      host.emit({Event::Type::select, s.active ? cellJson({s.tensor, views::sliceOf(document.state(), s.tensor).head, s.row, s.col}) : "null"});
     }
   }
 
@@ -290,9 +307,17 @@ struct App::Parts {
   Check enter(const views::TextTarget& target, std::string_view words) {
     using Kind = views::TextTarget::Kind;
     if (target.kind == Kind::sentence) {
-      return apply(document::SetOption{document::OptionId::labels, std::string(words)}, 0);
+      const auto option = target.ofKeys ? document::OptionId::key_labels : document::OptionId::labels;
+      return apply(document::SetOption{option, std::string(words)}, 0);
     }
-    if (target.kind == Kind::label) return apply(document::SetLabels{target.cell.row, {std::string(words)}}, 0);
+    if (target.kind == Kind::label) {
+      return apply(document::SetLabels{target.cell.row, {std::string(words)}, target.ofKeys ? document::Side::keys : document::Side::queries}, 0);
+    }
+    if (target.kind == Kind::option) {
+      auto value = document::valueFromJson(words, target.name);
+      if (!value) return value.error();
+      return apply(document::SetOption{target.option, std::move(*value)}, 0);
+    }
     auto block = document::fromTsv(words);
     if (!block) return block.error();
     if (block->rows != 1 || block->cols != 1) {
@@ -354,28 +379,19 @@ struct App::Parts {
                        std::to_string(t->cols()) + "]."};
     }
     TensorId shown = id == TensorId::masked || id == TensorId::raw ? TensorId::scores : id;
-    focusOn(id, t->heads() > 1 ? head : projectionHead(id, row, col));
+    focusOn(views::headShowing(document.state(), id, head, row, col));
     const views::Layout layout = makeLayout();
     const views::MatrixPlace* m = layout.find(shown);
     if (!m) return Error{Error::Kind::range, field, field + " is not shown on the board."};
-    const int d = document.state().headDim;
-    const bool columns = id == TensorId::w_q || id == TensorId::w_k || id == TensorId::w_v;
-    const Box cell = m->cellBox(id == TensorId::w_o ? row % d : row, columns ? col % d : col);
+    const views::Slice slice = views::sliceOf(document.state(), id);
+    const Box cell = m->cellBox(row - slice.firstRow, col - slice.firstCol);
     reveal(layout, cell);
     const Box box = views::onScreen(layout, view, cell);
     return Rect{box.x, box.y, box.width, box.height};
   }
 
-  /// The head whose columns of a projection a cell belongs to, or −1.
-  int projectionHead(TensorId id, int row, int col) const {
-    const int d = document.state().headDim;
-    if (id == TensorId::w_q || id == TensorId::w_k || id == TensorId::w_v) return col / d;
-    return id == TensorId::w_o ? row / d : -1;
-  }
-
-  void focusOn(TensorId id, int head) {
-    const bool headed = id != TensorId::x && id != TensorId::output && id != TensorId::concat;
-    if (!headed || head < 0 || head == document.state().focusHead) return;
+  void focusOn(int head) {
+    if (head == document.state().focusHead) return;
     apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(head)}, 0);
   }
 
@@ -539,7 +555,7 @@ std::string App::copyCells() const {
   TensorId id = s.tensor == TensorId::scores ? TensorId::masked : s.tensor;
   const Tensor* t = attention::find(p.inputs, p.engine.trace(), id);
   if (!s.active || !t) return {};
-  const int head = t->heads() > 1 ? p.document.state().focusHead : 0;
+  const int head = views::sliceOf(p.document.state(), id).head;
   return document::toTsv(*t, head, s.top(), s.left(), s.rows(), s.cols());
 }
 
@@ -556,8 +572,7 @@ Check App::pasteCells(std::string_view text) {
   }
   auto block = document::fromTsv(text);
   if (!block) return refuse(block.error());
-  const Tensor& t = *attention::find(p.inputs, p.engine.trace(), s.tensor);
-  const int head = t.heads() > 1 ? p.document.state().focusHead : 0;
+  const int head = views::sliceOf(p.document.state(), s.tensor).head;
   int rows = block->rows, cols = block->cols;
   if (rows == 1 && cols == 1) {
     // One number fills the whole selection, as in spreadsheets.
@@ -633,7 +648,7 @@ Check App::setTensor(std::string_view name, std::span<const float> data, std::sp
   if (!id) return unknown("tensor", name, listOfTensors());
   const Tensor* t = document::input(p.document.state(), *id);
   const std::string field(name);
-  if (!t) return Error{Error::Kind::range, field, field + " is computed; set x, w_q, w_k, w_v, w_o, q, k or v."};
+  if (!t) return Error{Error::Kind::range, field, field + " is computed; set one of " + listOfInputs() + "."};
   if (t->empty()) return document::checkEditable(p.document.state(), *id);
   const std::array<int, 3> own{t->heads(), t->rows(), t->cols()};
   const std::size_t rank = shape.size();

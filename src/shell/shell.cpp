@@ -181,6 +181,7 @@ void Stage::lookForGlyphs(const app::App& app) {
   if (allGlyphs_ || document.revision() == seenRevision_) return;
   seenRevision_ = document.revision();
   for (const std::string& label : document.state().labels) needGlyphs(label);
+  for (const std::string& label : document.state().keyLabels) needGlyphs(label);
 }
 
 void Stage::refreshFonts() {

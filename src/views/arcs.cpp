@@ -14,18 +14,18 @@ constexpr int kAllLinks = 40;        // with more tokens, those not in focus sho
 class Arcs {
  public:
   Arcs(Context& c, Box area, float top) : c_(c), list_(ImGui::GetWindowDrawList()) {
-    const int n = c.state.tokens;
+    const int n = std::max(c.state.tokens, c.state.keyTokens);
     left_ = area.x, right_ = area.right();
     x0_ = area.x + area.width * 0.225f, x1_ = area.x + area.width * 0.76f;
     const float room = area.bottom() - top - 26;
-    pitch_ = std::min(56.0f, room / static_cast<float>(std::max(n, 1)));
+    pitch_ = std::min(56.0f, room / static_cast<float>(n));
     y0_ = top + 12 + std::max(0.0f, (room - pitch_ * static_cast<float>(n)) / 2) + pitch_ / 2;
     thick_ = std::min(10.0f, pitch_ * 0.45f);
   }
 
   void draw() {
     const CellRef focus = c_.focus();
-    byKey_ = focus.tensor == TensorId::k || focus.tensor == TensorId::v;
+    byKey_ = isOfKeys(focus.tensor);
     chosen_ = byKey_ ? focus.row : queryOf(focus);
     key_ = focus.tensor == TensorId::weights || focus.tensor == TensorId::scores ? focus.col : -1;
     captions();
@@ -40,7 +40,10 @@ class Arcs {
       case TensorId::w_q:
       case TensorId::w_k:
       case TensorId::w_v:
-      case TensorId::w_o: return -1;
+      case TensorId::w_o:
+      case TensorId::w_a:
+      case TensorId::u_a:
+      case TensorId::v_a: return -1;
       default: return focus.row;
     }
   }
@@ -55,20 +58,20 @@ class Arcs {
   }
 
   void links(bool strong) {
-    const int n = c_.state.tokens;
-    for (int i = 0; i < n; ++i) {
-      const float* row = c_.trace.weights.row(c_.state.focusHead, i);
-      const auto best = std::max_element(row, row + n) - row;
-      for (int j = 0; j < n; ++j) {
+    const int keys = c_.state.keyTokens;
+    std::vector<float> row(static_cast<std::size_t>(keys));
+    for (int i = 0; i < c_.state.tokens; ++i) {
+      for (int j = 0; j < keys; ++j) row[static_cast<std::size_t>(j)] = c_.weight(i, j);
+      const auto best = std::max_element(row.begin(), row.end()) - row.begin();
+      for (int j = 0; j < keys; ++j) {
         const bool chosen = byKey_ ? j == chosen_ : i == chosen_;
-        if (chosen != strong || (!chosen && n > kAllLinks && j != best)) continue;
-        link(i, j, chosen);
+        if (chosen != strong || (!chosen && keys > kAllLinks && j != best)) continue;
+        link(i, j, std::min(row[static_cast<std::size_t>(j)], 1.0f), chosen);
       }
     }
   }
 
-  void link(int i, int j, bool chosen) {
-    const float w = c_.trace.weights.at(c_.state.focusHead, i, j);
+  void link(int i, int j, float w, bool chosen) {
     if (w < kFaintest) return;
     const float alpha = chosen ? 0.88f : c_.palette.dark ? 0.2f : 0.15f;
     const float middle = (x0_ + x1_) / 2, width = 1.0f + thick_ * w;
@@ -81,17 +84,21 @@ class Arcs {
 
   void labels() {
     for (int t = 0; t < c_.state.tokens; ++t) {
-      const std::string_view word = c_.state.labels[static_cast<std::size_t>(t)];
-      const bool q = !byKey_ && t == chosen_, k = byKey_ ? t == chosen_ : t == key_;
-      if (pitch_ < 11 && !q && !k) continue;
-      ImFont* left = q ? c_.fonts.strong : c_.fonts.text;
-      ImFont* right = k ? c_.fonts.strong : c_.fonts.text;
-      const std::string a = elide(left, word, std::min(110.0f, x0_ - left_ - 18)), b = elide(right, word, std::min(110.0f, right_ - x1_ - 18));
-      if (pitch_ >= 11 || q) textRight(list_, left, x0_ - 10, y(t), q ? c_.palette.query : c_.palette.text, a);
-      if (pitch_ >= 11 || k) textMiddle(list_, right, x1_ + 10, y(t), k ? c_.palette.key : c_.palette.text, b);
-      const float width = textWidth(left, a);
-      const float high = std::min(pitch_, 24.0f);
+      const bool chosen = !byKey_ && t == chosen_;
+      if (pitch_ < 11 && !chosen) continue;
+      ImFont* font = chosen ? c_.fonts.strong : c_.fonts.text;
+      const std::string word = elide(font, c_.state.labels[static_cast<std::size_t>(t)], std::min(110.0f, x0_ - left_ - 18));
+      textRight(list_, font, x0_ - 10, y(t), chosen ? c_.palette.query : c_.palette.text, word);
+      const float width = textWidth(font, word), high = std::min(pitch_, 24.0f);
       c_.places["query:" + std::to_string(t)] = {x0_ - 10 - width, y(t) - high / 2, width, high};
+    }
+    const std::vector<std::string>& keys = document::keyLabels(c_.state);
+    for (int t = 0; t < c_.state.keyTokens; ++t) {
+      const bool chosen = t == (byKey_ ? chosen_ : key_);
+      if (pitch_ < 11 && !chosen) continue;
+      ImFont* font = chosen ? c_.fonts.strong : c_.fonts.text;
+      textMiddle(list_, font, x1_ + 10, y(t), chosen ? c_.palette.key : c_.palette.text,
+                 elide(font, keys[static_cast<std::size_t>(t)], std::min(110.0f, right_ - x1_ - 18)));
     }
   }
 

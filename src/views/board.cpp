@@ -25,24 +25,6 @@ bool isPair(TensorId id) {
 // The board shows scores with the mask in them; that tensor is called "masked".
 TensorId shownTensor(TensorId id) { return id == TensorId::scores ? TensorId::masked : id; }
 
-// Which rows and columns of a tensor a place shows: projections hold all heads side by side, the board one of them.
-struct Slice {
-  int head = 0, firstRow = 0, firstCol = 0;
-};
-
-Slice sliceOf(const Context& c, TensorId id) {
-  const int d = c.state.headDim, h = c.state.focusHead;
-  switch (id) {
-    case TensorId::w_q:
-    case TensorId::w_k:
-    case TensorId::w_v: return {0, 0, h * d};
-    case TensorId::w_o: return {0, h * d, 0};
-    case TensorId::x:
-    case TensorId::output: return {};
-    default: return {h, 0, 0};
-  }
-}
-
 // The hit of a pointer: a cell of a matrix on the board.
 struct Hit {
   const MatrixPlace* place = nullptr;
@@ -57,7 +39,7 @@ Hit hitAt(const Context& c, float x, float y) {
     int down = std::min(static_cast<int>((y - box.y) / m.cell), m.rows - 1);
     int across = std::min(static_cast<int>((x - box.x) / m.cell), m.cols - 1);
     if (m.transposed) std::swap(down, across);
-    const Slice s = sliceOf(c, m.tensor);
+    const Slice s = sliceOf(c.state, m.tensor);
     return {&m, {m.tensor, s.head, down + s.firstRow, across + s.firstCol}};
   }
   return {};
@@ -89,8 +71,8 @@ class BoardView {
     h.x = box.x, h.y = box.y, h.cell = m.cell;
     h.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
     h.transposed = m.transposed;
-    if (m.tensor == TensorId::weights) {
-      h.low = 0, h.high = 1, h.map = c_.palette.weightMap;
+    if (m.tensor == TensorId::weights && c_.state.normalizer != attention::Normalizer::none) {
+      h.low = 0, h.high = niceBound(largest(TensorId::weights)), h.map = c_.palette.weightMap;
     } else {
       h.high = bound(m.tensor), h.low = -h.high, h.map = c_.palette.signedMap;
     }
@@ -101,17 +83,10 @@ class BoardView {
 
   // One scale for matrices that are compared with each other: Q with K, V with O.
   float bound(TensorId id) const {
-    auto largest = [&](TensorId t) {
-      float size = 0;
-      if (const Tensor* tensor = c_.tensor(t)) {
-        for (const float v : tensor->values()) {
-          if (std::isfinite(v)) size = std::max(size, std::fabs(v));
-        }
-      }
-      return size;
-    };
     switch (id) {
       case TensorId::q:
+      case TensorId::q_rotated:
+      case TensorId::k_rotated:
       case TensorId::k: return niceBound(std::max(largest(TensorId::q), largest(TensorId::k)));
       case TensorId::v:
       case TensorId::head_output: return niceBound(std::max(largest(TensorId::v), largest(TensorId::head_output)));
@@ -120,15 +95,36 @@ class BoardView {
     }
   }
 
+  float largest(TensorId id) const {
+    float size = 0;
+    if (const Tensor* tensor = c_.tensor(id)) {
+      for (const float v : tensor->values()) {
+        if (std::isfinite(v)) size = std::max(size, std::fabs(v));
+      }
+    }
+    return size;
+  }
+
+  // The mean of all heads, where that is what the board shows.
+  const Tensor& meanWeights() {
+    const Tensor& w = c_.trace.weights;
+    mean_.reshape(1, w.rows(), w.cols());
+    for (int i = 0; i < w.rows(); ++i) {
+      for (int j = 0; j < w.cols(); ++j) mean_.at(0, i, j) = c_.weight(i, j);
+    }
+    return mean_;
+  }
+
   void matrix(const MatrixPlace& m) {
-    const Tensor* tensor = c_.tensor(shownTensor(m.tensor));
+    const bool mean = m.tensor == TensorId::weights && c_.state.averageHeads;
+    const Tensor* tensor = mean ? &meanWeights() : c_.tensor(shownTensor(m.tensor));
     if (!tensor || tensor->empty()) return;
     const Box box = onScreen(c_.layout, c_.view, m.box);
     const Box& board = c_.layout.board;
     if (box.bottom() < board.y - 60 || box.y > board.bottom() + 60) return;
     c_.places["matrix:" + std::string(attention::name(m.tensor))] = box;
 
-    const Slice s = sliceOf(c_, m.tensor);
+    const Slice s = mean ? Slice{} : sliceOf(c_.state, m.tensor);
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
     const gfx::Heatmap look = style(m, box);
     const ImU32 border = c_.editable(m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
@@ -140,6 +136,8 @@ class BoardView {
     list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
     if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, s);
+    if (m.sums && m.cell >= 16) rowSums(m, box);
+    if (c_.state.step > 0) decoding(m, box);
     titles(m, box);
     labels(m, box);
   }
@@ -205,13 +203,49 @@ class BoardView {
     return t && t->kind == TextTarget::Kind::cell && t->cell.tensor == id && t->cell.row == row && t->cell.col == col;
   }
 
+  // Right of the weights. One that should be 1 and is not is an error that the eye should catch.
+  void rowSums(const MatrixPlace& m, const Box& box) {
+    for (int i = 0; i < m.rows; ++i) {
+      const double sum = rowSum(c_, i);
+      const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
+      textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + (static_cast<float>(i) + 0.5f) * m.cell,
+                 wrong ? c_.palette.error : c_.palette.muted, formatNumber(sum, sum < 9.995 ? 2 : 1));
+    }
+    textMiddle(list_, c_.fonts.small, box.right() + 14, box.y - 11, c_.palette.muted, "Σ");
+  }
+
+  // A decoder that has produced `step` tokens: what it has not seen yet is veiled, the key of this step is framed.
+  void decoding(const MatrixPlace& m, const Box& box) {
+    const int here = c_.state.step - 1;
+    const ImU32 veil = withAlpha(c_.palette.background, 0.82f);
+    const auto cover = [&](int top, int left, int rows, int cols) {
+      if (rows <= 0 || cols <= 0) return;
+      if (m.transposed) std::swap(top, left), std::swap(rows, cols);
+      const ImVec2 a{box.x + static_cast<float>(left) * m.cell - 2, box.y + static_cast<float>(top) * m.cell - 2};
+      const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4, a.y + static_cast<float>(rows) * m.cell + 4};
+      list_->AddRectFilled(a, b, veil, 4);
+    };
+    const Tensor& tensor = *c_.tensor(m.tensor);
+    const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+    if (m.tensor == TensorId::k || m.tensor == TensorId::v) {
+      const int evicted = std::clamp(attention::visibleKeys(c_.spec, here).begin, 0, here);
+      cover(0, 0, evicted, cols);
+      cover(here + 1, 0, rows - here - 1, cols);
+      outline(m, box, {m.tensor, sliceOf(c_.state, m.tensor).head, here, 0, 1, tensor.cols()}, hue(c_.palette, m.tensor), 2.5f);
+    } else if (m.tensor == TensorId::q || m.tensor == TensorId::scores || m.tensor == TensorId::weights ||
+               m.tensor == TensorId::head_output || m.tensor == TensorId::output) {
+      cover(0, 0, here, cols);
+      cover(here + 1, 0, rows - here - 1, cols);
+    }
+  }
+
   // --- words around a matrix
 
   void titles(const MatrixPlace& m, const Box& box) {
     if (!m.title.empty()) centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
-    if (m.caption.empty()) return;
-    const bool unscaled = m.tensor == TensorId::scores && c_.state.score != attention::Score::scaled;
-    caption(m, box, unscaled ? "S = Q·K^T + mask" : m.caption);
+    if (m.tensor == TensorId::scores) caption(m, box, scoreFormula(c_.state));
+    else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
+    else if (!m.caption.empty()) caption(m, box, m.caption);
   }
 
   // Captions of one line give way to each other: one that would run into the last is moved, or left out.
@@ -231,39 +265,43 @@ class BoardView {
     c_.places[kind + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
   }
 
-  std::string_view label(int token) const {
-    return token < static_cast<int>(c_.state.labels.size()) ? std::string_view(c_.state.labels[static_cast<std::size_t>(token)])
-                                                            : std::string_view();
-  }
+  const std::vector<std::string>& labelsOf(bool ofKeys) const { return ofKeys ? document::keyLabels(c_.state) : c_.state.labels; }
 
   void labels(const MatrixPlace& m, const Box& box) {
     if (m.cell < 14) return;
     const CellRef focus = c_.focus();
     const bool pair = isPair(focus.tensor);
-    const auto row = [&](int t) { return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t; };
-    const auto key = [&](int t) {
-      return (pair && focus.col == t) || ((focus.tensor == TensorId::k || focus.tensor == TensorId::v) && focus.row == t);
+    const auto key = [&](int t) { return (pair && focus.col == t) || (isOfKeys(focus.tensor) && focus.row == t); };
+    const auto query = [&](int t) {
+      return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t;
     };
-    const int tokens = c_.state.tokens;
+    const bool keyRows = isOfKeys(m.tensor);
+    if (m.labelsLeft || m.labelsRight) {
+      for (int t = 0; t < m.rows; ++t) {
+        const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;
+        const bool strong = keyRows ? key(t) : query(t);
+        if (m.labelsLeft) tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left", m.cell);
+        if (m.labelsRight) tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", m.cell);
+      }
+    }
+    if (!m.labelsBelow && !m.labelsAbove) return;
     float widest = 0;
-    for (const std::string& word : c_.state.labels) widest = std::max(widest, textWidth(c_.fonts.small, word));
-    for (int t = 0; t < tokens; ++t) {
-      const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell, x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
-      if (m.labelsLeft) tokenLabel(t, box.x - 12, y, 1, row(t), 84, "left", m.cell);
-      if (m.labelsRight) tokenLabel(t, box.right() + 10, y, -1, key(t), 84, "right", m.cell);
+    for (const std::string& word : labelsOf(true)) widest = std::max(widest, textWidth(c_.fonts.small, word));
+    for (int t = 0; t < m.cols; ++t) {
+      const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
       // Above narrow columns only the one in focus has its name: letters of a cut word tell nothing.
-      const bool room = widest <= m.cell - 2;
-      if (m.labelsBelow && (room || key(t))) tokenLabel(t, x, box.bottom() + 11, 0, key(t), 120, "below", 18);
-      if (m.labelsAbove && (room || key(t))) tokenLabel(t, x, box.y - 15, 0, key(t), 120, "above", 18);
+      if (widest > m.cell - 2 && !key(t)) continue;
+      if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18);
+      if (m.labelsAbove) tokenLabel(true, t, x, box.y - 15, 0, key(t), 120, "above", 18);
     }
   }
 
   // `side` 1: ends at x; −1: begins at x; 0: centred.
-  void tokenLabel(int token, float x, float midY, int side, bool strong, float room, const char* where, float pitch) {
+  void tokenLabel(bool ofKeys, int token, float x, float midY, int side, bool strong, float room, const char* where, float pitch) {
     const bool small = side == 0 || pitch < 18;
     ImFont* font = strong ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong) : small ? c_.fonts.small : c_.fonts.text;
     const float high = std::min(pitch, 18.0f);
-    const std::string words = elide(font, label(token), room);
+    const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], room);
     const float width = textWidth(font, words);
     const float left = side > 0 ? x - width : side < 0 ? x : x - width / 2;
     textMiddle(list_, font, left, midY, c_.palette.text, words);
@@ -274,7 +312,7 @@ class BoardView {
     if (c_.layout.arrow.empty()) return;
     const Box a = onScreen(c_.layout, c_.view, c_.layout.arrow);
     const float y = std::round(a.midY()), x0 = a.x + 16, x1 = a.right() - 16;
-    textCentered(list_, c_.fonts.small, a.midX(), y - 13, c_.palette.muted, "softmax");
+    textCentered(list_, c_.fonts.small, a.midX(), y - 13, c_.palette.muted, normalizerName(c_.state));
     list_->AddLine({x0, y}, {x1, y}, c_.palette.faint, 1.2f);
     const ImVec2 head[] = {{x1 - 6, y - 5}, {x1, y}, {x1 - 6, y + 5}};
     list_->AddPolyline(head, 3, c_.palette.faint, 0, 1.2f);
@@ -293,12 +331,12 @@ class BoardView {
     strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
     if (isPair(focus.tensor)) {
       strong_.push_back({TensorId::q, focus.head, focus.row, 0, 1, c_.state.headDim});
-      strong_.push_back({TensorId::k, focus.head, focus.col, 0, 1, c_.state.headDim});
+      strong_.push_back({TensorId::k, sliceOf(c_.state, TensorId::k).head, focus.col, 0, 1, c_.state.headDim});
       strong_.push_back({TensorId::scores, focus.head, focus.row, focus.col, 1, 1});
       strong_.push_back({TensorId::weights, focus.head, focus.row, focus.col, 1, 1});
     } else if (focus.tensor == TensorId::head_output) {
-      strong_.push_back({TensorId::weights, focus.head, focus.row, 0, 1, c_.state.tokens});
-      strong_.push_back({TensorId::v, focus.head, 0, focus.col, c_.state.tokens, 1});
+      strong_.push_back({TensorId::weights, focus.head, focus.row, 0, 1, c_.state.keyTokens});
+      strong_.push_back({TensorId::v, sliceOf(c_.state, TensorId::v).head, 0, focus.col, c_.state.keyTokens, 1});
     }
   }
 
@@ -322,11 +360,11 @@ class BoardView {
 
   bool shows(const MatrixPlace& m, const Region& r) const {
     if (r.tensor != m.tensor && r.tensor != shownTensor(m.tensor)) return false;
-    return r.head == sliceOf(c_, m.tensor).head;
+    return r.head == sliceOf(c_.state, m.tensor).head;
   }
 
   void outline(const MatrixPlace& m, const Box& box, const Region& r, ImU32 color, float thick, float fill = 0) {
-    const Slice s = sliceOf(c_, m.tensor);
+    const Slice s = sliceOf(c_.state, m.tensor);
     int top = r.row - s.firstRow, left = r.col - s.firstCol, rows = r.rows, cols = r.cols;
     if (m.transposed) std::swap(top, left), std::swap(rows, cols);
     const int bottom = std::min(top + rows, m.rows), right = std::min(left + cols, m.cols);
@@ -342,6 +380,7 @@ class BoardView {
   Context& c_;
   ImDrawList* list_;
   std::vector<Region> strong_, weak_;
+  Tensor mean_;
   float captionY_ = -1, captionEnd_ = 0;
 };
 
@@ -381,7 +420,7 @@ class Pointer {
       const auto at = c_.lastPlaces.find("query:" + std::to_string(t));
       if (at == c_.lastPlaces.end() || !at->second.contains(io_.MousePos.x, io_.MousePos.y)) continue;
       const float* row = c_.trace.weights.row(c_.state.focusHead, t);
-      const auto best = std::max_element(row, row + c_.state.tokens) - row;
+      const auto best = std::max_element(row, row + c_.state.keyTokens) - row;
       c_.view.hover = CellRef{TensorId::weights, c_.state.focusHead, t, static_cast<int>(best)};
     }
   }
@@ -506,8 +545,10 @@ class Pointer {
     TextTarget t;
     t.kind = TextTarget::Kind::label;
     t.cell.row = token;
-    t.name = "Token " + std::to_string(token + 1);
-    t.text = c_.state.labels[static_cast<std::size_t>(token)];
+    t.ofKeys = c_.state.cross && place.rfind("label:left", 0) != 0;
+    if (t.ofKeys && c_.locked("key_labels")) return;
+    t.name = (t.ofKeys ? "Key token " : "Token ") + std::to_string(token + 1);
+    t.text = (t.ofKeys ? c_.state.keyLabels : c_.state.labels)[static_cast<std::size_t>(token)];
     const float width = std::max(box.width + 16, 64.0f);
     t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13, width, 26};
     t.centered = true;
@@ -520,7 +561,7 @@ class Pointer {
     if (!c.editable(cell.tensor)) return;
     const MatrixPlace* m = c.layout.find(cell.tensor);
     if (!m) return;
-    const Slice s = sliceOf(c, cell.tensor);
+    const Slice s = sliceOf(c.state, cell.tensor);
     Box box = onScreen(c.layout, c.view, m->cellBox(cell.row - s.firstRow, cell.col - s.firstCol));
     const float width = std::max(box.width, 64.0f);
     box = {box.midX() - width / 2, box.midY() - std::max(box.height, 26.0f) / 2, width, std::max(box.height, 26.0f)};
@@ -571,7 +612,7 @@ class Keys {
     if (pressed(ImGuiKey_A) && s_.active) {
       const MatrixPlace* m = c_.layout.find(s_.tensor);
       if (!m) return false;
-      const Slice s = sliceOf(c_, s_.tensor);
+      const Slice s = sliceOf(c_.state, s_.tensor);
       const int rows = m->transposed ? m->cols : m->rows, cols = m->transposed ? m->rows : m->cols;
       s_ = {true, s_.tensor, s.firstRow, s.firstCol, s.firstRow + rows - 1, s.firstCol + cols - 1};
       c_.wishes.moved = true;
@@ -607,7 +648,7 @@ class Keys {
   bool nudge(int sign) {
     const double step = (io_.KeyShift ? 0.01 : io_.KeyAlt ? 1.0 : 0.1) * sign;
     const Tensor& t = *c_.tensor(s_.tensor);
-    const int head = sliceOf(c_, s_.tensor).head;
+    const int head = sliceOf(c_.state, s_.tensor).head;
     std::vector<float> values;
     for (int r = 0; r < s_.rows(); ++r) {
       for (int col = 0; col < s_.cols(); ++col) {
@@ -621,7 +662,7 @@ class Keys {
 
   // In the directions that are seen; left and right go on in the next line.
   void moveBy(const MatrixPlace& m, int dx, int dy, bool extend) {
-    const Slice s = sliceOf(c_, s_.tensor);
+    const Slice s = sliceOf(c_.state, s_.tensor);
     int down = s_.row - s.firstRow, across = s_.col - s.firstCol;
     if (m.transposed) std::swap(down, across);
     across += dx, down += dy;
@@ -634,7 +675,7 @@ class Keys {
     c_.wishes.moved = true;
   }
 
-  CellRef cell() const { return {s_.tensor, sliceOf(c_, s_.tensor).head, s_.row, s_.col}; }
+  CellRef cell() const { return {s_.tensor, sliceOf(c_.state, s_.tensor).head, s_.row, s_.col}; }
 
   bool typing() {
     if (!s_.active) return false;
@@ -675,7 +716,7 @@ class Keys {
       switch (ch) {
         case '?': c_.view.help = !c_.view.help; return true;
         case 'c': return option(OptionId::causal, "causal", !c_.state.causal);
-        case 'd': return option(OptionId::scale, "scale", c_.state.score != attention::Score::scaled);
+        case 'd': return option(OptionId::scale, "scale", c_.state.score == attention::Score::dot);
         case 'm': return option(OptionId::mode, "mode", std::string(c_.state.mode == document::Mode::x ? "qkv" : "x"));
         case 'p': c_.view.painting = !c_.view.painting; return true;
         case 'r': c_.wishes.ask(Command::reset); return true;
@@ -722,7 +763,7 @@ class Keys {
 
   bool select(TensorId id) {
     if (!c_.layout.find(id)) return false;
-    const Slice s = sliceOf(c_, id);
+    const Slice s = sliceOf(c_.state, id);
     s_ = {true, id, s.firstRow, s.firstCol, s.firstRow, s.firstCol};
     return c_.wishes.moved = true;
   }

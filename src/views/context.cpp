@@ -23,8 +23,15 @@ bool Context::editable(TensorId id) const {
 
 CellRef Context::focus() const {
   if (view.hover) return *view.hover;
-  const bool headed = tensor(view.selection.tensor) && tensor(view.selection.tensor)->heads() > 1;
-  return {view.selection.tensor, headed ? state.focusHead : 0, view.selection.row, view.selection.col};
+  const Selection& s = view.selection;
+  return {s.tensor, sliceOf(state, s.tensor).head, s.row, s.col};
+}
+
+float Context::weight(int query, int key) const {
+  if (!state.averageHeads) return trace.weights.at(state.focusHead, query, key);
+  double sum = 0;
+  for (int h = 0; h < state.heads; ++h) sum += static_cast<double>(trace.weights.at(h, query, key));
+  return static_cast<float>(sum / state.heads);
 }
 
 }  // namespace views

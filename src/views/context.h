@@ -47,12 +47,21 @@ struct Drag {
 
 /// What is being typed, and into what.
 struct TextTarget {
-  enum class Kind { cell, label, sentence };
+  enum class Kind { cell, label, sentence, option };
   Kind kind = Kind::cell;
   CellRef cell;  ///< for a label, the row is the token
+  bool ofKeys = false;  ///< a label or sentence of the other sequence of cross-attention
+  document::OptionId option = document::OptionId::temperature;
   std::string name, text;
   Box box;
   bool centered = false, selectAll = true;
+};
+
+/// Which scores count, as a picture, and how many they are.
+struct MaskPicture {
+  std::uint64_t revision = 0;  ///< of the document that it was made of
+  std::int64_t visible = 0;
+  attention::Tensor cells;
 };
 
 struct ViewState {
@@ -63,6 +72,8 @@ struct ViewState {
   std::optional<TextTarget> text;
   bool painting = false;    ///< clicks on scores and weights paint the mask
   bool drawer = false, help = false;
+  MaskPicture mask;
+  bool windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
   float scroll = 0, fling = 0;
   float sideScroll = 0, sideLimit = 0;  ///< of the side panel
   std::string notice;       ///< the sentence at the bottom, until the next input
@@ -122,6 +133,8 @@ struct Context {
   bool editable(TensorId id) const;
   /// The cell that the inspector speaks of: the hovered one, else the selected one.
   CellRef focus() const;
+  /// The weights on the board: of the head in focus, or the mean of all heads.
+  float weight(int query, int key) const;
 };
 
 /// Is `name` one of the comma-separated words of `list`?

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "document/text.h"
 #include "views/panels.h"
 #include "views/widgets.h"
 
@@ -10,9 +11,41 @@ namespace {
 
 using document::OptionId;
 
+constexpr std::uint32_t kMaskSlot = 900;  // of the texture
+
+/// A choice as the menu shows it.
+struct Entry {
+  std::string_view value, title, about;
+};
+
+constexpr Entry kScores[] = {{"scaled", "Scaled dot product", "q·k ÷ √d_k (Vaswani)"},
+                             {"dot", "Dot product", "q·k (Luong)"},
+                             {"general", "General", "q·W_a·k (Luong)"},
+                             {"additive", "Additive", "v_a·tanh(W_a·q + U_a·k) (Bahdanau)"},
+                             {"cosine", "Cosine", "q·k ÷ (|q|·|k|)"}};
+constexpr Entry kNormalizers[] = {{"softmax", "Softmax", "exp(s) ÷ its sum"},
+                                  {"sparsemax", "Sparsemax", "nearest point that sums to 1: exact zeros"},
+                                  {"sigmoid", "Sigmoid", "each key on its own"},
+                                  {"relu", "ReLU", "max(s, 0)"},
+                                  {"hardmax", "Hard maximum", "all for the largest"},
+                                  {"none", "None", "the scores themselves"}};
+constexpr Entry kPositions[] = {{"none", "None", "order plays no part"},
+                                {"sinusoidal", "Sinusoidal", "added to X"},
+                                {"rotary", "Rotary", "Q and K turned by position"},
+                                {"alibi", "ALiBi", "distance lowers the score"}};
+constexpr Entry kPatterns[] = {{"none", "None", "every pair"},
+                               {"local", "Local", "the tokens around"},
+                               {"dilated", "Dilated", "around, in steps"},
+                               {"strided", "Strided", "every so many tokens"},
+                               {"block", "Block", "within a block of tokens"},
+                               {"global", "Global", "the first tokens see and are seen"},
+                               {"random", "Random", "some keys a query"},
+                               {"longformer", "Longformer", "local and global"},
+                               {"bigbird", "BigBird", "local, global and random"}};
+
 class SidePanel {
  public:
-  SidePanel(Context& c, float x, float y, float width) : c_(c), w_(c), x_(x), y_(y), width_(width) {}
+  SidePanel(Context& c, float x, float y, float width) : c_(c), w_(c), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
 
   /// Draws all groups; returns the height.
   float draw() {
@@ -25,9 +58,11 @@ class SidePanel {
   }
 
  private:
+  // --- rows
+
   void heading(std::string_view words) {
     y_ += 6;
-    textMiddle(ImGui::GetWindowDrawList(), c_.fonts.smallStrong, x_, y_ + 10, c_.palette.muted, words);
+    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 10, c_.palette.muted, words);
     y_ += 27;
   }
 
@@ -37,53 +72,130 @@ class SidePanel {
     return box;
   }
 
-  void label(const Box& row, std::string_view words) {
-    textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, row.x, row.midY(), c_.palette.text, words);
+  void label(const Box& row, std::string_view words) { textMiddle(list_, c_.fonts.text, row.x, row.midY(), c_.palette.text, words); }
+
+  void remark(std::string_view words) {
+    const Box box = row(18, 6);
+    textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.muted, elide(c_.fonts.small, words, box.width));
   }
 
-  int stepRow(std::string_view name, std::string_view words, int value, bool less, bool more) {
+  int stepRow(std::string_view name, std::string_view words, std::string_view value, bool less, bool more) {
     const Box box = row(26, 7);
     label(box, words);
-    return w_.stepper(name, {box.right() - 88, box.y, 88, box.height}, std::to_string(value), less, more);
+    return w_.stepper(name, {box.right() - 88, box.y, 88, box.height}, value, less, more);
   }
 
-  void count(OptionId id, std::string_view words, int value) {
-    const document::Option& o = document::option(id);
-    auto fits = [&](int v) { return !document::check(c_.state, id, static_cast<double>(v)); };
-    const int step = stepRow(o.name, words, value, value > o.min, fits(value + 1));
-    if (step != 0) c_.wishes.set(id, static_cast<double>(value + step));
+  bool fits(OptionId id, const document::Value& value) const { return !document::check(c_.state, id, value); }
+
+  double number(OptionId id) const {
+    const document::Value value = document::get(c_.state, id);
+    return *std::get_if<double>(&value);
   }
+
+  void count(OptionId id, std::string_view words) {
+    const double value = number(id);
+    const int step = stepRow(document::option(id).name, words, std::to_string(static_cast<int>(value)), fits(id, value - 1), fits(id, value + 1));
+    if (step != 0) c_.wishes.set(id, value + step);
+  }
+
+  // One that is off at its least value.
+  void part(OptionId id, std::string_view words) {
+    const double value = number(id), off = document::option(id).min;
+    const std::string shown = value == off ? "off" : std::to_string(static_cast<int>(value));
+    const int step = stepRow(document::option(id).name, words, shown, value > off, fits(id, value + 1));
+    if (step != 0) c_.wishes.set(id, value + step);
+  }
+
+  // A limit that is off at −1, which stands above the largest that matters.
+  void limit(OptionId id, std::string_view words) {
+    const double value = number(id), most = c_.state.keyTokens - 1, here = value < 0 ? most + 1 : value;
+    const std::string shown = value < 0 ? "off" : std::to_string(static_cast<int>(value));
+    const int step = stepRow(document::option(id).name, words, shown, here > 0, value >= 0);
+    if (step != 0) c_.wishes.set(id, here + step > most ? -1.0 : here + step);
+  }
+
+  // A menu of what is possible here.
+  template <std::size_t N>
+  void choice(OptionId id, std::string_view words, const Entry (&entries)[N]) {
+    const std::string name(document::option(id).name);
+    const Box box = row(28, 7);
+    label(box, words);
+    const document::Value value = document::get(c_.state, id);
+    const std::string& chosen = *std::get_if<std::string>(&value);
+    const Entry* here = std::find_if(entries, entries + N, [&](const Entry& e) { return e.value == chosen; });
+    const float left = std::max(76.0f, textWidth(c_.fonts.text, words) + 10);
+    w_.menuButton(name, {box.x + left, box.y, box.width - left, box.height}, here == entries + N ? "Custom" : here->title);
+    if (!w_.beginMenu(name)) return;
+    for (const Entry& e : entries) {
+      const document::Value to{std::string(e.value)};
+      if (e.value != chosen && !fits(id, to)) continue;
+      if (w_.menuItem(name + ":" + std::string(e.value), e.title, e.value == chosen, e.about)) c_.wishes.set(id, to);
+    }
+    w_.endMenu();
+  }
+
+  // A row that shows or hides those below it.
+  void fold(std::string_view name, std::string_view words, std::string_view value, bool& open) {
+    const Box box = row(24, 6);
+    label(box, words);
+    if (w_.disclosure(name, box, value, open)) open = !open;
+  }
+
+  // A number that can be typed as well.
+  void typed(OptionId id, const Box& box, std::string_view shown) {
+    const document::Option& o = document::option(id);
+    textRight(list_, c_.fonts.monoSmall, box.right(), box.midY(), c_.palette.muted, shown);
+    if (!w_.area(std::string(o.name) + "-value", box)) return;
+    TextTarget t;
+    t.kind = TextTarget::Kind::option;
+    t.option = id;
+    t.name = std::string(o.name);
+    t.text = document::toJson(document::get(c_.state, id));
+    t.box = {box.right() - 72, box.y - 1, 72, 26};
+    c_.wishes.text = t;
+  }
+
+  // --- groups
 
   void inputs() {
     heading("INPUTS");
-    const Box both = row(28, 8);
-    ImGui::GetWindowDrawList()->AddRect({both.x, both.y}, {both.right(), both.bottom()}, c_.palette.border, 5);
     const bool projected = c_.state.mode == document::Mode::x;
+    const Box both = row(28, 8);
+    list_->AddRect({both.x, both.y}, {both.right(), both.bottom()}, c_.palette.border, 5);
     if (w_.segment("mode:qkv", {both.x, both.y, both.width / 2, both.height}, "Q K V", !projected)) {
       c_.wishes.set(OptionId::mode, std::string("qkv"));
     }
     if (w_.segment("mode:x", {both.midX(), both.y, both.width / 2, both.height}, "X · W", projected)) {
       c_.wishes.set(OptionId::mode, std::string("x"));
     }
-    sentence();
-    count(OptionId::tokens, "Tokens", c_.state.tokens);
+    sentence("labels", c_.state.labels, false);
+    count(OptionId::tokens, c_.state.cross ? "Query tokens" : "Tokens");
+    if (w_.toggle("cross", row(22, 7), "Cross-attention", c_.state.cross)) c_.wishes.set(OptionId::cross, !c_.state.cross);
+    if (c_.state.cross) {
+      sentence("key_labels", c_.state.keyLabels, true);
+      count(OptionId::key_tokens, "Key tokens");
+    }
     headCount();
-    count(OptionId::d_k, "d_k per head", c_.state.headDim);
-    if (projected) count(OptionId::model_dim, "Width of X", c_.state.modelDim);
-    const Box fill = row(28, 8);
-    if (w_.button("randomize", fill, "Random numbers")) {
+    if (c_.state.heads > 1) keyHeads();
+    count(OptionId::d_k, "d_k per head");
+    count(OptionId::d_v, "d_v per head");
+    if (projected) count(OptionId::model_dim, "Width of X");
+    remark(cacheSize());
+    choice(OptionId::position, "Positions", kPositions);
+    if (w_.button("randomize", row(28, 8), "Random numbers")) {
       c_.wishes.edit(document::Randomize{c_.state.seed * 1664525u + 1013904223u, std::nullopt});
     }
   }
 
-  void sentence() {
+  void sentence(std::string_view name, const std::vector<std::string>& labels, bool ofKeys) {
     const Box box = row(28, 8);
     std::string words;
-    for (const std::string& token : c_.state.labels) words += (words.empty() ? "" : " ") + token;
-    if (!w_.field("labels", box, words)) return;
+    for (const std::string& token : labels) words += (words.empty() ? "" : " ") + token;
+    if (!w_.field(name, box, words)) return;
     TextTarget t;
     t.kind = TextTarget::Kind::sentence;
-    t.name = "Sentence";
+    t.ofKeys = ofKeys;
+    t.name = ofKeys ? "Sentence of the keys" : "Sentence";
     t.text = words;
     t.box = box;
     c_.wishes.text = t;
@@ -94,8 +206,29 @@ class SidePanel {
     const std::vector<int> allowed = document::allowedHeads(c_.state);
     const auto here = std::find(allowed.begin(), allowed.end(), c_.state.heads);
     const bool less = here != allowed.begin(), more = here != allowed.end() && here + 1 != allowed.end();
-    const int step = stepRow("heads", "Heads", c_.state.heads, less, more);
+    const int step = stepRow("heads", "Heads", std::to_string(c_.state.heads), less, more);
     if (step != 0) c_.wishes.set(OptionId::heads, static_cast<double>(*(here + step)));
+  }
+
+  // Steps to the next divisor of the heads.
+  void keyHeads() {
+    const auto next = [&](int step) {
+      for (int n = c_.state.kvHeads + step; n >= 1 && n <= c_.state.heads; n += step) {
+        if (fits(OptionId::kv_heads, static_cast<double>(n))) return n;
+      }
+      return 0;
+    };
+    const int less = next(-1), more = next(+1);
+    const int step = stepRow("kv_heads", "Key-value heads", std::to_string(c_.state.kvHeads), less > 0, more > 0);
+    if (step != 0) c_.wishes.set(OptionId::kv_heads, static_cast<double>(step < 0 ? less : more));
+  }
+
+  // What a decoder would keep: keys and values of all tokens, in float32.
+  std::string cacheSize() const {
+    const std::int64_t numbers = std::int64_t{c_.state.keyTokens} * c_.state.kvHeads * (c_.state.headDim + c_.state.valueDim);
+    const double bytes = static_cast<double>(numbers) * 4;
+    const std::string size = bytes < 10240 ? std::to_string(numbers * 4) + " bytes" : formatNumber(bytes / 1024, 0) + " KB";
+    return "Cache of keys and values: " + size;
   }
 
   void mask() {
@@ -103,6 +236,10 @@ class SidePanel {
     if (w_.toggle("causal", row(22, 6), "Causal", c_.state.causal, c_.state.causal)) {
       c_.wishes.set(OptionId::causal, !c_.state.causal);
     }
+    window();
+    choice(OptionId::pattern, "Pattern", kPatterns);
+    if (c_.state.pattern.any()) patternParts();
+    moreMasks();
     const Box paint = row(26, 6);
     label(paint, "Paint cells");
     if (w_.icon("paint", {paint.right() - 34, paint.y, 34, 26}, Widgets::Icon::pencil, true, c_.view.painting)) {
@@ -112,34 +249,129 @@ class SidePanel {
       const Box clear{paint.right() - 34 - 8 - 54, paint.y, 54, 26};
       if (w_.button("clear-mask", clear, "Clear")) c_.wishes.ask(Command::clearMask);
     }
+    maskPicture();
+  }
+
+  void window() {
+    const auto side = [](int n) { return n < 0 ? std::string("all") : std::to_string(n); };
+    const bool off = c_.state.windowLeft < 0 && c_.state.windowRight < 0;
+    fold("window", "Window", off ? "off" : side(c_.state.windowLeft) + " back, " + side(c_.state.windowRight) + " ahead", c_.view.windowOpen);
+    if (!c_.view.windowOpen) return;
+    limit(OptionId::window_left, "  Keys back");
+    limit(OptionId::window_right, "  Keys ahead");
+  }
+
+  void patternParts() {
+    part(OptionId::pattern_local, "  Local");
+    if (c_.state.pattern.local > 0) count(OptionId::pattern_dilation, "  Dilation");
+    part(OptionId::pattern_stride, "  Stride");
+    part(OptionId::pattern_block, "  Block");
+    part(OptionId::pattern_global, "  Global tokens");
+    part(OptionId::pattern_random, "  Random keys");
+    if (c_.state.pattern.random > 0) count(OptionId::pattern_seed, "  Seed");
+  }
+
+  void moreMasks() {
+    const attention::Spec& s = c_.spec;
+    const bool any = s.causalOffset > 0 || s.prefix > 0 || s.keyLength >= 0 || s.maskAfterSoftmax;
+    fold("more-masks", "Prefix, padding …", any ? "on" : "off", c_.view.moreMasksOpen);
+    if (!c_.view.moreMasksOpen) return;
+    part(OptionId::causal_offset, "  Keys before");
+    part(OptionId::prefix, "  Prefix");
+    limit(OptionId::key_length, "  Length");
+    if (w_.toggle("mask_after_softmax", row(22, 7), "  Mask after softmax", c_.state.maskAfterSoftmax)) {
+      c_.wishes.set(OptionId::mask_after_softmax, !c_.state.maskAfterSoftmax);
+    }
+  }
+
+  void maskPicture() {
+    const MaskPicture& picture = c_.view.mask;
+    const float longer = static_cast<float>(std::max(picture.cells.rows(), picture.cells.cols()));
+    const Box box = row(64, 8);
+    gfx::Heatmap look;
+    look.cell = 64 / std::max(longer, 1.0f);
+    look.x = box.x, look.y = box.y;
+    look.gap = look.cell >= 6 ? 1.0f : 0.0f;
+    look.low = 0, look.high = 1;
+    look.map = c_.palette.weightMap;
+    c_.heatmaps.draw(list_, kMaskSlot, {picture.cells.data(), picture.cells.rows(), picture.cells.cols(), picture.cells.cols(), picture.revision}, look);
+    c_.places["mask-picture"] = {box.x, box.y, 64, 64};
+    const std::int64_t all = static_cast<std::int64_t>(picture.cells.size());
+    textMiddle(list_, c_.fonts.text, box.x + 76, box.y + 22, c_.palette.text, std::to_string(picture.visible) + " of " + std::to_string(all));
+    textMiddle(list_, c_.fonts.small, box.x + 76, box.y + 42, c_.palette.muted, "scores count");
   }
 
   void score() {
     heading("SCORE");
-    if (w_.toggle("scale", row(22, 6), "÷ √d_k", c_.state.score == attention::Score::scaled)) c_.wishes.set(OptionId::scale, c_.state.score != attention::Score::scaled);
-    const Box box = row(24, 6);
-    label(box, "Temperature");
+    choice(OptionId::score, "Score", kScores);
+    const bool dot = c_.state.score == attention::Score::dot, scaled = c_.state.score == attention::Score::scaled;
+    if (dot || scaled) scale(scaled);
+    slider(OptionId::softcap, "Soft cap", c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",
+           c_.state.softcap / 20, [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
     const float t = c_.state.temperature;
-    textRight(ImGui::GetWindowDrawList(), c_.fonts.monoSmall, box.right(), box.midY(), c_.palette.muted, formatNumber(static_cast<double>(t), 2));
-    float position = std::clamp((std::log10(t) + 1) / 2, 0.0f, 1.0f);
-    if (w_.slider("temperature", {box.right() - 116, box.y, 80, box.height}, position)) {
-      if (std::fabs(position - 0.5f) < 0.025f) position = 0.5f;  // 1 is easy to find again
-      const double value = std::round(std::pow(10.0, 2.0 * static_cast<double>(position) - 1) * 100) / 100;
-      c_.wishes.set(OptionId::temperature, value, kSliderGesture);
+    slider(OptionId::temperature, "Temperature", formatNumber(static_cast<double>(t), 2), (std::log10(t) + 1) / 2, [](float p) {
+      if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to find again
+      return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
+    });
+    choice(OptionId::normalizer, "Weights", kNormalizers);
+  }
+
+  void scale(bool on) {
+    const Box box = row(22, 6);
+    const bool given = on && c_.state.scaleBy != 0.0f;
+    const Box value{box.right() - 34 - 8 - 60, box.y, 60, box.height};
+    if (w_.toggle("scale", {box.x, box.y, box.width, box.height}, given ? "× scale" : "÷ √d_k", on)) {
+      c_.wishes.set(OptionId::scale, !on);
+    }
+    if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto");
+  }
+
+  template <class ToValue>
+  void slider(OptionId id, std::string_view words, std::string_view shown, float position, ToValue toValue) {
+    const Box box = row(24, 6);
+    label(box, words);
+    typed(id, {box.right() - 34, box.y, 34, box.height}, shown);
+    position = std::clamp(position, 0.0f, 1.0f);
+    if (w_.slider(document::option(id).name, {box.right() - 116, box.y, 80, box.height}, position)) {
+      c_.wishes.set(id, toValue(position), kSliderGesture);
     }
     if (ImGui::IsItemDeactivated()) c_.wishes.endGesture = true;
   }
 
   void numbers() {
     heading("NUMBERS");
-    count(OptionId::decimals, "Decimals", c_.state.decimals);
+    count(OptionId::decimals, "Decimals");
+    if (!c_.state.cross) part(OptionId::step, "Decoder step");
+    if (c_.state.step > 0) remark(decoderWords());
+  }
+
+  std::string decoderWords() const {
+    const int here = c_.state.step - 1;
+    const int first = std::clamp(attention::visibleKeys(c_.spec, here).begin, 0, here);
+    return "1 key new, " + std::to_string(here - first) + " reused, " + std::to_string(first) + " evicted";
   }
 
   static constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};
   Context& c_;
   Widgets w_;
+  ImDrawList* list_;
   float x_, y_, width_;
 };
+
+/// The picture of the mask is made anew when the document has changed.
+void refreshMask(Context& c) {
+  MaskPicture& picture = c.view.mask;
+  if (picture.revision == c.revision) return;
+  picture.revision = c.revision, picture.visible = 0;
+  picture.cells.reshape(1, c.state.tokens, c.state.keyTokens);
+  for (int i = 0; i < c.state.tokens; ++i) {
+    for (int j = 0; j < c.state.keyTokens; ++j) {
+      const bool visible = attention::isVisible(c.spec, i, j) && !c.state.painted.isBlocked(i, j);
+      picture.cells.at(0, i, j) = visible ? 0.7f : 0.08f;
+      picture.visible += visible;
+    }
+  }
+}
 
 void scrollWithFinger() {
   if (ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) && !ImGui::IsAnyItemActive() &&
@@ -165,6 +397,7 @@ void sidePanel(Context& c) {
   ImGui::PopStyleVar(2);
   sharp(ImGui::GetWindowDrawList());
   const ImVec2 origin = ImGui::GetCursorScreenPos();
+  refreshMask(c);
   const float height = SidePanel(c, origin.x + 14, origin.y + 6, b.width - 29).draw();
   ImGui::SetCursorScreenPos({origin.x, origin.y + height + 16});
   ImGui::Dummy({1, 1});

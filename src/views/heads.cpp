@@ -1,4 +1,5 @@
-// Thumbnails of the weights of every head.
+// Thumbnails of the weights of every head, and of their mean.
+#include <algorithm>
 #include <cmath>
 
 #include "views/panels.h"
@@ -9,24 +10,59 @@ namespace {
 
 constexpr std::uint32_t kFirstSlot = 1000;  // texture slots below are the board's
 
-void thumbnail(Context& c, int head, Box box) {
+bool isHidden(const Context& c, int head) { return (c.state.hiddenHeads >> head & 1) != 0; }
+
+// A head that was left out of the concatenation comes back, or the other way round.
+void toggleHead(Context& c, int head) {
+  std::vector<int> hidden;
+  for (int h = 0; h < c.state.heads; ++h) {
+    if (isHidden(c, h) != (h == head)) hidden.push_back(h);
+  }
+  c.wishes.set(document::OptionId::hidden_heads, std::move(hidden));
+}
+
+// Beside the name of a head: a ring that is filled while the head takes part in the output.
+void hideButton(Context& c, int head, const Box& box) {
+  const std::string name = "hide-head:" + std::to_string(head);
+  const float x = box.right() - 9, y = box.bottom() + 13;
+  const Box area{x - 11, y - 11, 22, 22};
+  if (Widgets(c).area(name, area)) toggleHead(c, head);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool focused = head == c.state.focusHead;
-  const attention::Tensor& w = c.trace.weights;
+  const ImU32 color = ImGui::IsItemHovered() ? c.palette.text : c.palette.muted;
+  list->AddCircle({x, y}, 4.5f, color, 16, 1.3f);
+  if (!isHidden(c, head)) list->AddCircleFilled({x, y}, 2.5f, color, 12);
+}
+
+void thumbnail(Context& c, const attention::Tensor& w, int head, Box box, bool focused, std::string_view name) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
   const float inner = box.width - 12;
   gfx::Heatmap look;
   look.cell = inner / static_cast<float>(std::max(w.cols(), w.rows()));
   look.x = box.x + 6, look.y = box.y + 6;
   look.gap = look.cell >= 12 ? 2.0f : look.cell >= 6 ? 1.0f : 0.0f;
   look.radius = look.cell >= 12 ? 2.0f : 0.0f;
-  look.low = 0, look.high = 1, look.map = c.palette.weightMap;
+  const bool isSigned = c.state.normalizer == attention::Normalizer::none;
+  look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
-  c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(head),
+  const bool mean = &w != &c.trace.weights;
+  c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head),
                   {w.head(head), w.rows(), w.cols(), w.cols(), c.revision}, look);
+  if (!mean && isHidden(c, head)) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f), 6);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6, 0,
                 focused ? 2.5f : 1.0f);
-  textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted,
-               "head " + std::to_string(head + 1));
+  textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted, name);
+}
+
+// The mean over the heads, as some papers and libraries show it.
+attention::Tensor meanOfHeads(const Context& c) {
+  const attention::Tensor& w = c.trace.weights;
+  attention::Tensor mean(1, w.rows(), w.cols());
+  const float share = 1.0f / static_cast<float>(w.heads());
+  for (int h = 0; h < w.heads(); ++h) {
+    const float* from = w.head(h);
+    for (float& to : mean.values()) to += share * *from++;
+  }
+  return mean;
 }
 
 }  // namespace
@@ -38,20 +74,28 @@ void heads(Context& c) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
   textMiddle(list, c.fonts.strong, area.x, area.y + 12, c.palette.text, "Heads");
-  const ThumbnailGrid grid = thumbnails(area, c.state.heads);
-  for (int h = 0; h < c.state.heads; ++h) {
+  const int count = c.state.heads > 1 ? c.state.heads + 1 : 1;
+  const ThumbnailGrid grid = thumbnails(area, count);
+  for (int h = 0; h < count; ++h) {
+    const bool mean = h == c.state.heads;
     const int column = h % grid.columns, row = h / grid.columns;
     const Box box{area.x + static_cast<float>(column) * grid.pitchX, area.y + 28 + static_cast<float>(row) * grid.pitchY,
                   grid.size, grid.size};
     if (box.bottom() < board.y || box.y > board.bottom()) continue;
-    const std::string name = "head:" + std::to_string(h);
+    const std::string name = mean ? "head:mean" : "head:" + std::to_string(h);
     c.places[name] = box;
     ImGui::SetCursorScreenPos({box.x, box.y});
-    if (ImGui::InvisibleButton(name.c_str(), {box.width, box.height + 24})) {
-      c.wishes.set(document::OptionId::focus_head, static_cast<double>(h));
+    if (ImGui::InvisibleButton(name.c_str(), {box.width, box.height + 2})) {
+      if (!mean) c.wishes.set(document::OptionId::focus_head, static_cast<double>(h));
+      if (mean != c.state.averageHeads) c.wishes.set(document::OptionId::average_heads, mean);
     }
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    thumbnail(c, h, box);
+    if (mean) {
+      thumbnail(c, meanOfHeads(c), 0, box, c.state.averageHeads, "mean");
+    } else {
+      thumbnail(c, c.trace.weights, h, box, h == c.state.focusHead && !c.state.averageHeads, "head " + std::to_string(h + 1));
+      if (c.state.heads > 1 && grid.size >= 64) hideButton(c, h, box);
+    }
   }
   ImGui::PopClipRect();
 }

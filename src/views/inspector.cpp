@@ -16,6 +16,12 @@ int queryRow(CellRef focus, int tokens) {
   switch (focus.tensor) {
     case TensorId::k:
     case TensorId::v:
+    case TensorId::x_kv:
+    case TensorId::x_kv_positioned:
+    case TensorId::k_rotated:
+    case TensorId::w_a:
+    case TensorId::u_a:
+    case TensorId::v_a:
     case TensorId::w_q:
     case TensorId::w_k:
     case TensorId::w_v:
@@ -28,7 +34,21 @@ bool isPair(TensorId id) {
   return id == TensorId::weights || id == TensorId::scores || id == TensorId::masked || id == TensorId::raw;
 }
 
+// The mean that the board shows in place of one head's weight.
+Explanation explainMean(const Context& c, CellRef focus) {
+  const int decimals = c.state.decimals;
+  Explanation e;
+  e.title = "mean W[" + std::to_string(focus.row + 1) + ", " + std::to_string(focus.col + 1) + "] = " +
+            formatNumber(static_cast<double>(c.weight(focus.row, focus.col)), decimals);
+  for (int h = 0; h < c.state.heads; ++h) {
+    const double w = static_cast<double>(c.trace.weights.at(h, focus.row, focus.col));
+    e.terms.push_back({"head " + std::to_string(h + 1), formatNumber(w, decimals), w, {{TensorId::weights, h, focus.row, focus.col}}});
+  }
+  return e;
+}
+
 Explanation explainFocus(const Context& c, CellRef focus) {
+  if (c.state.averageHeads && focus.tensor == TensorId::weights) return explainMean(c, focus);
   // The scores on the board have the mask in them.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
   return attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, c.state.decimals);
@@ -73,12 +93,14 @@ class Inspector {
     const CellRef f = c_.focus();
     const int decimals = c_.state.decimals;
     if (f.tensor == TensorId::weights) {
-      const float w = c_.trace.weights.at(f.head, f.row, f.col);
+      const float w = c_.weight(f.row, f.col);
+      if (c_.state.averageHeads) return {"mean of " + std::to_string(c_.state.heads) + " heads", "= " + formatNumber(static_cast<double>(w), decimals)};
       if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return {"masked", "= " + formatNumber(static_cast<double>(w), decimals)};
       std::string inside = formatNumber(static_cast<double>(c_.trace.raw.at(f.head, f.row, f.col)), decimals);
-      if (c_.state.score == attention::Score::scaled) inside += " ÷ √" + std::to_string(c_.state.headDim);
+      if (c_.state.score == attention::Score::scaled) inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
+                                                                 : " × " + formatNumber(static_cast<double>(c_.state.scaleBy), 2);
       if (c_.state.temperature != 1.0f) inside += " ÷ " + formatNumber(static_cast<double>(c_.state.temperature), 2);
-      return {"= softmax(" + inside + ")", "= " + formatNumber(static_cast<double>(w), decimals)};
+      return {"= " + normalizerName(c_.state) + "(" + inside + ")", "= " + formatNumber(static_cast<double>(w), decimals)};
     }
     std::vector<std::string> lines;
     const std::size_t equals = e.title.find(" = ");
@@ -92,10 +114,10 @@ class Inspector {
     if (!m || m->cell < 12) return;
     if (row < 0) row = c_.state.tokens - 1;
     const float longest = box.width - 92;
-    for (int j = 0; j < c_.state.tokens; ++j) {
+    for (int j = 0; j < c_.state.keyTokens; ++j) {
       const Box cell = onScreen(c_.layout, c_.view, m->cellBox(j, 0));
-      const float w = c_.trace.weights.at(c_.state.focusHead, row, j);
-      const float high = std::min(22.0f, m->cell - 6), width = std::max(2.0f, longest * w);
+      const float w = c_.weight(row, j);
+      const float high = std::min(22.0f, m->cell - 6), width = std::max(2.0f, longest * std::min(w, 1.0f));
       const bool chosen = isPair(c_.focus().tensor) && c_.focus().col == j;
       list_->AddRectFilled({box.x, cell.midY() - high / 2}, {box.x + width, cell.midY() + high / 2},
                            withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
@@ -105,7 +127,7 @@ class Inspector {
     }
   }
 
-  std::string_view label(int token) const { return c_.state.labels[static_cast<std::size_t>(token)]; }
+  std::string_view label(int key) const { return document::keyLabels(c_.state)[static_cast<std::size_t>(key)]; }
 
   int lines(const Explanation& e, float width) const {
     float count = 0;
@@ -130,16 +152,16 @@ class Inspector {
   }
 
   void bars(const Box& box, int row) {
-    const int n = c_.state.tokens;
+    const int n = c_.state.keyTokens;
     const float x0 = box.x + (box.width < 460 ? 96.0f : 150.0f), width = box.right() - 18 - x0;
     const float base = box.bottom() - 30, pitch = std::min(90.0f, width / static_cast<float>(n));
     const float barWidth = std::max(1.0f, std::min(54.0f, pitch * 0.62f)), high = 56;
-    textMiddle(list_, c_.fonts.small, box.x + 18, base - 13, c_.palette.muted, "row " + std::to_string(row + 1));
+    textMiddle(list_, c_.fonts.small, box.x + 18, base - 13, c_.palette.muted, "row " + std::to_string(row + 1) + ", Σ " + formatNumber(rowSum(c_, row), 2));
     const double bits = attention::entropyBits(c_.trace, c_.state.focusHead, row);
     textMiddle(list_, c_.fonts.small, box.x + 18, base + 5, c_.palette.muted, "entropy " + formatNumber(bits, 2) + " bit");
     for (int j = 0; j < n; ++j) {
-      const float w = c_.trace.weights.at(c_.state.focusHead, row, j);
-      const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), top = base - std::max(2.0f, high * w);
+      const float w = c_.weight(row, j);
+      const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), top = base - std::max(2.0f, high * std::clamp(w, 0.0f, 1.0f));
       const bool chosen = isPair(c_.focus().tensor) && c_.focus().col == j;
       list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, base}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f),
                            std::min(2.0f, barWidth / 3));

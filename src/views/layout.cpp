@@ -14,6 +14,8 @@ constexpr float kTitle = 24;        // above a matrix
 constexpr float kBetween = 20;      // from a matrix to the one below it: column labels stand there
 constexpr float kCaption = 30;      // under the lowest matrices
 constexpr float kGap = 30;          // from a matrix to the one beside it
+constexpr float kSums = 38;         // for the row sums of the weights
+constexpr float kExtraCell = 36;
 constexpr float kArrow = 92;        // from scores to weights
 constexpr float kCardHeight = 306;
 constexpr float kHeadsPanel = 206;
@@ -28,6 +30,20 @@ float clampCell(float wanted, float limit) {
   return cell >= 8 ? std::floor(cell) : std::max(cell, 0.02f);
 }
 
+/// Has the tensor nothing to do with one head more than with another?
+bool isOfAllHeads(TensorId id) {
+  switch (id) {
+    case TensorId::x:
+    case TensorId::x_kv:
+    case TensorId::positions:
+    case TensorId::x_positioned:
+    case TensorId::x_kv_positioned:
+    case TensorId::concat:
+    case TensorId::output: return true;
+    default: return false;
+  }
+}
+
 class Builder {
  public:
   explicit Builder(const LayoutInput& input) : in_(input) {}
@@ -40,7 +56,7 @@ class Builder {
     }
     wide();
     // Where all of it side by side makes numbers unreadable that would be readable one below the other.
-    const bool small = out_.matrices.front().cell < kNumberCell && in_.tokens <= 16;
+    const bool small = out_.matrices.front().cell < kNumberCell && std::max(in_.tokens, in_.keyTokens) <= 16;
     if (small) {
       out_ = Layout{};
       frame();
@@ -81,23 +97,23 @@ class Builder {
     const float area = std::min(out_.board.width, kContentWidth);
     const float margin = std::max(24.0f, (out_.board.width - area) / 2);
     const float labels = std::max(36.0f, in_.labelWidth + 14);
-    const int n = in_.tokens, d = in_.headDim, m = in_.modelDim;
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
 
     const int first = projected() ? std::max(m, d) : 0;         // X, with W_K above it
-    const int third = projected() ? std::max(n, d) : n;         // weights, with W_V above them
+    const int third = projected() ? std::max(keys, e) : keys;   // weights, with W_V above them
     // V stands above the output, where its columns go down into it; a long one beside it, to save the height.
-    const bool valueBeside = n > kLong;
-    const int cells = first + d + n + third + d + (projected() ? m : 0) + (valueBeside ? d : 0);
-    const float gaps = labels + (projected() ? kGap : 0) + kGap + kArrow + kGap + labels + (projected() ? 8.0f : 0) + 24 +
+    const bool valueBeside = keys > kLong;
+    const int cells = first + d + keys + third + e + (projected() ? m : 0) + (valueBeside ? e : 0);
+    const float gaps = labels + (projected() ? kGap : 0) + kGap + kArrow + kSums + labels + (projected() ? 8.0f : 0) + 24 +
                        (valueBeside ? kGap : 0);
     // W_Q, W_K and W_V stand above something with a title or labels of its own.
     const float lift = projected() ? kBetween : 0;
-    const int above = std::max({d, valueBeside ? 0 : n, projected() ? m : 0});
+    const int above = std::max({d, valueBeside ? 0 : keys, projected() ? m : 0});
     const float cards = in_.arcs || in_.inspector ? kCardHeight + 40 : 0;
     const float fixedHeight = 8 + kTitle + lift + kBetween + kCaption + 16 + cards;
     auto byWidth = [&](float heads) { return (area - 2 * 24 - gaps - heads) / static_cast<float>(cells); };
     // Thumbnails stand at the right; where that would make the cells small, in the free place above the weights.
-    const bool headsAbove = in_.headsPanel && !projected() && !valueBeside && byWidth(kHeadsPanel) < kReadableCell && n >= 6 && in_.heads <= 8;
+    const bool headsAbove = in_.headsPanel && !projected() && !valueBeside && byWidth(kHeadsPanel) < kReadableCell && keys >= 6 && in_.thumbnails <= 8;
     const float heads = in_.headsPanel && !headsAbove ? kHeadsPanel : 0;
     const float fixedWidth = gaps + heads;
     const float byHeight = (out_.board.height - fixedHeight) / static_cast<float>(above + n);
@@ -107,7 +123,7 @@ class Builder {
     const float used = static_cast<float>(cells) * c + fixedWidth;
     const float spare = std::max(0.0f, (area - 48 - used) / 2);
     float x = margin + std::min(spare, 56.0f) + labels;
-    const float upper = std::max(static_cast<float>(std::max(d, valueBeside ? 0 : n)) * c, projected() ? static_cast<float>(m) * c + lift : 0);
+    const float upper = std::max(static_cast<float>(std::max(d, valueBeside ? 0 : keys)) * c, projected() ? static_cast<float>(m) * c + lift : 0);
     const float y0 = 8 + kTitle + upper + kBetween;  // top of the lower row
     const float base = y0 - kBetween;                                       // bottom of the upper row
     auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
@@ -121,39 +137,41 @@ class Builder {
     auto& q = place(TensorId::q, x, y0, n, d, c, "Q", projected() ? "Q = X·W_Q" : "drag a cell, or double-click to type");
     q.labelsLeft = !projected();
     x += static_cast<float>(d) * c + kGap;
-    auto& k = place(TensorId::k, x, aboveY(d), d, n, c, "K^T");
+    auto& k = place(TensorId::k, x, aboveY(d), d, keys, c, "K^T");
     k.labelsBelow = true;
-    place(TensorId::scores, x, y0, n, n, c, "", "S = Q·K^T / √d_k + mask");
-    x += static_cast<float>(n) * c;
+    place(TensorId::scores, x, y0, n, keys, c, "", "S");
+    x += static_cast<float>(keys) * c;
     out_.arrow = {x, y0, kArrow, static_cast<float>(n) * c};
     x += kArrow;
-    auto& w = place(TensorId::weights, x, y0, n, n, c, "", "W = softmax(S), rows sum to 1");
-    w.labelsAbove = true;
-    if (projected()) place(TensorId::w_v, x, aboveY(m) - lift, m, d, c, "W_V");
+    auto& w = place(TensorId::weights, x, y0, n, keys, c, "", "W");
+    w.labelsAbove = true, w.sums = true;
+    if (projected()) place(TensorId::w_v, x, aboveY(m) - lift, m, e, c, "W_V");
     const float weightsX = x;
-    x += static_cast<float>(third) * c + kGap;
+    x += static_cast<float>(third) * c + kSums;
     if (valueBeside) {
-      place(TensorId::head_output, x, y0, n, d, c, "O", "O = W·V");
-      x += static_cast<float>(d) * c + kGap;
-      place(TensorId::v, x, y0, n, d, c, "V").labelsRight = true;
+      place(TensorId::head_output, x, y0, n, e, c, "O", "O = W·V");
+      x += static_cast<float>(e) * c + kGap;
+      place(TensorId::v, x, y0, keys, e, c, "V").labelsRight = true;
     } else {
-      place(TensorId::v, x, aboveY(n), n, d, c, "V").labelsRight = true;
-      place(TensorId::head_output, x, y0, n, d, c, "", "O = W·V");
+      place(TensorId::v, x, aboveY(keys), keys, e, c, "V").labelsRight = true;
+      place(TensorId::head_output, x, y0, n, e, c, "", "O = W·V");
     }
-    x += static_cast<float>(d) * c + labels;
+    const float lower = y0 + static_cast<float>(valueBeside ? std::max(n, keys) : n) * c;
+    x += static_cast<float>(e) * c + labels;
     if (projected()) {
       x += 8;
-      place(TensorId::w_o, x, aboveY(d), d, m, c, "W_O");
+      place(TensorId::w_o, x, aboveY(e), e, m, c, "W_O");
       place(TensorId::output, x, y0, n, m, c, "", "output of all heads");
       x += static_cast<float>(m) * c + 24;
     }
     if (headsAbove) {
-      out_.heads = {weightsX, 12, static_cast<float>(n) * c, y0 - 12 - 32};
+      out_.heads = {weightsX, 12, static_cast<float>(keys) * c, y0 - 12 - 32};
     } else if (in_.headsPanel) {
       const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - heads - 16);
-      out_.heads = {left, 28, heads, y0 + static_cast<float>(n) * c - 28};
+      out_.heads = {left, 28, heads, lower - 28};
     }
-    float y = y0 + static_cast<float>(n) * c + kCaption + 16;
+    float y = lower + kCaption + 16;
+    if (!in_.extras.empty()) y = lines(extraItems(), margin + 8 + labels, y, out_.board.width - margin - 8, labels, std::max(c, kExtraCell)) + 8;
     cardsBelow(margin + 8, out_.board.width - 2 * margin - 16, y);
   }
 
@@ -172,30 +190,30 @@ class Builder {
 
   // A small embed or a phone: Q, Kᵀ and the weights first; everything else further down.
   void compact() {
-    const int n = in_.tokens, d = in_.headDim;
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim;
     const float width = out_.board.width;
     const bool beside = in_.inspector && width >= 560;
     const float labels = std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f);
     const float gap = 23, between = in_.width < 600 ? 29 : 30;
     const float panel = beside ? 224 : 0;
     const float left = in_.width < 600 ? 6 : 14;
-    const float byWidth = (width - left - labels - gap - panel - 12) / static_cast<float>(n + d);
+    const float byWidth = (width - left - labels - gap - panel - 12) / static_cast<float>(keys + d);
     const float byHeight = (out_.board.height - 34 - between - 22) / static_cast<float>(n + d);
     const float limit = in_.width < 600 ? 40.0f : 44.0f;
     const float c = clampCell(beside ? std::min(byWidth, std::max(byHeight, kReadableCell - 2)) : byWidth, limit);
 
-    const float used = labels + gap + static_cast<float>(n + d) * c + panel;
+    const float used = labels + gap + static_cast<float>(keys + d) * c + panel;
     const float x0 = std::max(left, std::min((width - used) / 2, 64.0f)) + labels;
     const float xk = x0 + static_cast<float>(d) * c + gap;
     const float yk = in_.width < 600 ? 40.0f : 34.0f;
     const float y0 = yk + static_cast<float>(d) * c + between;
     place(TensorId::q, x0, y0, n, d, c, "Q").labelsLeft = true;
-    auto& k = place(TensorId::k, xk, yk, d, n, c, "K^T");
+    auto& k = place(TensorId::k, xk, yk, d, keys, c, "K^T");
     k.labelsBelow = true;
-    place(TensorId::weights, xk, y0, n, n, c, "");
+    place(TensorId::weights, xk, y0, n, keys, c, "");
     float y = y0 + static_cast<float>(n) * c + 24;
     if (beside) {
-      const float x = xk + static_cast<float>(n) * c + 26;
+      const float x = xk + static_cast<float>(keys) * c + 26;
       out_.inspectorIsBrief = true;
       out_.inspector = {x, yk - 4, width - x - 16, y - yk};
     }
@@ -208,7 +226,7 @@ class Builder {
     // Side by side where there is room for two, else the arithmetic first.
     const bool both = in_.inspector && in_.arcs && width >= 760;
     const float each = both ? (width - 16) / 2 : width;
-    const float arcsHeight = both ? kCardHeight : std::clamp(48.0f + static_cast<float>(in_.tokens) * 34.0f, 140.0f, 420.0f);
+    const float arcsHeight = both ? kCardHeight : std::clamp(48.0f + static_cast<float>(std::max(in_.tokens, in_.keyTokens)) * 34.0f, 140.0f, 420.0f);
     if (in_.arcs && both) out_.arcs = {x, y, each, arcsHeight};
     if (in_.inspector) {
       Box& card = brief ? out_.inspectorBelow : out_.inspector;
@@ -221,39 +239,76 @@ class Builder {
     }
     if (in_.headsPanel && in_.heads > 1) {
       out_.heads = {x, y, width, 0};
-      const ThumbnailGrid grid = thumbnails(out_.heads, in_.heads);
-      out_.heads.height = 28 + grid.pitchY * std::ceil(static_cast<float>(in_.heads) / static_cast<float>(grid.columns));
+      const ThumbnailGrid grid = thumbnails(out_.heads, in_.thumbnails);
+      out_.heads.height = 28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));
       y = out_.heads.bottom() + 16;
     }
     flow(x + labels, y, out_.board.width - x, labels);
   }
 
-  // The remaining matrices, from left to right, then on the next line.
+  struct Item {
+    TensorId id;
+    int rows, cols;
+    std::string_view title, caption;
+    bool labelled;
+  };
+
+  // The remaining matrices.
   void flow(float left, float y, float right, float labels) {
-    const int n = in_.tokens, d = in_.headDim, m = in_.modelDim;
-    struct Item { TensorId id; int rows, cols; std::string_view title, caption; bool labelled; };
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
     std::vector<Item> items;
     if (projected()) {
       items = {{TensorId::x, n, m, "X", "", true},       {TensorId::w_q, m, d, "W_Q", "Q = X·W_Q", false},
-               {TensorId::w_k, m, d, "W_K", "K = X·W_K", false}, {TensorId::w_v, m, d, "W_V", "V = X·W_V", false}};
+               {TensorId::w_k, m, d, "W_K", "K = X·W_K", false}, {TensorId::w_v, m, e, "W_V", "V = X·W_V", false}};
     }
-    items.push_back({TensorId::scores, n, n, "S", "S = Q·K^T / √d_k + mask", true});
-    items.push_back({TensorId::v, n, d, "V", projected() ? "V = X·W_V" : "", true});
-    items.push_back({TensorId::head_output, n, d, "O", "O = W·V", true});
+    items.push_back({TensorId::scores, n, keys, "S", "S", true});
+    items.push_back({TensorId::v, keys, e, "V", projected() ? "V = X·W_V" : "", true});
+    items.push_back({TensorId::head_output, n, e, "O", "O = W·V", true});
     if (projected()) {
-      items.push_back({TensorId::w_o, d, m, "W_O", "", false});
+      items.push_back({TensorId::w_o, e, m, "W_O", "", false});
       items.push_back({TensorId::output, n, m, "Output", "all heads · W_O", true});
     }
+    const std::vector<Item> more = extraItems();
+    items.insert(items.end(), more.begin(), more.end());
+    out_.contentHeight = lines(items, left, y, right, labels, 44) + 16;
+  }
+
+  // From left to right, then on the next line; returns the y below.
+  float lines(const std::vector<Item>& items, float left, float y, float right, float labels, float most) {
     float x = left, lineHeight = 0;
     for (const Item& item : items) {
-      const float c = clampCell((right - left) / static_cast<float>(std::max(item.cols, 1)), 44);
+      const float c = clampCell((right - left) / static_cast<float>(std::max(item.cols, 1)), most);
       const float w = std::max(static_cast<float>(item.cols) * c, 150.0f);
       if (x > left && x + w > right) x = left, y += lineHeight, lineHeight = 0;
       place(item.id, x, y + kTitle, item.rows, item.cols, c, item.title, item.caption).labelsLeft = item.labelled;
       lineHeight = std::max(lineHeight, kTitle + static_cast<float>(item.rows) * c + kCaption + 8);
       x += w + labels + 16;
     }
-    out_.contentHeight = y + lineHeight + 16;
+    return y + lineHeight;
+  }
+
+  std::vector<Item> extraItems() const {
+    std::vector<Item> items;
+    for (const Extra& extra : in_.extras) items.push_back(itemOf(extra));
+    return items;
+  }
+
+  static Item itemOf(const Extra& extra) {
+    const int r = extra.rows, c = extra.cols;
+    switch (extra.tensor) {
+      case TensorId::x_kv: return {extra.tensor, r, c, "X of the keys", "K and V are made of it", true};
+      case TensorId::w_a: return {extra.tensor, r, c, "W_a", "what turns the query", false};
+      case TensorId::u_a: return {extra.tensor, r, c, "U_a", "what turns the key", false};
+      case TensorId::v_a: return {extra.tensor, r, c, "v_a", "how much each column counts", false};
+      case TensorId::positions: return {extra.tensor, r, c, "Positions", "the same for every sentence", true};
+      case TensorId::x_positioned: return {extra.tensor, r, c, "X + positions", "", true};
+      case TensorId::x_kv_positioned: return {extra.tensor, r, c, "X of the keys + positions", "", true};
+      case TensorId::q_rotated: return {extra.tensor, r, c, "Q, turned", "pairs of columns, by position", true};
+      case TensorId::k_rotated: return {extra.tensor, r, c, "K, turned", "pairs of columns, by position", true};
+      case TensorId::softcapped: return {extra.tensor, r, c, "Capped scores", "c·tanh(s / c)", true};
+      case TensorId::biased: return {extra.tensor, r, c, "Scores + bias", "−slope × distance", true};
+      default: return {extra.tensor, r, c, attention::name(extra.tensor), "", true};
+    }
   }
 
   const LayoutInput& in_;
@@ -261,6 +316,36 @@ class Builder {
 };
 
 }  // namespace
+
+Slice sliceOf(const document::Settings& s, TensorId id) {
+  const int head = s.focusHead, kvHead = head / (s.heads / s.kvHeads);
+  switch (id) {
+    case TensorId::w_q: return {0, 0, head * s.headDim};
+    case TensorId::w_k: return {0, 0, kvHead * s.headDim};
+    case TensorId::w_v: return {0, 0, kvHead * s.valueDim};
+    case TensorId::w_o: return {0, head * s.valueDim, 0};
+    case TensorId::k:
+    case TensorId::v:
+    case TensorId::k_rotated: return {kvHead, 0, 0};
+    default: return {isOfAllHeads(id) ? 0 : head, 0, 0};
+  }
+}
+
+int headShowing(const document::Settings& s, TensorId id, int head, int row, int col) {
+  const int group = s.heads / s.kvHeads, here = s.focusHead;
+  const auto queryHeadOf = [&](int kvHead) { return here / group == kvHead ? here : kvHead * group; };
+  switch (id) {
+    case TensorId::w_q: return col / s.headDim;
+    case TensorId::w_k: return queryHeadOf(col / s.headDim);
+    case TensorId::w_v: return queryHeadOf(col / s.valueDim);
+    case TensorId::w_o: return row / s.valueDim;
+    case TensorId::k:
+    case TensorId::v:
+    case TensorId::k_rotated: return queryHeadOf(head);
+    case TensorId::concat: return col / s.valueDim;
+    default: return isOfAllHeads(id) ? here : head;
+  }
+}
 
 Box MatrixPlace::cellBox(int row, int col) const {
   const int down = transposed ? col : row, across = transposed ? row : col;

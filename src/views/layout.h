@@ -20,11 +20,28 @@ struct Box {
   bool empty() const { return width <= 0 || height <= 0; }
 };
 
+/// Which rows and columns of a tensor the board shows: projections hold all heads side by side, the board one of them,
+/// and a key head serves several query heads.
+struct Slice {
+  int head = 0, firstRow = 0, firstCol = 0;
+};
+Slice sliceOf(const document::Settings& settings, attention::TensorId id);
+/// The query head that must be in focus for that cell to be on the board; the one in focus where it is there already.
+int headShowing(const document::Settings& settings, attention::TensorId id, int head, int row, int col);
+
+/// A matrix beside the usual ones: a step that only some layers have.
+struct Extra {
+  attention::TensorId tensor = attention::TensorId::w_a;
+  int rows = 0, cols = 0;
+};
+
 /// What the layout depends on.
 struct LayoutInput {
   float width = 0, height = 0;
   document::Mode mode = document::Mode::qkv;
-  int tokens = 1, heads = 1, headDim = 1, modelDim = 1;
+  int tokens = 1, keyTokens = 1, heads = 1, headDim = 1, valueDim = 1, modelDim = 1;
+  std::vector<Extra> extras;
+  int thumbnails = 1;  ///< one a head, and one for their mean
   int decimals = 2;
   float labelWidth = 30;  ///< of the widest token label
   bool header = true, side = true, headsPanel = true, arcs = true, inspector = true;  ///< false: hidden by the page
@@ -38,6 +55,7 @@ struct MatrixPlace {
   Box box;                   ///< of the cells, in content coordinates
   float cell = 0;            ///< pitch
   bool labelsLeft = false, labelsRight = false, labelsBelow = false, labelsAbove = false;
+  bool sums = false;         ///< row sums stand at the right
   std::string_view title, caption;
 
   /// The box of one cell, by row and column of the tensor (not as shown).

@@ -30,6 +30,14 @@ void help(Context& context);
 /// The sentence at the bottom.
 void notice(Context& context);
 
+/// What the formulas under the scores and the weights say, and the word above the arrow between them.
+std::string scoreFormula(const document::Settings& settings);
+std::string weightFormula(const document::Settings& settings);
+std::string normalizerName(const document::Settings& settings);
+/// The sum of a row of weights as they are on the board; should it be 1 with this normaliser?
+double rowSum(const Context& context, int query);
+bool sumsToOne(const document::Settings& settings);
+
 /// Content to window coordinates of the scrolled board.
 Box onScreen(const Layout& layout, const ViewState& view, Box content);
 /// The largest scroll that makes sense.

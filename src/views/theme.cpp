@@ -75,11 +75,20 @@ const Palette& palette(bool dark) {
   return dark ? night : light;
 }
 
+bool isOfKeys(TensorId id) {
+  return id == TensorId::k || id == TensorId::v || id == TensorId::x_kv || id == TensorId::x_kv_positioned ||
+         id == TensorId::k_rotated;
+}
+
 ImU32 hue(const Palette& palette, TensorId id) {
   switch (id) {
     case TensorId::q:
+    case TensorId::q_rotated:
+    case TensorId::w_a:
     case TensorId::w_q: return palette.query;
     case TensorId::k:
+    case TensorId::k_rotated:
+    case TensorId::u_a:
     case TensorId::w_k: return palette.key;
     case TensorId::v:
     case TensorId::w_v: return palette.value;

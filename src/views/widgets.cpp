@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace views {
 namespace {
@@ -137,7 +138,7 @@ float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float mid
   };
   std::size_t from = 0;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const bool raised = words[i] == '^', lowered = words[i] == '_' && i > 0 && words[i - 1] == 'W';
+    const bool raised = words[i] == '^', lowered = words[i] == '_' && i > 0 && std::strchr("WUv", words[i - 1]) != nullptr;
     if (!raised && !lowered) continue;
     put(font, midY, words.substr(from, i - from));
     put(small, midY + (raised ? -4.0f : 4.0f), words.substr(i + 1, 1));
@@ -292,6 +293,17 @@ void Widgets::endMenu() {
   ImGui::PopStyleVar();
   ImGui::EndPopup();
   list_ = ImGui::GetWindowDrawList();
+}
+
+bool Widgets::disclosure(std::string_view name, Box row, std::string_view value, bool open) {
+  const bool pressed = hit(name, row);
+  const Palette& p = c_.palette;
+  const ImU32 color = ImGui::IsItemHovered() ? p.text : p.muted;
+  textRight(list_, c_.fonts.small, row.right() - 16, row.midY(), color, value);
+  const ImVec2 c{row.right() - 6, row.midY()};
+  if (open) list_->AddTriangleFilled({c.x - 3.5f, c.y + 2}, {c.x, c.y - 2.5f}, {c.x + 3.5f, c.y + 2}, color);
+  else caret(list_, c, color);
+  return pressed;
 }
 
 bool Widgets::slider(std::string_view name, Box box, float& position) {

@@ -42,6 +42,10 @@ class Widgets {
   void endMenu();
   /// A value on a track between 0 and 1; true while it is moved.
   bool slider(std::string_view name, Box box, float& position);
+  /// A row that shows or hides those below it; `value` and a caret stand at its right.
+  bool disclosure(std::string_view name, Box row, std::string_view value, bool open);
+  /// A place that can be clicked; draws nothing.
+  bool area(std::string_view name, Box box) { return hit(name, box); }
   /// Text that opens a field when clicked.
   bool field(std::string_view name, Box box, std::string_view content);
 

@@ -67,9 +67,27 @@ TEST_CASE("layout: nothing overlaps at any size") {
           LayoutInput in;
           in.width = size[0], in.height = size[1];
           in.mode = mode;
-          in.tokens = tokens, in.heads = tokens % 3 + 1, in.headDim = headDim, in.modelDim = headDim + 1;
+          in.tokens = in.keyTokens = tokens, in.heads = tokens % 3 + 1, in.headDim = in.valueDim = headDim, in.modelDim = headDim + 1;
           checkLayout(in);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("layout: nothing overlaps with two sequences, d_v of its own and the steps of every mechanism") {
+  using attention::TensorId;
+  for (const float width : {320.0f, 390.0f, 640.0f, 900.0f, 1100.0f, 1440.0f, 2560.0f}) {
+    for (const document::Mode mode : {document::Mode::qkv, document::Mode::x}) {
+      for (const int tokens : {1, 3, 7, 14}) {
+        LayoutInput in;
+        in.width = width, in.height = 800;
+        in.mode = mode;
+        in.tokens = tokens, in.keyTokens = 15 - tokens, in.heads = in.thumbnails = 5;
+        in.headDim = 4, in.valueDim = 6, in.modelDim = 5;
+        in.extras = {{TensorId::w_a, 4, 4}, {TensorId::u_a, 4, 4}, {TensorId::v_a, 1, 4}, {TensorId::x_kv, 15 - tokens, 5},
+                     {TensorId::positions, tokens, 5}, {TensorId::biased, tokens, 15 - tokens}};
+        checkLayout(in);
       }
     }
   }
@@ -78,7 +96,7 @@ TEST_CASE("layout: nothing overlaps at any size") {
 TEST_CASE("layout: rows of Q, S, W and O and columns of Kᵀ and S line up") {
   for (const float width : {1100.0f, 1440.0f, 2560.0f}) {
     LayoutInput in;
-    in.width = width, in.height = 900, in.tokens = 4, in.heads = 2, in.headDim = 3, in.modelDim = 3;
+    in.width = width, in.height = 900, in.tokens = 4, in.keyTokens = 5, in.heads = 2, in.headDim = 3, in.valueDim = 2, in.modelDim = 3;
     const Layout l = layout(in);
     const MatrixPlace &q = *l.find(attention::TensorId::q), &k = *l.find(attention::TensorId::k);
     const MatrixPlace &s = *l.find(attention::TensorId::scores), &w = *l.find(attention::TensorId::weights);
@@ -96,7 +114,7 @@ TEST_CASE("layout: rows of Q, S, W and O and columns of Kᵀ and S line up") {
 
 TEST_CASE("layout: what the page hides leaves no gap") {
   LayoutInput in;
-  in.width = 1440, in.height = 900, in.tokens = 4, in.heads = 2, in.headDim = 3, in.modelDim = 3;
+  in.width = 1440, in.height = 900, in.tokens = in.keyTokens = 4, in.heads = 2, in.headDim = in.valueDim = 3, in.modelDim = 3;
   in.header = in.side = in.headsPanel = in.arcs = in.inspector = false;
   const Layout l = layout(in);
   CHECK(l.board.x == 0);
