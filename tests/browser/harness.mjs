@@ -6,6 +6,7 @@ import {createServer} from 'node:http';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
 import sirv from 'sirv';
+import {checkLayer} from './arithmetic.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const SITE = process.env.SITE ?? here('../../build/site');
@@ -83,6 +84,11 @@ export async function start(options) {
 }
 
 // ---------------------------------------------------------------- the board
+
+const TENSORS = ['q', 'k', 'v', 'x', 'x_kv', 'w_q', 'w_k', 'w_v', 'w_o', 'w_a', 'u_a', 'v_a', 'masked', 'weights', 'head_output', 'output'];
+const OPTIONS = ['mode', 'tokens', 'key_tokens', 'heads', 'kv_heads', 'd_k', 'd_v', 'cross', 'causal', 'causal_offset', 'window_left',
+  'window_right', 'prefix', 'key_length', 'pattern_local', 'pattern_dilation', 'pattern_stride', 'pattern_block', 'pattern_global',
+  'pattern_random', 'mask_after_softmax', 'score', 'scale', 'softcap', 'temperature', 'normalizer', 'position', 'hidden_heads'];
 
 export class Board {
   constructor(page, selector, logs = {}) {
@@ -172,62 +178,22 @@ export class Board {
 
   /** Every number on the board is what plain arithmetic gives for the inputs and options it says it has. */
   async check() {
-    const names = ['q', 'k', 'v', 'weights', 'head_output', 'output', 'x', 'w_q', 'w_k', 'w_v', 'w_o'];
-    const [state, ...tensors] = await Promise.all([this.call('getState'), ...names.map((name) => this.tensor(name))]);
-    checkNumbers(state, Object.fromEntries(names.map((name, i) => [name, tensors[i]])));
+    const {options, mask, tensors} = await this.page.evaluate(([selector, names, optionNames]) => {
+      const element = document.querySelector(selector);
+      const found = (name) => {
+        const tensor = element.getTensor(name);
+        return tensor && {data: Array.from(tensor.data), shape: tensor.shape};
+      };
+      return {options: optionNames.map((name) => [name, element.get(name)]), mask: element.getState().mask,
+        tensors: names.map((name) => [name, found(name)])};
+    }, [this.selector, TENSORS, OPTIONS]);
+    const t = Object.fromEntries(tensors.filter(([, tensor]) => tensor).map(([name, {data, shape}]) =>
+      [name, {shape, at: (head, row, col) => data[(head * shape[1] + row) * shape[2] + col]}]));
+    checkLayer({...Object.fromEntries(options), mask}, t);
   }
 
   async close() {
     await this.page.context().close();
     assert.deepEqual(this.complaints, [], 'the console of the page is free of errors');
-  }
-}
-
-// ---------------------------------------------------------------- a few lines of plain arithmetic
-
-const near = (got, want, bound, what) =>
-  assert.ok(Math.abs(got - want) <= bound * Math.max(1, Math.abs(want)), `${what} is ${got}, and should be ${want}`);
-
-/** The columns of a product that belong to one head. */
-const project = (x, w, head, row, col, width) => {
-  let sum = 0;
-  for (let i = 0; i < w.shape[1]; i++) sum += x.at(0, row, i) * w.at(0, i, head * width + col);
-  return sum;
-};
-
-export function checkNumbers(state, t) {
-  const [heads, tokens, width] = t.q.shape;
-  const isVisible = (i, j) => (!state.causal || j <= i) && (!state.mask || state.mask.data.flat()[i * tokens + j]);
-  const projected = state.mode === 'x';
-  const input = (name, h, i, c) => projected ? project(t.x, t[`w_${name}`], h, i, c, width) : t[name].at(h, i, c);
-  for (let h = 0; h < heads; h++) {
-    for (let i = 0; i < tokens; i++) {
-      const scores = Array.from({length: tokens}, (_, j) => {
-        let dot = 0;
-        for (let c = 0; c < width; c++) dot += input('q', h, i, c) * input('k', h, j, c);
-        return isVisible(i, j) ? dot * (state.scale ? 1 / Math.sqrt(width) : 1) / state.temperature : -Infinity;
-      });
-      const most = Math.max(...scores);
-      const powers = scores.map((s) => s === -Infinity ? 0 : Math.exp(s - most));
-      const sum = powers.reduce((a, b) => a + b, 0);
-      const weights = powers.map((p) => sum === 0 ? 0 : p / sum);
-      weights.forEach((w, j) => near(t.weights.at(h, i, j), w, 2e-5, `weights[${h},${i},${j}]`));
-      for (let c = 0; c < width; c++) {
-        near(t.head_output.at(h, i, c), weights.reduce((a, w, j) => a + w * input('v', h, j, c), 0), 1e-4, `head_output[${h},${i},${c}]`);
-      }
-    }
-  }
-  checkOutput(t, projected);
-}
-
-function checkOutput({output, head_output: of, w_o: wO}, projected) {
-  const [, tokens, width] = of.shape;
-  for (let i = 0; i < tokens; i++) {
-    const joined = (c) => of.at(Math.floor(c / width), i, c % width);
-    for (let c = 0; c < output.shape[2]; c++) {
-      let want = projected ? 0 : joined(c);
-      for (let k = 0; projected && k < wO.shape[1]; k++) want += joined(k) * wO.at(0, k, c);
-      near(output.at(0, i, c), want, 1e-4, `output[${i},${c}]`);
-    }
   }
 }

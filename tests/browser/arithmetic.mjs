@@ -1,0 +1,129 @@
+// The layer in plain double-precision arithmetic, from the equations of the papers, for what the board says it has.
+import assert from 'node:assert/strict';
+
+const near = (got, want, bound, what) =>
+  assert.ok(Math.abs(got - want) <= bound * Math.max(1, Math.abs(want)), `${what} is ${got}, and should be ${want}`);
+
+const sum = (list) => list.reduce((a, b) => a + b, 0);
+const dot = (a, b) => sum(a.map((x, c) => x * b[c]));
+const range = (count) => Array.from({length: count}, (_, i) => i);
+const row = (tensor, head, i) => range(tensor.shape[2]).map((c) => tensor.at(head, i, c));
+const times = (matrix, head, vector) => range(matrix.shape[2]).map((c) => sum(vector.map((x, r) => x * matrix.at(head, r, c))));
+
+// Vaswani et al. 2017, section 3.5.
+const sinusoid = (position, width) => range(width).map((c) => {
+  const angle = position / 10000 ** ((c - c % 2) / width);
+  return c % 2 ? Math.cos(angle) : Math.sin(angle);
+});
+// Su et al. 2021, equation 34.
+const turned = (vector, position) => vector.map((x, c) => {
+  const angle = position / 10000 ** ((c - c % 2) / vector.length);
+  return c % 2 ? vector[c - 1] * Math.sin(angle) + x * Math.cos(angle) : x * Math.cos(angle) - vector[c + 1] * Math.sin(angle);
+});
+
+/** Q, K and V, a list of rows for each head. */
+function inputs(s, t) {
+  const positioned = (x) => range(x.shape[1]).map((i) => {
+    const values = row(x, 0, i);
+    return s.position === 'sinusoidal' ? values.map((v, c) => v + sinusoid(i, values.length)[c]) : values;
+  });
+  const made = (name, x, heads, width) => range(heads).map((h) => x.map((values) =>
+    times(t[`w_${name}`], 0, values).slice(h * width, (h + 1) * width)));
+  const given = (tensor) => range(tensor.shape[0]).map((h) => range(tensor.shape[1]).map((i) => row(tensor, h, i)));
+  let [q, k, v] = [t.q, t.k, t.v].map(given);
+  if (s.mode === 'x') {
+    const own = positioned(t.x), other = s.cross ? positioned(t.x_kv) : own;
+    q = made('q', own, s.heads, s.d_k), k = made('k', other, s.kv_heads, s.d_k), v = made('v', other, s.kv_heads, s.d_v);
+  }
+  if (s.position === 'rotary') {
+    q = q.map((head) => head.map((x, i) => turned(x, i + s.causal_offset)));
+    k = k.map((head) => head.map((x, j) => turned(x, j)));
+  }
+  return {q, k, v};
+}
+
+function score(s, t, h, q, k) {
+  const length = (x) => Math.sqrt(dot(x, x));
+  switch (s.score) {
+    case 'dot': return dot(q, k);
+    case 'scaled': return dot(q, k) * (s.scale === true ? 1 / Math.sqrt(s.d_k) : s.scale);
+    case 'general': return dot(times(t.w_a, h, q), k);  // Luong et al. 2015, equation 8
+    case 'additive': {  // Bahdanau et al. 2015, appendix A.1.2; W_a q as a column is q W_aᵀ as a row
+      const side = (matrix, x) => range(matrix.shape[1]).map((r) => dot(row(matrix, h, r), x));
+      const a = side(t.w_a, q), b = side(t.u_a, k);
+      return dot(row(t.v_a, h, 0), a.map((x, c) => Math.tanh(x + b[c])));
+    }
+    case 'cosine': return length(q) * length(k) === 0 ? 0 : dot(q, k) / (length(q) * length(k));
+    default: throw new Error(`what is a score of ${s.score}?`);
+  }
+}
+
+function inPattern(s, t, i, j) {
+  const {pattern_local: local, pattern_dilation: dilation, pattern_stride: stride, pattern_block: block, pattern_global: global} = s;
+  if (!local && !stride && !block && !global && !s.pattern_random) return true;
+  return (local && Math.abs(i - j) < local * dilation && (i - j) % dilation === 0) || (stride && (i - j) % stride === 0) ||
+    (block && Math.floor(i / block) === Math.floor(j / block)) || (global && (i < global || j < global)) ||
+    (s.pattern_random && Number.isFinite(t.masked.at(0, i, j)));  // drawn by lot: taken from the board
+}
+
+function isVisible(s, t, i, j) {
+  const here = i + s.causal_offset;
+  return (!s.causal || j <= here || j < s.prefix) && (s.window_left < 0 || j >= here - s.window_left) &&
+    (s.window_right < 0 || j <= here + s.window_right) && (s.key_length < 0 || j < s.key_length) &&
+    Boolean(inPattern(s, t, here, j)) && (!s.mask || s.mask.data.flat()[i * s.key_tokens + j]);
+}
+
+// Martins and Astudillo 2016, algorithm 1.
+function sparsemax(scores) {
+  const sorted = scores.filter(Number.isFinite).sort((a, b) => b - a);
+  const support = sorted.filter((z, k) => 1 + (k + 1) * z > sum(sorted.slice(0, k + 1)));
+  const threshold = (sum(support) - 1) / support.length;
+  return scores.map((z) => Math.max(z - threshold, 0));
+}
+
+function weigh(normalizer, scores) {
+  const most = Math.max(...scores);
+  if (most === -Infinity) return scores.map(() => 0);
+  switch (normalizer) {
+    case 'softmax': {
+      const powers = scores.map((z) => Math.exp(z - most));
+      return powers.map((p) => p / sum(powers));
+    }
+    case 'sparsemax': return sparsemax(scores);
+    case 'sigmoid': return scores.map((z) => 1 / (1 + Math.exp(-z)));
+    case 'relu': return scores.map((z) => Math.max(z, 0));
+    case 'hardmax': return scores.map((_, j) => j === scores.indexOf(most) ? 1 : 0);
+    case 'none': return scores.map((z) => z === -Infinity ? 0 : z);
+    default: throw new Error(`what is a normalizer of ${normalizer}?`);
+  }
+}
+
+/** Throws where a weight or an output differs. `s` has every option, `t` every tensor that there is. */
+export function checkLayer(s, t) {
+  const {q, k, v} = inputs(s, t);
+  const joined = range(s.tokens).map(() => []);
+  for (let h = 0; h < s.heads; h++) {
+    const g = Math.floor(h / (s.heads / s.kv_heads));
+    for (let i = 0; i < s.tokens; i++) {
+      const scores = k[g].map((key, j) => {
+        let z = score(s, t, h, q[h][i], key);
+        if (s.softcap > 0) z = s.softcap * Math.tanh(z / s.softcap);
+        if (s.position === 'alibi') z -= 2 ** (-8 * (h + 1) / s.heads) * Math.abs(i + s.causal_offset - j);  // Press et al. 2022
+        return z / s.temperature;
+      });
+      const seen = scores.map((_, j) => isVisible(s, t, i, j));
+      const late = s.mask_after_softmax;
+      const weights = weigh(s.normalizer, scores.map((z, j) => seen[j] || late ? z : -Infinity)).map((w, j) => seen[j] ? w : 0);
+      weights.forEach((w, j) => near(t.weights.at(h, i, j), w, 2e-5, `weights[${h},${i},${j}]`));
+      for (let c = 0; c < s.d_v; c++) {
+        const value = sum(weights.map((w, j) => w * v[g][j][c]));
+        near(t.head_output.at(h, i, c), value, 1e-4, `head_output[${h},${i},${c}]`);
+        joined[i].push(s.hidden_heads.includes(h) ? 0 : value);
+      }
+    }
+  }
+  joined.forEach((values, i) => {
+    const output = s.mode === 'x' ? times(t.w_o, 0, values) : values;
+    output.forEach((want, c) => near(t.output.at(0, i, c), want, 1e-4, `output[${i},${c}]`));
+  });
+}
