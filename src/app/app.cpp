@@ -445,6 +445,7 @@ void App::frame() {
   p.lastPlaces.swap(p.places);
   p.places.clear();
   views::Context context = p.context(layout, palette, fonts, wishes);
+  context.derive();
 
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(io.DisplaySize);
@@ -701,7 +702,7 @@ Result<std::string> App::explain(std::string_view name, int head, int row, int c
                      std::to_string(col) + "]" + (t ? "" : " in this input mode") + "."};
   }
   const attention::Explanation e = attention::explain(p.spec, p.inputs, p.engine.trace(), {*id, head, row, col},
-                                                      p.document.state().labels, p.document.state().decimals);
+                                                      p.document.state().labels, document::keyLabels(p.document.state()), p.document.state().decimals);
   std::string json = "{\"text\":" + quoted(e.text()) + ",\"terms\":[";
   for (const attention::Term& term : e.terms) {
     json += (&term == e.terms.data() ? "" : ",") + ("{\"label\":" + quoted(term.label) + ",\"text\":" + quoted(term.text)) +

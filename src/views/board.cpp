@@ -105,19 +105,9 @@ class BoardView {
     return size;
   }
 
-  // The mean of all heads, where that is what the board shows.
-  const Tensor& meanWeights() {
-    const Tensor& w = c_.trace.weights;
-    mean_.reshape(1, w.rows(), w.cols());
-    for (int i = 0; i < w.rows(); ++i) {
-      for (int j = 0; j < w.cols(); ++j) mean_.at(0, i, j) = c_.weight(i, j);
-    }
-    return mean_;
-  }
-
   void matrix(const MatrixPlace& m) {
     const bool mean = m.tensor == TensorId::weights && c_.state.averageHeads;
-    const Tensor* tensor = mean ? &meanWeights() : c_.tensor(shownTensor(m.tensor));
+    const Tensor* tensor = mean ? &c_.view.derived.mean : c_.tensor(shownTensor(m.tensor));
     if (!tensor || tensor->empty()) return;
     const Box box = onScreen(c_.layout, c_.view, m.box);
     const Box& board = c_.layout.board;
@@ -380,7 +370,6 @@ class BoardView {
   Context& c_;
   ImDrawList* list_;
   std::vector<Region> strong_, weak_;
-  Tensor mean_;
   float captionY_ = -1, captionEnd_ = 0;
 };
 

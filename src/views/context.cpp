@@ -1,5 +1,7 @@
 #include "views/context.h"
 
+#include "attention/mask.h"
+
 namespace views {
 
 bool listed(std::string_view list, std::string_view name) {
@@ -28,10 +30,27 @@ CellRef Context::focus() const {
 }
 
 float Context::weight(int query, int key) const {
-  if (!state.averageHeads) return trace.weights.at(state.focusHead, query, key);
-  double sum = 0;
-  for (int h = 0; h < state.heads; ++h) sum += static_cast<double>(trace.weights.at(h, query, key));
-  return static_cast<float>(sum / state.heads);
+  return state.averageHeads ? view.derived.mean.at(0, query, key) : trace.weights.at(state.focusHead, query, key);
+}
+
+void Context::derive() {
+  Derived& d = view.derived;
+  if (d.revision == revision) return;
+  d.revision = revision, d.visibleCount = 0;
+  const attention::Tensor& w = trace.weights;
+  d.mean.reshape(1, w.rows(), w.cols());
+  d.visible.reshape(1, w.rows(), w.cols());
+  for (int i = 0; i < w.rows(); ++i) {
+    const attention::MaskRow row(spec, i);
+    for (int j = 0; j < w.cols(); ++j) {
+      double sum = 0;
+      for (int h = 0; h < w.heads(); ++h) sum += static_cast<double>(w.at(h, i, j));
+      d.mean.at(0, i, j) = static_cast<float>(sum / w.heads());
+      const bool isVisible = row.sees(j) && !state.painted.isBlocked(i, j);
+      d.visible.at(0, i, j) = isVisible ? 1.0f : 0.0f;
+      d.visibleCount += isVisible;
+    }
+  }
 }
 
 }  // namespace views

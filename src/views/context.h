@@ -57,11 +57,13 @@ struct TextTarget {
   bool centered = false, selectAll = true;
 };
 
-/// Which scores count, as a picture, and how many they are.
-struct MaskPicture {
-  std::uint64_t revision = 0;  ///< of the document that it was made of
-  std::int64_t visible = 0;
-  attention::Tensor cells;
+/// What panels make of the document and the trace, anew when those have changed. It outlives the frame, as heatmaps read
+/// their numbers when the frame is drawn.
+struct Derived {
+  std::uint64_t revision = 0;       ///< of the document that it was made of
+  attention::Tensor mean;           ///< of the weights of all heads
+  attention::Tensor visible;        ///< the mask as a picture
+  std::int64_t visibleCount = 0;
 };
 
 struct ViewState {
@@ -72,7 +74,7 @@ struct ViewState {
   std::optional<TextTarget> text;
   bool painting = false;    ///< clicks on scores and weights paint the mask
   bool drawer = false, help = false;
-  MaskPicture mask;
+  Derived derived;
   bool windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
   float scroll = 0, fling = 0;
   float sideScroll = 0, sideLimit = 0;  ///< of the side panel
@@ -135,6 +137,8 @@ struct Context {
   CellRef focus() const;
   /// The weights on the board: of the head in focus, or the mean of all heads.
   float weight(int query, int key) const;
+  /// Brings view.derived up to date. To be called once a frame, before the panels.
+  void derive();
 };
 
 /// Is `name` one of the comma-separated words of `list`?

@@ -18,8 +18,8 @@ struct Entry {
   std::string_view value, title, about;
 };
 
-constexpr Entry kScores[] = {{"scaled", "Scaled dot product", "q·k ÷ √d_k (Vaswani)"},
-                             {"dot", "Dot product", "q·k (Luong)"},
+constexpr Entry kScores[] = {{"scaled", "Scaled dot", "q·k ÷ √d_k (Vaswani)"},
+                             {"dot", "Dot", "q·k (Luong)"},
                              {"general", "General", "q·W_a·k (Luong)"},
                              {"additive", "Additive", "v_a·tanh(W_a·q + U_a·k) (Bahdanau)"},
                              {"cosine", "Cosine", "q·k ÷ (|q|·|k|)"}};
@@ -228,7 +228,7 @@ class SidePanel {
     const std::int64_t numbers = std::int64_t{c_.state.keyTokens} * c_.state.kvHeads * (c_.state.headDim + c_.state.valueDim);
     const double bytes = static_cast<double>(numbers) * 4;
     const std::string size = bytes < 10240 ? std::to_string(numbers * 4) + " bytes" : formatNumber(bytes / 1024, 0) + " KB";
-    return "Cache of keys and values: " + size;
+    return "Key-value cache: " + size;
   }
 
   void mask() {
@@ -285,20 +285,20 @@ class SidePanel {
   }
 
   void maskPicture() {
-    const MaskPicture& picture = c_.view.mask;
-    const float longer = static_cast<float>(std::max(picture.cells.rows(), picture.cells.cols()));
+    const attention::Tensor& cells = c_.view.derived.visible;
+    const float longer = static_cast<float>(std::max(cells.rows(), cells.cols()));
     const Box box = row(64, 8);
     gfx::Heatmap look;
     look.cell = 64 / std::max(longer, 1.0f);
     look.x = box.x, look.y = box.y;
     look.gap = look.cell >= 6 ? 1.0f : 0.0f;
-    look.low = 0, look.high = 1;
+    look.low = -0.1f, look.high = 1.4f;  // so that neither end is as plain as the panel, or as strong as a weight of 1
     look.map = c_.palette.weightMap;
-    c_.heatmaps.draw(list_, kMaskSlot, {picture.cells.data(), picture.cells.rows(), picture.cells.cols(), picture.cells.cols(), picture.revision}, look);
+    c_.heatmaps.draw(list_, kMaskSlot, {cells.data(), cells.rows(), cells.cols(), cells.cols(), c_.revision}, look);
     c_.places["mask-picture"] = {box.x, box.y, 64, 64};
-    const std::int64_t all = static_cast<std::int64_t>(picture.cells.size());
-    textMiddle(list_, c_.fonts.text, box.x + 76, box.y + 22, c_.palette.text, std::to_string(picture.visible) + " of " + std::to_string(all));
-    textMiddle(list_, c_.fonts.small, box.x + 76, box.y + 42, c_.palette.muted, "scores count");
+    textMiddle(list_, c_.fonts.text, box.x + 76, box.y + 22, c_.palette.text,
+               std::to_string(c_.view.derived.visibleCount) + " of " + std::to_string(cells.size()));
+    textMiddle(list_, c_.fonts.small, box.x + 76, box.y + 42, c_.palette.muted, "scores computed");
   }
 
   void score() {
@@ -358,21 +358,6 @@ class SidePanel {
   float x_, y_, width_;
 };
 
-/// The picture of the mask is made anew when the document has changed.
-void refreshMask(Context& c) {
-  MaskPicture& picture = c.view.mask;
-  if (picture.revision == c.revision) return;
-  picture.revision = c.revision, picture.visible = 0;
-  picture.cells.reshape(1, c.state.tokens, c.state.keyTokens);
-  for (int i = 0; i < c.state.tokens; ++i) {
-    for (int j = 0; j < c.state.keyTokens; ++j) {
-      const bool visible = attention::isVisible(c.spec, i, j) && !c.state.painted.isBlocked(i, j);
-      picture.cells.at(0, i, j) = visible ? 0.7f : 0.08f;
-      picture.visible += visible;
-    }
-  }
-}
-
 void scrollWithFinger() {
   if (ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) && !ImGui::IsAnyItemActive() &&
       ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
@@ -397,7 +382,6 @@ void sidePanel(Context& c) {
   ImGui::PopStyleVar(2);
   sharp(ImGui::GetWindowDrawList());
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  refreshMask(c);
   const float height = SidePanel(c, origin.x + 14, origin.y + 6, b.width - 29).draw();
   ImGui::SetCursorScreenPos({origin.x, origin.y + height + 16});
   ImGui::Dummy({1, 1});

@@ -24,7 +24,7 @@ void toggleHead(Context& c, int head) {
 // Beside the name of a head: a ring that is filled while the head takes part in the output.
 void hideButton(Context& c, int head, const Box& box) {
   const std::string name = "hide-head:" + std::to_string(head);
-  const float x = box.right() - 9, y = box.bottom() + 13;
+  const float x = box.right() - (box.width < 84 ? 2.0f : 9.0f), y = box.bottom() + 13;
   const Box area{x - 11, y - 11, 22, 22};
   if (Widgets(c).area(name, area)) toggleHead(c, head);
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -53,18 +53,6 @@ void thumbnail(Context& c, const attention::Tensor& w, int head, Box box, bool f
   textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted, name);
 }
 
-// The mean over the heads, as some papers and libraries show it.
-attention::Tensor meanOfHeads(const Context& c) {
-  const attention::Tensor& w = c.trace.weights;
-  attention::Tensor mean(1, w.rows(), w.cols());
-  const float share = 1.0f / static_cast<float>(w.heads());
-  for (int h = 0; h < w.heads(); ++h) {
-    const float* from = w.head(h);
-    for (float& to : mean.values()) to += share * *from++;
-  }
-  return mean;
-}
-
 }  // namespace
 
 void heads(Context& c) {
@@ -91,7 +79,7 @@ void heads(Context& c) {
     }
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (mean) {
-      thumbnail(c, meanOfHeads(c), 0, box, c.state.averageHeads, "mean");
+      thumbnail(c, c.view.derived.mean, 0, box, c.state.averageHeads, "mean");
     } else {
       thumbnail(c, c.trace.weights, h, box, h == c.state.focusHead && !c.state.averageHeads, "head " + std::to_string(h + 1));
       if (c.state.heads > 1 && grid.size >= 64) hideButton(c, h, box);

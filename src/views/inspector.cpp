@@ -51,7 +51,7 @@ Explanation explainFocus(const Context& c, CellRef focus) {
   if (c.state.averageHeads && focus.tensor == TensorId::weights) return explainMean(c, focus);
   // The scores on the board have the mask in them.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
-  return attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, c.state.decimals);
+  return attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, document::keyLabels(c.state), c.state.decimals);
 }
 
 class Inspector {
@@ -114,10 +114,15 @@ class Inspector {
     if (!m || m->cell < 12) return;
     if (row < 0) row = c_.state.tokens - 1;
     const float longest = box.width - 92;
-    for (int j = 0; j < c_.state.keyTokens; ++j) {
-      const Box cell = onScreen(c_.layout, c_.view, m->cellBox(j, 0));
+    // In line with the rows of the weights, closer where there are more keys than rows.
+    const Box rows = onScreen(c_.layout, c_.view, m->box);
+    const int keys = c_.state.keyTokens;
+    const float pitch = std::min(m->cell, rows.height / static_cast<float>(keys));
+    if (pitch < 12) return;
+    for (int j = 0; j < keys; ++j) {
+      const Box cell{rows.x, rows.y + static_cast<float>(j) * pitch, rows.width, pitch};
       const float w = c_.weight(row, j);
-      const float high = std::min(22.0f, m->cell - 6), width = std::max(2.0f, longest * std::min(w, 1.0f));
+      const float high = std::min(22.0f, pitch - 6), width = std::max(2.0f, longest * std::min(w, 1.0f));
       const bool chosen = isPair(c_.focus().tensor) && c_.focus().col == j;
       list_->AddRectFilled({box.x, cell.midY() - high / 2}, {box.x + width, cell.midY() + high / 2},
                            withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);

@@ -108,7 +108,7 @@ class Builder {
                        (valueBeside ? kGap : 0);
     // W_Q, W_K and W_V stand above something with a title or labels of its own.
     const float lift = projected() ? kBetween : 0;
-    const int above = std::max({d, valueBeside ? 0 : keys, projected() ? m : 0});
+    const int above = std::max({d, valueBeside ? 0 : keys, projected() ? std::max(m, e) : 0});
     const float cards = in_.arcs || in_.inspector ? kCardHeight + 40 : 0;
     const float fixedHeight = 8 + kTitle + lift + kBetween + kCaption + 16 + cards;
     auto byWidth = [&](float heads) { return (area - 2 * 24 - gaps - heads) / static_cast<float>(cells); };
@@ -123,7 +123,7 @@ class Builder {
     const float used = static_cast<float>(cells) * c + fixedWidth;
     const float spare = std::max(0.0f, (area - 48 - used) / 2);
     float x = margin + std::min(spare, 56.0f) + labels;
-    const float upper = std::max(static_cast<float>(std::max(d, valueBeside ? 0 : keys)) * c, projected() ? static_cast<float>(m) * c + lift : 0);
+    const float upper = std::max(static_cast<float>(std::max({d, valueBeside ? 0 : keys, projected() ? e : 0})) * c, projected() ? static_cast<float>(m) * c + lift : 0);
     const float y0 = 8 + kTitle + upper + kBetween;  // top of the lower row
     const float base = y0 - kBetween;                                       // bottom of the upper row
     auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
