@@ -73,6 +73,7 @@ Parsed parseOptions(int argc, char** argv) {
   cli.add_option("--scale", options.scale, "Pixels per logical pixel, 0.5 to 4, instead of the display's")
       ->type_name("S")->check(CLI::Range(0.5, 4.0));
   CLI::Option* shot = cli.add_option("--screenshot", options.screenshot, "Draw once into a PNG file and exit")->type_name("FILE");
+  cli.add_option("--type", options.type, "Type these characters first: e opens the experiments")->type_name("KEYS");
   CLI::Option* locate = cli.add_option("--locate", place, "Print x, y, width and height of a cell (q,0,3,2) or control (causal), in logical pixels, and exit")
       ->type_name("NAME,HEAD,ROW,COL")->excludes(shot);
   cli.add_flag("--items", options.items, "Print every named place as JSON and exit")->excludes(shot)->excludes(locate);

@@ -15,6 +15,7 @@ struct Located {
 struct Options {
   std::string state, preset, theme;    ///< empty: not given
   std::string screenshot;              ///< file to write instead of showing a window
+  std::string type;                    ///< characters typed before that: "e2"
   std::optional<Located> locate;
   bool items = false;                  ///< print every named place instead of showing a window
   int width = 0, height = 0;           ///< logical pixels; 0: not given

@@ -208,6 +208,10 @@ int Desktop::printPlaces() {
 
 int Desktop::drawPicture() {
   if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);
+  for (const char c : options_.type) {
+    stage_.io().AddInputCharacter(static_cast<unsigned char>(c));
+    if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);
+  }
   const ImVec2 size = stage_.io().DisplaySize;
   const float scale = stage_.io().DisplayFramebufferScale.x;
   Picture picture(static_cast<int>(std::round(size.x * scale)), static_cast<int>(std::round(size.y * scale)));

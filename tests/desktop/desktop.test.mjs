@@ -259,7 +259,7 @@ test('--help and --version', (t) => {
   const home = folder(t);
   const help = run(['--help'], {home});
   assert.equal(help.status, 0);
-  for (const option of ['--state', '--preset', '--theme', '--size', '--scale', '--screenshot', '--locate', '--items'])
+  for (const option of ['--state', '--preset', '--theme', '--size', '--scale', '--screenshot', '--type', '--locate', '--items'])
     assert.ok(help.stdout.includes(option), option);
   const version = run(['--version'], {home});
   assert.equal(version.status, 0);
