@@ -469,6 +469,7 @@ void App::frame() {
   ImGui::End();
   views::sidePanel(context);
   views::help(context);
+  views::experiments(context);
   views::notice(context);
   p.drawText(palette, fonts);
 
@@ -501,6 +502,10 @@ bool App::usesKey(int key, bool command, bool shift, bool alt) const {
 
 bool App::dragsAt(float x, float y) const {
   const Parts& p = *parts_;
+  for (auto at = p.places.lower_bound("slider:"); at != p.places.end() && at->first.starts_with("slider:"); ++at) {
+    if (at->second.contains(x, y)) return true;
+  }
+  if (p.view.lab.open) return false;
   for (const char* slider : {"temperature"}) {
     const auto at = p.places.find(std::string_view(slider));
     if (at != p.places.end() && at->second.contains(x, y)) return true;
@@ -510,12 +515,16 @@ bool App::dragsAt(float x, float y) const {
 
 bool App::scrollsAt(float x, float y, float dy) const {
   const Parts& p = *parts_;
+  const views::Lab& lab = p.view.lab;
+  if (lab.open) return lab.box.contains(x, y) && (dy > 0 ? lab.scroll < lab.scrollLimit - 0.5f : dy < 0 && lab.scroll > 0.5f);
   const views::Layout layout = p.makeLayout();
   const bool side = layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || p.view.drawer);
   const float at = side ? p.view.sideScroll : p.view.scroll;
   const float limit = side ? p.view.sideLimit : layout.board.contains(x, y) ? views::maxScroll(layout) : 0;
   return dy > 0 ? at < limit - 0.5f : dy < 0 && at > 0.5f;
 }
+
+bool App::wantsAllGlyphs() const { return parts_->view.lab.open; }
 
 std::string App::items() const {
   std::string json = "[";

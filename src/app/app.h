@@ -43,6 +43,8 @@ class App {
   bool dragsAt(float x, float y) const;
   /// Would the wheel or a finger scroll something at this point? `dy` > 0 is towards the end.
   bool scrollsAt(float x, float y, float dy) const;
+  /// Does it show letters that most frames do without, such as Greek ones?
+  bool wantsAllGlyphs() const;
   /// Every named thing on the screen as JSON text [{"name", "x", "y", "width", "height"}, …], in logical pixels.
   std::string items() const;
 

@@ -178,6 +178,7 @@ void Stage::needGlyphs(std::string_view text) { allGlyphs_ = allGlyphs_ || !isPl
 
 void Stage::lookForGlyphs(const app::App& app) {
   const document::Document& document = app.document();
+  allGlyphs_ = allGlyphs_ || app.wantsAllGlyphs();
   if (allGlyphs_ || document.revision() == seenRevision_) return;
   seenRevision_ = document.revision();
   for (const std::string& label : document.state().labels) needGlyphs(label);

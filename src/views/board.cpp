@@ -708,6 +708,7 @@ class Keys {
         case 'd': return option(OptionId::scale, "scale", c_.state.score == attention::Score::dot);
         case 'm': return option(OptionId::mode, "mode", std::string(c_.state.mode == document::Mode::x ? "qkv" : "x"));
         case 'p': c_.view.painting = !c_.view.painting; return true;
+        case 'e': return c_.view.lab.open = !listed(c_.hide, "experiments");
         case 'r': c_.wishes.ask(Command::reset); return true;
         case 't': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens + 1));
         case 'T': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens - 1));
@@ -798,6 +799,7 @@ void board(Context& c) {
 }
 
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
+  if (c.view.lab.open) return experimentsUseKey(key, command, alt);
   const Selection& s = c.view.selection;
   if (command) {
     const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
@@ -829,11 +831,11 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
   const bool digit = (key >= ImGuiKey_0 && key <= ImGuiKey_9) || (key >= ImGuiKey_Keypad0 && key <= ImGuiKey_Keypad9);
   if (digit) return editable && !alt;
   if (key < ImGuiKey_A || key > ImGuiKey_Z || alt) return false;
-  static constexpr std::string_view letters = "cdmprthnqkvswox";
+  static constexpr std::string_view letters = "cdemprthnqkvswox";
   return letters.find(static_cast<char>('a' + (key - ImGuiKey_A))) != std::string_view::npos;
 }
 
-bool boardKeys(Context& c) { return Keys(c).handle(); }
+bool boardKeys(Context& c) { return c.view.lab.open ? experimentsKeys(c) : Keys(c).handle(); }
 
 Hold hold(const document::State& state, const Layout& layout, const ViewState& view, float x, float y) {
   if (!layout.board.contains(x, y)) return Hold::control;

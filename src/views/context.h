@@ -9,6 +9,7 @@
 
 #include "attention/explain.h"
 #include "document/document.h"
+#include "views/lab.h"
 #include "views/layout.h"
 #include "views/theme.h"
 
@@ -80,6 +81,7 @@ struct ViewState {
   float sideScroll = 0, sideLimit = 0;  ///< of the side panel
   std::string notice;       ///< the sentence at the bottom, until the next input
   bool noticeIsError = false;
+  Lab lab;                  ///< the experiments
 };
 
 /// What a panel wants done besides edits.

@@ -50,6 +50,7 @@ class SidePanel {
   /// Draws all groups; returns the height.
   float draw() {
     const float top = y_;
+    if (c_.layout.sidePanelIsDrawer && !listed(c_.hide, "experiments")) experiments();
     inputs();
     mask();
     score();
@@ -338,6 +339,12 @@ class SidePanel {
     if (ImGui::IsItemDeactivated()) c_.wishes.endGesture = true;
   }
 
+  // Docked, it leaves this to the header.
+  void experiments() {
+    y_ += 6;
+    if (w_.button("experiments", row(28, 8), "Experiments")) c_.view.lab.open = true, c_.view.drawer = false;
+  }
+
   void numbers() {
     heading("NUMBERS");
     count(OptionId::decimals, "Decimals");
@@ -357,13 +364,6 @@ class SidePanel {
   ImDrawList* list_;
   float x_, y_, width_;
 };
-
-void scrollWithFinger() {
-  if (ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) && !ImGui::IsAnyItemActive() &&
-      ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
-    ImGui::SetScrollY(ImGui::GetScrollY() - ImGui::GetIO().MouseDelta.y);
-  }
-}
 
 }  // namespace
 

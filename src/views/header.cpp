@@ -48,6 +48,7 @@ class Header {
     if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help)) c_.view.help = !c_.view.help;
     if (!hidden("export")) exports();
     if (!hidden("import") && w_.button("import", fromRight(66), "Import")) c_.wishes.ask(Command::pickFile);
+    experiments();
   }
 
   void logo() {
@@ -105,6 +106,7 @@ class Header {
       if (w_.icon("theme", fromRight(34), Icon::theme)) nextTheme();
       if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help)) c_.view.help = !c_.view.help;
     }
+    if (width >= 900) experiments();
     causal(width);
     headCount(width);
     if (width >= 560) {
@@ -136,6 +138,10 @@ class Header {
     if (step != 0) c_.wishes.set(OptionId::heads, static_cast<double>(*(here + step)));
   }
 
+  void experiments() {
+    if (!hidden("experiments") && w_.button("experiments", fromRight(102), "Experiments")) c_.view.lab.open = !c_.view.lab.open;
+  }
+
   void nextTheme() { c_.wishes.set(OptionId::theme, std::string(c_.palette.dark ? "light" : "dark")); }
 
   Context& c_;
@@ -161,6 +167,7 @@ constexpr KeyLine kKeys[] = {
     {"c, d, m, p", "causal, ÷ √d_k, input mode, paint the mask"},
     {"h H, n N, t T", "more or fewer heads, next head, tokens"},
     {"[ ]", "temperature down, up"},
+    {"e", "experiments: 1 … 5 pages, arrows choose and change"},
     {"r, ?, Esc", "reset, this list, close or deselect"},
 };
 

@@ -27,6 +27,16 @@ void sidePanel(Context& context);
 void header(Context& context);
 /// The list of keys and what this build is; over everything.
 void help(Context& context);
+/// The experiments; over everything.
+void experiments(Context& context);
+/// Opens a page of them.
+void showPage(Context& context, Lab::Page page);
+/// Their keys, while they are open. Returns true if one was used.
+bool experimentsKeys(Context& context);
+bool experimentsUseKey(ImGuiKey key, bool command, bool alt);
+/// Two of the pages: each draws below the top of `area` and returns the y below what it drew.
+float blockPage(Context& context, const Box& area);
+float segmentsPage(Context& context, const Box& area);
 /// The sentence at the bottom.
 void notice(Context& context);
 

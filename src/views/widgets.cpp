@@ -148,12 +148,35 @@ float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float mid
   return x - start;
 }
 
+float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words) {
+  // Dear ImGui's own wrapping also breaks after a decimal point.
+  const float top = y, pitch = sizeOf(font);
+  for (; !words.empty(); y += pitch) {
+    std::size_t cut = words.size();
+    while (textWidth(font, words.substr(0, cut)) > width) {
+      const std::size_t space = words.rfind(' ', cut - 1);
+      if (space == std::string_view::npos || space == 0) break;  // one long word stands out
+      cut = space;
+    }
+    text(list, font, x, y, color, words.substr(0, cut));
+    words.remove_prefix(std::min(cut + 1, words.size()));
+  }
+  return y - top;
+}
+
 std::string elide(ImFont* font, std::string_view words, float width) {
   if (textWidth(font, words) <= width) return std::string(words);
   const float room = width - textWidth(font, "…");
   const char* cut = words.data();
   font->CalcTextSizeA(sizeOf(font), std::max(room, 0.0f), 0, words.data(), end(words), &cut);
   return std::string(words.data(), cut) + "…";
+}
+
+void scrollWithFinger() {
+  if (ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) && !ImGui::IsAnyItemActive() &&
+      ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
+    ImGui::SetScrollY(ImGui::GetScrollY() - ImGui::GetIO().MouseDelta.y);
+  }
 }
 
 Widgets::Widgets(Context& context) : c_(context), list_(ImGui::GetWindowDrawList()) {}

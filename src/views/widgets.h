@@ -19,8 +19,13 @@ float textWidth(ImFont* font, std::string_view words);
 /// Words with raised and lowered letters: "K^T" raises the T, "W_Q" lowers the Q. One letter after the sign; other
 /// underscores ("d_k") stay as they are. Returns the width; draws nothing where `list` is null.
 float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words);
+/// Words in lines of at most `width`, broken at spaces, from the top `y` on. Returns their height.
+float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words);
 /// `words`, cut to `width` with "…" where they are longer. Cuts between UTF-8 characters.
 std::string elide(ImFont* font, std::string_view words, float width);
+
+/// Lets a finger, or the mouse, drag the window that was begun up and down where it does not hold a control.
+void scrollWithFinger();
 
 /// Draws the controls of one panel. Boxes are in window coordinates; each is entered in Context::places by its name.
 class Widgets {

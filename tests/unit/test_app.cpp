@@ -9,6 +9,7 @@
 #include "app/app.h"
 #include "fonts.h"
 #include "gfx/heatmap.h"
+#include "views/lab.h"
 #include "views/theme.h"
 
 namespace {
@@ -353,6 +354,162 @@ TEST_CASE("app: letters switch options; a locked one stays") {
   CHECK(f.q(0, 0) == before);
 }
 
+TEST_CASE("experiments: e opens them, Escape closes them, and the board keeps still meanwhile") {
+  Fixture f;
+  const std::string before = f.app().state();
+  f.click(f.at("q", 0, 0, 0));
+  CHECK_FALSE(f.app().locate("lab-close", 0, 0, 0));
+  f.type('e');
+  REQUIRE(f.app().locate("lab-close", 0, 0, 0));
+  CHECK_FALSE(f.app().wantsFrame());
+  for (const char c : {'c', 'm', 't', '7'}) f.type(c);
+  f.key(ImGuiKey_UpArrow);
+  f.key(ImGuiKey_RightArrow);
+  f.key(ImGuiKey_Delete);
+  CHECK(f.app().state() == before);
+  CHECK(f.app().usesKey(ImGuiKey_3, false, false, false));
+  CHECK_FALSE(f.app().usesKey(ImGuiKey_C, false, false, false));
+  CHECK_FALSE(f.app().usesKey(ImGuiKey_Tab, false, false, false));
+  f.key(ImGuiKey_Escape);
+  CHECK_FALSE(f.app().locate("lab-close", 0, 0, 0));
+  CHECK_FALSE(f.app().copyCells().empty());
+  f.app().setEmbed({"experiments", ""});
+  f.type('e');
+  CHECK_FALSE(f.app().locate("lab-close", 0, 0, 0));
+}
+
+TEST_CASE("experiments: opened from the header or the drawer, closed by a click elsewhere") {
+  Fixture wide;
+  wide.click(wide.at("experiments"));
+  const app::Rect close = wide.at("lab-close");
+  wide.click({20, 880, 4, 4});
+  CHECK_FALSE(wide.app().locate("lab-close", 0, 0, 0));
+  wide.click(wide.at("experiments"));
+  wide.click(close);
+  CHECK_FALSE(wide.app().locate("lab-close", 0, 0, 0));
+  Fixture narrow(390, 844);
+  narrow.click(narrow.at("panel"));
+  narrow.click(narrow.at("experiments"));
+  CHECK(narrow.app().locate("lab-close", 0, 0, 0));
+}
+
+TEST_CASE("experiments: the pages fit into the panel at all widths, in both input modes") {
+  for (const auto& size :
+       {std::pair{1440.0f, 900.0f}, {1100.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 320.0f}}) {
+    Fixture f(size.first, size.second);
+    f.type('m');
+    f.type('e');
+    const float left = size.first < 560 ? 16 : 22, right = size.first - left;
+    for (const char page : {'1', '2', '3', '4', '5'}) {
+      f.type(page);
+      CAPTURE(size.first);
+      CAPTURE(page);
+      int found = 0;
+      for (const char* name : {"lab-close", "lab:1", "lab:5", "lab:draw", "slider:d_k", "slider:amount", "slider:lead",
+                               "lab:moved:2", "lab:norm:0", "stage", "stage:hidden", "lab:every+", "segment:1"}) {
+        const auto r = f.app().locate(name, 0, 0, 0);
+        if (!r) continue;
+        ++found;
+        CAPTURE(name);
+        CHECK(r->x >= left);
+        CHECK(r->x + r->width <= right);
+      }
+      CHECK(found >= 5);
+    }
+  }
+}
+
+TEST_CASE("experiments: a slider takes hold of a finger, the board behind does not") {
+  Fixture f(390, 844);
+  const app::Rect cell = f.at("q", 0, 1, 1);
+  CHECK(f.app().dragsAt(cell.x + 5, cell.y + 5));
+  f.type('e');
+  const app::Rect slider = f.at("slider:d_k");
+  CHECK(f.app().dragsAt(slider.x + slider.width / 2, slider.y + slider.height / 2));
+  CHECK_FALSE(f.app().dragsAt(slider.x - 30, slider.y + slider.height / 2));
+  CHECK(f.app().scrollsAt(200, 600, 1));
+  CHECK_FALSE(f.app().scrollsAt(200, 600, -1));
+}
+
+TEST_CASE("experiments: stages of the block open, and those that are switched off are gone") {
+  Fixture f;
+  f.type('e');
+  f.type('4');
+  const app::Rect norm = f.at("stage");
+  f.click(f.at("stage:hidden"));
+  CHECK(f.at("stage").width == doctest::Approx(2 * norm.width));
+  f.click(f.at("lab:expansion+"));
+  CHECK(f.at("stage").width > 2 * norm.width);
+  CHECK(f.app().locate("stage:residual_1", 0, 0, 0));
+  CHECK_FALSE(f.app().locate("stage:dropout_1", 0, 0, 0));
+  f.click(f.at("lab:residual"));
+  CHECK_FALSE(f.app().locate("stage:residual_1", 0, 0, 0));
+  f.drag(f.at("slider:dropout"), 20, 0);
+  CHECK(f.app().locate("stage:dropout_1", 0, 0, 0));
+  f.click(f.at("lab:norm:2"));
+  CHECK(f.app().locate("stage:norm_1", 0, 0, 0)->x < f.app().locate("stage:attention", 0, 0, 0)->x);
+  f.click(f.at("lab:norm:0"));
+  CHECK_FALSE(f.app().locate("stage:norm_1", 0, 0, 0));
+}
+
+TEST_CASE("experiments: arrow keys choose a control and change it") {
+  Fixture f;
+  f.type('e');
+  f.type('5');
+  CHECK(f.app().locate("segment:1", 0, 0, 0));
+  f.key(ImGuiKey_DownArrow);
+  f.key(ImGuiKey_DownArrow);
+  f.key(ImGuiKey_RightArrow);
+  f.key(ImGuiKey_RightArrow);
+  CHECK_FALSE(f.app().locate("segment:1", 0, 0, 0));
+  f.key(ImGuiKey_RightArrow);
+  f.key(ImGuiKey_LeftArrow);
+  f.key(ImGuiKey_LeftArrow);
+  f.key(ImGuiKey_LeftArrow);
+  CHECK(f.app().locate("segment:3", 0, 0, 0));
+  f.key(ImGuiKey_UpArrow);
+  f.key(ImGuiKey_RightArrow);
+  CHECK_FALSE(f.app().locate("lab:every+", 0, 0, 0));
+  CHECK_FALSE(f.app().locate("segment:1", 0, 0, 0));
+}
+
+TEST_CASE("experiments: every page opens over every mechanism") {
+  const std::pair<const char*, const char*> options[] = {
+      {"d_k", "4"},  {"causal", "false"}, {"score", "\"additive\""},        {"score", "\"scaled\""},   {"position", "\"sinusoidal\""},
+      {"softcap", "2"}, {"position", "\"rotary\""}, {"normalizer", "\"sparsemax\""}, {"position", "\"alibi\""}, {"kv_heads", "1"},
+      {"d_v", "2"},  {"hidden_heads", "[0]"}, {"cross", "true"},          {"key_tokens", "7"},      {"key_tokens", "2"}};
+  for (const char* mode : {"\"qkv\"", "\"x\""}) {
+    Fixture f;
+    CHECK_FALSE(f.app().set("mode", mode));
+    f.type('e');
+    int accepted = 0;  // Q and K that are typed in have no sinusoids
+    for (const auto& [name, value] : options) {
+      accepted += !f.app().set(name, value);
+      for (const char page : {'2', '4', '5'}) {
+        f.type(page);
+        REQUIRE(f.app().locate("lab:draw", 0, 0, 0));
+        if (page != '4') continue;
+        f.click(f.at("lab:norm:2"));
+        f.click(f.at("lab:norm:1"));
+      }
+    }
+    CHECK(accepted >= 14);
+  }
+}
+
+TEST_CASE("experiments: nothing is computed twice") {
+  views::Cached<int, int> cached;
+  int made = 0;
+  const auto get = [&](int key) { return cached.get(key, [&] { return ++made, 10 * key; }); };
+  CHECK(get(1) == 10);
+  CHECK(get(1) == 10);
+  CHECK(made == 1);
+  const std::uint64_t version = cached.version();
+  CHECK(get(2) == 20);
+  CHECK(cached.version() != version);
+  CHECK(made == 2);
+}
+
 TEST_CASE("app: locate brings a cell of another head, or one below the edge, into view") {
   Fixture f(390, 844);
   const app::Rect v = f.at("v", 1, 2, 1);
@@ -410,7 +567,8 @@ TEST_CASE("app: a refused state changes nothing, at whatever byte it was cut") {
 }
 
 TEST_CASE("app: every named thing on the screen lies inside of it, at all widths") {
-  for (const auto& size : {std::pair{1440.0f, 900.0f}, {1100.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 320.0f}}) {
+  for (const auto& size :
+       {std::pair{1440.0f, 900.0f}, {1100.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 320.0f}}) {
     Fixture f(size.first, size.second);
     for (const char* name : {"causal", "heads+", "heads-", "reset"}) {
       const app::Rect r = f.at(name);

@@ -1,0 +1,118 @@
+// Hierarchical attention, a page of the experiments: the layer's outputs in segments, both levels of weights as bars.
+#include <algorithm>
+#include <cmath>
+
+#include "views/lab_page.h"
+#include "views/panels.h"
+
+namespace views {
+namespace {
+
+using Options = SegmentsPage::Options;
+
+constexpr int kUnits = 8;
+
+SegmentsRun run(const Context& c, const Options& options) {
+  SegmentsRun out;
+  out.h = c.trace.output;
+  const int tokens = out.h.rows(), width = out.h.cols();
+  std::vector<std::string> labels = c.state.labels;
+  labels.resize(static_cast<std::size_t>(tokens));
+  out.starts =
+      options.atPunctuation ? attention::splitAtPunctuation(labels) : attention::splitEvery(tokens, options.every);
+  const double size = 1 / std::sqrt(static_cast<double>(width));
+  const auto learned = [&](int rows, double deviation, std::uint64_t matrix) {
+    return seeded(rows, kUnits, deviation, std::uint64_t{options.seed} << 4 | matrix);
+  };
+  out.tokenW = learned(width, size, 0), out.tokenQuery = learned(1, 1, 1);
+  out.segmentW = learned(width, size, 2), out.segmentQuery = learned(1, 1, 3);
+  attention::forwardHierarchy(out.inputs(), out.trace);
+  return out;
+}
+
+class SegmentsView {
+ public:
+  SegmentsView(Context& c, const Box& area)
+      : c_(c), page_(c.view.lab.segments), area_(area), list_(ImGui::GetWindowDrawList()) {}
+
+  float draw() {
+    const bool beside = area_.width >= 560;
+    LabColumn left(c_, area_.x, area_.y, beside ? 264.0f : area_.width);
+    controls(left);
+    run_ = &page_.result.get({c_.revision, page_.options}, [&] { return run(c_, page_.options); });
+    answer(left);
+    const float from = beside ? area_.x + 264 + 28 : area_.x;
+    LabColumn right(c_, from, beside ? area_.y : left.y() + 10, area_.right() - from);
+    for (int s = 0; s < static_cast<int>(run_->starts.size()); ++s) segment(right, s);
+    return std::max(left.y(), right.y());
+  }
+
+ private:
+  void controls(LabColumn& column) {
+    static constexpr std::string_view kSplits[] = {"every n tokens", "punctuation"};
+    Options& o = page_.options;
+    column.question("How does attention sum up a whole text?");
+    const int split = column.choice("lab:split", "Segments end", kSplits, o.atPunctuation ? 1 : 0);
+    if (split >= 0) o.atPunctuation = split == 1;
+    if (!o.atPunctuation) {
+      o.every += column.stepper("lab:every", "Tokens in each", std::to_string(o.every), o.every > 1,
+                                o.every < c_.state.tokens);
+    }
+    if (column.button("lab:draw", "Draw other queries")) ++o.seed;
+    column.gap(6);
+  }
+
+  std::string label(int token) const {
+    const auto i = static_cast<std::size_t>(token);
+    return i < c_.state.labels.size() ? c_.state.labels[i] : std::to_string(token + 1);
+  }
+  static std::string number(float value) { return formatNumber(static_cast<double>(value), 2); }
+
+  void answer(LabColumn& column) {
+    const auto& shares = run_->trace.shares.values();
+    const int most = static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+    const int s = attention::segmentOf(run_->starts, most);
+    column.sentence("A learned query weighs the tokens of each segment, another the segments; both are drawn here, not "
+                    "learned. u = tanh(W h + b), a = softmax(u · query), h the layer's output.");
+    column.sentence("Most of the whole is " + label(most) + ": " + number(run_->trace.tokens.weights.at(0, most, 0)) +
+                    " of segment " + std::to_string(s + 1) + ", which is " +
+                    number(run_->trace.segments.weights.at(0, s, 0)) +
+                    " of all: " + number(shares[static_cast<std::size_t>(most)]) + ".");
+  }
+
+  void bar(const Box& row, ImFont* face, const std::string& words, float weight, ImU32 color) {
+    const float left = row.x + std::min(120.0f, row.width * 0.32f), longest = row.right() - left - 48;
+    const float wide = std::max(2.0f, longest * weight);
+    textRight(list_, face, left - 10, row.midY(), c_.palette.text, elide(face, words, left - row.x - 12));
+    list_->AddRectFilled({left, row.midY() - 8}, {left + wide, row.midY() + 8}, color, 2);
+    textMiddle(list_, c_.fonts.monoSmall, left + wide + 8, row.midY(), c_.palette.text, number(weight));
+  }
+
+  void segment(LabColumn& column, int s) {
+    const auto next = static_cast<std::size_t>(s) + 1;
+    const int begin = run_->starts[next - 1];
+    const int end = next < run_->starts.size() ? run_->starts[next] : run_->h.rows();
+    const Box head = column.take(28);
+    c_.places["segment:" + std::to_string(s)] = head;
+    bar(head, c_.fonts.strong, "Segment " + std::to_string(s + 1), run_->trace.segments.weights.at(0, s, 0),
+        c_.palette.weight);
+    for (int t = begin; t < end; ++t) {
+      const Box row = column.take(24);
+      if (!ImGui::IsRectVisible({row.x, row.y}, {row.right(), row.bottom()})) continue;
+      bar(row, c_.fonts.text, label(t), run_->trace.tokens.weights.at(0, t, 0), withAlpha(c_.palette.weight, 0.4f));
+    }
+    column.gap(12);
+  }
+
+  Context& c_;
+  SegmentsPage& page_;
+  Box area_;
+  ImDrawList* list_;
+  const SegmentsRun* run_ = nullptr;
+};
+
+}  // namespace
+
+float segmentsPage(Context& c, const Box& area) { return SegmentsView(c, area).draw(); }
+
+}  // namespace views

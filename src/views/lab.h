@@ -1,0 +1,134 @@
+// The experiments: which page is open, how its controls stand, and what was computed for that. None of it is part of
+// the document.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "attention/block.h"
+#include "attention/experiment.h"
+#include "attention/hierarchy.h"
+#include "views/layout.h"
+
+namespace views {
+
+/// A value and what it was made for: made again only when that changes.
+template <class Key, class Value>
+class Cached {
+ public:
+  /// The value for `key`; `make` gives it where it is not the one at hand.
+  template <class Make>
+  const Value& get(const Key& key, Make make) {
+    if (!key_ || !(*key_ == key)) {
+      value_ = make();
+      key_ = key;
+      ++version_;
+    }
+    return value_;
+  }
+  /// Differs whenever the value does: for textures.
+  std::uint64_t version() const { return version_; }
+
+ private:
+  std::optional<Key> key_;
+  Value value_{};
+  std::uint64_t version_ = 0;
+};
+
+struct SpreadPage {
+  attention::SpreadSpec spec;
+  int dim = 64;
+  bool scaled = true;
+
+  struct Key {
+    attention::SpreadSpec spec;
+    int dim;
+    bool operator==(const Key&) const = default;
+  };
+  Cached<Key, attention::Spread> at;
+  Cached<attention::SpreadSpec, std::vector<attention::Spread>> curve;  ///< at the powers of two
+};
+
+/// Of what is computed from the layer on the board.
+template <class Options>
+struct OfLayer {
+  std::uint64_t revision;
+  Options options;
+  bool operator==(const OfLayer&) const = default;
+};
+
+struct WeightsPage {
+  attention::ComparisonSpec spec;
+  Cached<OfLayer<attention::ComparisonSpec>, attention::Comparison> result;
+};
+
+struct ReachPage {
+  attention::ReachSpec spec;
+  Cached<attention::ReachSpec, std::vector<attention::Reach>> result;
+};
+
+/// The block over the layer on the board, with seeded weights and gamma 1, delta and biases 0.
+struct BlockRun {
+  attention::BlockSpec spec;
+  attention::Tensor x, attended, w1, w2;
+  bool given = false;  ///< Q, K and V were typed in: Q stands for x, and nothing stands before attention
+  attention::BlockTrace trace;
+
+  attention::BlockInputs inputs() const {
+    attention::BlockInputs in;
+    in.x = &x, in.attention = &attended, in.w1 = &w1, in.w2 = &w2;
+    return in;
+  }
+};
+
+struct BlockPage {
+  attention::BlockSpec spec;  ///< rows and width follow the layer
+  int expansion = 2;          ///< hidden units per number of a token
+  attention::BlockStage stage = attention::BlockStage::norm_2;
+  int row = 0, col = 0;
+  Cached<OfLayer<attention::BlockSpec>, BlockRun> result;
+};
+
+struct SegmentsRun {
+  attention::Tensor h, tokenW, tokenQuery, segmentW, segmentQuery;
+  std::vector<int> starts;
+  attention::HierarchyTrace trace;
+
+  attention::HierarchyInputs inputs() const {
+    return {&h, starts, {&tokenW, nullptr, &tokenQuery}, {&segmentW, nullptr, &segmentQuery}};
+  }
+};
+
+struct SegmentsPage {
+  struct Options {
+    bool atPunctuation = false;
+    int every = 2;
+    std::uint32_t seed = 1;
+    bool operator==(const Options&) const = default;
+  };
+  Options options;
+  Cached<OfLayer<Options>, SegmentsRun> result;
+};
+
+struct Lab {
+  enum class Page { spread, weights, reach, block, segments };
+  static constexpr int kPages = 5;
+  bool open = false;
+  Page page = Page::spread;
+  Box box;                            ///< of the panel, while it is open
+  float scroll = 0, scrollLimit = 0;  ///< of the page
+
+  // Keys: which control they change, and what was pressed for it in this frame.
+  int focus = -1, controls = 0;
+  int step = 0;
+  bool press = false, focusMoved = false;
+
+  SpreadPage spread;
+  WeightsPage weights;
+  ReachPage reach;
+  BlockPage block;
+  SegmentsPage segments;
+};
+
+}  // namespace views

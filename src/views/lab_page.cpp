@@ -1,0 +1,174 @@
+#include "views/lab_page.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/draws.h"
+
+namespace views {
+namespace {
+
+constexpr float kRow = 28, kPitch = 34;
+
+}  // namespace
+
+LabColumn::LabColumn(Context& context, float x, float y, float width)
+    : c_(context), w_(context), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+
+Box LabColumn::take(float height) {
+  const Box box{x_, y_, width_, height};
+  y_ += height;
+  return box;
+}
+
+void LabColumn::heading(std::string_view words) {
+  textMiddle(list_, c_.fonts.smallStrong, x_, take(26).midY(), c_.palette.muted, words);
+}
+
+void LabColumn::question(std::string_view words) {
+  y_ += paragraph(list_, c_.fonts.strong, x_, y_, width_, c_.palette.text, words) + 8;
+}
+
+void LabColumn::sentence(std::string_view words) {
+  y_ += paragraph(list_, c_.fonts.text, x_, y_, width_, c_.palette.muted, words) + 8;
+}
+
+void LabColumn::label(const Box& box, std::string_view words) {
+  textMiddle(list_, c_.fonts.text, box.x, box.midY(), c_.palette.text, words);
+}
+
+Box LabColumn::control() {
+  Box box = take(kPitch);
+  box.height = kRow;
+  return box;
+}
+
+LabColumn::Key LabColumn::keys(const Box& box) {
+  Lab& lab = c_.view.lab;
+  if (lab.controls++ != lab.focus) return {};
+  list_->AddRect({box.x - 5, box.y - 2}, {box.right() + 5, box.bottom() + 2}, c_.palette.query, 6, 0, 1.5f);
+  if (lab.focusMoved) ImGui::SetScrollFromPosY(box.midY() - ImGui::GetWindowPos().y, 0.5f);
+  return {lab.step, lab.press};
+}
+
+bool LabColumn::slider(std::string_view name, std::string_view words, std::string_view value, float& position,
+                       float step) {
+  const Box row = control();
+  const Key key = keys(row);
+  label(row, words);
+  textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.muted, value);
+  const float left = std::min(92.0f, width_ * 0.36f);
+  const bool moved = w_.slider(name, {row.x + left, row.y + 2, width_ - left - 52, row.height - 4}, position);
+  if (key.step == 0 || c_.locked(name)) return moved;
+  position = std::clamp(position + step * static_cast<float>(key.step), 0.0f, 1.0f);
+  return true;
+}
+
+bool LabColumn::toggle(std::string_view name, std::string_view words, bool on) {
+  const Box row = control();
+  const Key key = keys(row);
+  return w_.toggle(name, row, words, on) || key.press || key.step != 0;
+}
+
+int LabColumn::stepper(std::string_view name, std::string_view words, std::string_view value, bool less, bool more) {
+  const Box row = control();
+  const Key key = keys(row);
+  label(row, words);
+  const int step = w_.stepper(name, {row.right() - 100, row.y + 1, 100, 26}, value, less, more);
+  if (step != 0) return step;
+  return (key.step < 0 && less) || (key.step > 0 && more) ? key.step : 0;
+}
+
+int LabColumn::choice(std::string_view name, std::string_view words, std::span<const std::string_view> names,
+                      int chosen) {
+  if (!words.empty()) label(take(22), words);
+  const Box row = control();
+  const Key key = keys(row);
+  list_->AddRect({row.x, row.y}, {row.right(), row.bottom()}, c_.palette.border, 5);
+  const int count = static_cast<int>(names.size());
+  const float each = row.width / static_cast<float>(count);
+  int now = -1;
+  for (int i = 0; i < count; ++i) {
+    const Box part{row.x + each * static_cast<float>(i), row.y, each, row.height};
+    const std::string place = std::string(name) + ":" + std::to_string(i);
+    if (w_.segment(place, part, names[static_cast<std::size_t>(i)], i == chosen)) now = i;
+  }
+  if (now < 0 && key.step != 0) now = (chosen + key.step + count) % count;
+  return now;
+}
+
+bool LabColumn::button(std::string_view name, std::string_view words) {
+  const Box row = control();
+  const Key key = keys(row);
+  return w_.button(name, row, words) || key.press;
+}
+
+void LabColumn::term(std::string_view words, std::string_view numbers) {
+  const float left = std::min(150.0f, width_ * 0.34f);
+  textMiddle(list_, c_.fonts.small, x_, y_ + 7, c_.palette.muted, elide(c_.fonts.small, words, left - 8));
+  y_ += paragraph(list_, c_.fonts.monoSmall, x_ + left, y_, width_ - left, c_.palette.text, numbers) + 9;
+}
+
+void LabColumn::numbers(std::string_view words, std::string_view first, std::string_view second) {
+  const Box row = take(22);
+  textMiddle(list_, c_.fonts.small, row.x, row.midY(), c_.palette.muted, words);
+  const float right = second.empty() ? row.right() : row.right() - 62;
+  textRight(list_, c_.fonts.monoSmall, right, row.midY(), c_.palette.text, first);
+  if (!second.empty()) textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.text, second);
+}
+
+attention::Tensor seeded(int rows, int cols, double size, std::uint64_t seed) {
+  attention::Tensor out(1, rows, cols);
+  attention::NormalDraws draws(seed);
+  for (float& v : out.values()) v = static_cast<float>(draws.next() * size);
+  return out;
+}
+
+bool LabMatrix::hit(float x, float y, int& row, int& col) const {
+  if (cell <= 0 || !box.contains(x, y)) return false;
+  row = static_cast<int>((y - box.y) / cell), col = static_cast<int>((x - box.x) / cell);
+  return true;
+}
+
+LabMatrix drawMatrix(Context& c, std::uint32_t slot, const attention::Tensor& tensor, int head, std::uint64_t version,
+                     const Box& room, bool weights, std::string_view title) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  textMiddle(list, c.fonts.smallStrong, room.x, room.y + 9, c.palette.text,
+             elide(c.fonts.smallStrong, title, room.width));
+  const float labels = std::min(64.0f, room.width * 0.2f);
+  LabMatrix m;
+  m.cell = std::min({46.0f, (room.width - labels) / static_cast<float>(tensor.cols()),
+                     (room.height - 24) / static_cast<float>(tensor.rows())});
+  m.box = {room.x + labels, room.y + 22, m.cell * static_cast<float>(tensor.cols()),
+           m.cell * static_cast<float>(tensor.rows())};
+
+  gfx::Heatmap look;
+  look.x = m.box.x, look.y = m.box.y, look.cell = m.cell;
+  look.gap = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
+  look.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
+  look.map = weights ? c.palette.weightMap : c.palette.signedMap;
+  float most = 0;
+  for (const float v : tensor.values()) most = std::max(most, std::fabs(v));
+  look.high = weights ? 1.0f : niceBound(most), look.low = weights ? 0.0f : -look.high;
+  c.heatmaps.draw(list, slot, {tensor.head(head), tensor.rows(), tensor.cols(), tensor.cols(), version}, look);
+  list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2}, c.palette.border, 5);
+
+  const std::string widest = formatNumber(-static_cast<double>(most), 2);
+  const bool numbers = textWidth(c.fonts.monoSmall, weights ? "0.00" : widest) < m.cell - 2;
+  for (int r = 0; r < tensor.rows(); ++r) {
+    const float y = m.box.y + m.cell * (static_cast<float>(r) + 0.5f);
+    if (m.cell >= 13 && static_cast<std::size_t>(r) < c.state.labels.size()) {
+      textRight(list, c.fonts.small, m.box.x - 8, y, c.palette.text,
+                elide(c.fonts.small, c.state.labels[static_cast<std::size_t>(r)], labels - 10));
+    }
+    for (int col = 0; numbers && col < tensor.cols(); ++col) {
+      const float v = tensor.at(head, r, col);
+      const gfx::Color under = gfx::at(look.map, (v - look.low) / (look.high - look.low));
+      textCentered(list, c.fonts.monoSmall, m.box.x + m.cell * (static_cast<float>(col) + 0.5f), y, textOn(under),
+                   formatNumber(static_cast<double>(v), 2));
+    }
+  }
+  return m;
+}
+
+}  // namespace views

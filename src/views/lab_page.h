@@ -1,0 +1,74 @@
+// One column of a page of experiments: controls that the keys reach too, sentences and numbers, one below the other.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "views/widgets.h"
+
+namespace views {
+
+class LabColumn {
+ public:
+  LabColumn(Context& context, float x, float y, float width);
+
+  float y() const { return y_; }
+  float width() const { return width_; }
+  void gap(float height) { y_ += height; }
+  /// A box over the whole width, below what is there.
+  Box take(float height);
+
+  void heading(std::string_view words);
+  void question(std::string_view words);
+  void sentence(std::string_view words);
+
+  // Controls. Names are places too ("lab:scaled", "slider:d_k"). All tell whether the user did it.
+  /// `position` between 0 and 1; a key moves it by `step`.
+  bool slider(std::string_view name, std::string_view label, std::string_view value, float& position, float step);
+  bool toggle(std::string_view name, std::string_view label, bool on);
+  /// −1, 0 or +1.
+  int stepper(std::string_view name, std::string_view label, std::string_view value, bool less, bool more);
+  /// One of several; the new one, or −1.
+  int choice(std::string_view name, std::string_view label, std::span<const std::string_view> words, int chosen);
+  bool button(std::string_view name, std::string_view label);
+
+  /// Makes what was drawn in `box` the next control of the keys: −1, 0 or +1 for left and right.
+  int walk(const Box& box) { return keys(box).step; }
+
+  /// A line of arithmetic: what it is, and the numbers.
+  void term(std::string_view label, std::string_view text);
+  /// A line of a table: a label and one or two numbers at the right.
+  void numbers(std::string_view label, std::string_view first, std::string_view second = {});
+
+ private:
+  struct Key {
+    int step = 0;
+    bool press = false;
+  };
+  /// Enters the control in the order of the keys: what they ask of it in this frame.
+  Key keys(const Box& box);
+  Box control();  ///< the box of a control's line, below what is there
+  void label(const Box& box, std::string_view words);
+
+  Context& c_;
+  Widgets w_;
+  ImDrawList* list_;
+  float x_, y_, width_;
+};
+
+/// Numbers of N(0, size²) for a learned matrix [1, rows, cols] that nobody learned.
+attention::Tensor seeded(int rows, int cols, double size, std::uint64_t seed);
+
+/// A matrix as a heatmap no larger than `room`, with numbers where they fit and token labels at the left. Values are
+/// signed, or weights from 0 to 1. Returns the box of its cells and their pitch.
+struct LabMatrix {
+  Box box;
+  float cell = 0;
+  /// The cell under a point, or false.
+  bool hit(float x, float y, int& row, int& col) const;
+};
+LabMatrix drawMatrix(Context& context, std::uint32_t slot, const attention::Tensor& tensor, int head,
+                     std::uint64_t version, const Box& room, bool weights, std::string_view title);
+
+}  // namespace views
