@@ -37,7 +37,7 @@ bool sameShapes(const Spec& a, const Spec& b) {
 }
 
 /// Others than these are recomputed.
-bool hasUpdates(const Spec& spec, const Inputs& inputs) { return isPlain(spec) && !inputs.xKv; }
+bool hasUpdates(const Spec& spec, const Inputs& inputs) { return isPlain(spec) && !inputs.xKv && !inputs.bias; }
 
 const Tensor* inputOf(const Inputs& in, TensorId id) {
   switch (id) {

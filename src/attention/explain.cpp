@@ -101,7 +101,7 @@ class Explainer {
   TensorId queries() const { return isRotary(spec_) ? TensorId::q_rotated : TensorId::q; }
   TensorId keys() const { return isRotary(spec_) ? TensorId::k_rotated : TensorId::k; }
   TensorId capped() const { return isSoftcapped(spec_) ? TensorId::softcapped : TensorId::scores; }
-  TensorId biased() const { return isBiased(spec_) ? TensorId::biased : capped(); }
+  TensorId biased() const { return isBiased(spec_, in_) ? TensorId::biased : capped(); }
 
   /// The row of the title: a token, or a number where rows are no tokens.
   std::string rowName(TensorId id) const {
@@ -349,13 +349,16 @@ class Explainer {
   }
 
   void addBias() {
-    if (!isBiased(spec_)) return;
-    const std::int64_t distance = std::abs(std::int64_t{row_} + spec_.causalOffset - col_);
+    if (!isBiased(spec_, in_)) return;
     const double value = at(TensorId::biased);
-    add("ALiBi",
-        number(at(capped())) + " − " + formatNumber(double{slopeOf(spec_, head_)}, std::max(decimals_, 4)) + " × " +
-            std::to_string(distance) + " = " + number(value),
-        value, {{capped(), head_, row_, col_}});
+    std::string text = number(at(capped()));
+    if (spec_.position == Position::alibi) {
+      const std::int64_t distance = std::abs(std::int64_t{row_} + spec_.causalOffset - col_);
+      const std::string slope = formatNumber(double{slopeOf(spec_, head_)}, std::max(decimals_, 4));
+      text += " − " + slope + " × " + std::to_string(distance);
+    }
+    if (in_.bias) text += " + " + number(double{in_.bias->at(in_.bias->heads() == 1 ? 0 : head_, row_, col_)});
+    add(in_.bias ? "bias" : "ALiBi", text + " = " + number(value), value, {{capped(), head_, row_, col_}});
   }
 
   // Mask.

@@ -19,11 +19,10 @@ kernels::Out writing(Tensor& tensor, int head) {
 }
 
 /// Are all steps from Q, K and V to head_output among those of the kernels? Others go row by row.
-bool isKernelCall(const Spec& spec) {
+bool isKernelCall(const Spec& spec, const Inputs& in) {
   Spec rest = spec;
-  rest.position = isBiased(spec) ? spec.position : Position::none;
-  rest.softcap = 0.0f, rest.hiddenHeads = 0;
-  return isPlain(rest);
+  rest.position = Position::none, rest.softcap = 0.0f, rest.hiddenHeads = 0;
+  return isPlain(rest) && !isBiased(spec, in);
 }
 
 /// The traced call for the key heads of `kvHeads` and the query heads that read them.
@@ -66,7 +65,7 @@ void forwardRows(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace,
       scratch.scorer.makeRow(h, i, trace);
       makeScores(spec, h, query, keys, trace);
       makeSoftcapped(spec, h, query, trace);
-      makeBiased(spec, h, query, trace);
+      makeBiased(spec, in, h, query, trace);
       makeMasked(spec, in.painted, h, query, keys, trace);
       makeWeights(spec, h, query, trace);
       maskWeights(spec, in.painted, h, query, trace);
@@ -76,8 +75,9 @@ void forwardRows(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace,
 }
 
 void forwardHeads(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace, Scratch& scratch) {
-  const bool isDone = isKernelCall(spec) && kernels::forward(kernels::best(), callFor(spec, in.painted, kvHeads, trace),
-                                                             scratch.workspace);
+  const bool isDone =
+      isKernelCall(spec, in) &&
+      kernels::forward(kernels::best(), callFor(spec, in.painted, kvHeads, trace), scratch.workspace);
   if (isDone) return;
   // Other steps than the kernels have, or no scratch memory: row by row, slower, and for plain layers without any.
   forwardRows(spec, in, kvHeads, trace, scratch);

@@ -68,7 +68,7 @@ class Lineage {
     for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::softcapped, TensorId::biased}) {
       if (id == end) break;
       if (id == TensorId::softcapped && !isSoftcapped(spec_)) continue;
-      if (id == TensorId::biased && !isBiased(spec_)) continue;
+      if (id == TensorId::biased && !isBiased(spec_, inputs_)) continue;
       pairs.push_back(id);
     }
     return pairs;

@@ -194,15 +194,17 @@ ReferenceTensor capped(const Spec& spec, const ReferenceTensor& scores) {
   return out;
 }
 
-/// s − |position − j| / 2^(8(h+1)/heads).
-ReferenceTensor withDistance(const Spec& spec, const ReferenceTensor& scores) {
+/// s − |position − j| / 2^(8(h+1)/heads) for ALiBi, + the bias of a file, where -inf masks.
+ReferenceTensor withBias(const Spec& spec, const Tensor* bias, const ReferenceTensor& scores) {
   ReferenceTensor out = scores;
   for (int h = 0; h < out.heads; ++h) {
-    const double slope = 1.0 / std::pow(2.0, 8.0 * (h + 1) / spec.heads);
+    const double slope = spec.position == Position::alibi ? 1.0 / std::pow(2.0, 8.0 * (h + 1) / spec.heads) : 0.0;
     for (int i = 0; i < out.rows; ++i) {
       const double position = static_cast<double>(spec.causalOffset) + i;
       for (int j = 0; j < out.cols; ++j) {
-        out.at(h, i, j) = saturated(out.at(h, i, j) - slope * std::abs(position - j));
+        const double given = bias ? double{bias->at(bias->heads() == 1 ? 0 : h, i, j)} : 0.0;
+        const double biased = out.at(h, i, j) - slope * std::abs(position - j) + given;
+        out.at(h, i, j) = given == -kInfinity ? given : saturated(biased);
       }
     }
   }
@@ -397,7 +399,7 @@ ReferenceTrace reference(const Spec& spec, const Inputs& in) {
   trace.raw = rawScores(spec, in, trace);
   trace.scores = scaled(spec, trace.raw);
   if (spec.softcap > 0.0f) trace.softcapped = capped(spec, trace.scores);
-  if (spec.position == Position::alibi) trace.biased = withDistance(spec, cappedOf(trace));
+  if (isBiased(spec, in)) trace.biased = withBias(spec, in.bias, cappedOf(trace));
   const ReferenceTensor& biased = biasedOf(trace);
   trace.masked = spec.maskAfterSoftmax ? biased : masked(spec, in.painted, biased, -kInfinity);
   if (spec.normalizer == Normalizer::softmax) {
@@ -493,7 +495,7 @@ class Bounds {
     const double rounding = isSoftcapped(spec_) ? 4.0 * kEps * largest(exact_.softcapped) : 0.0;
     return score(exact_.scores) + rounding;
   }
-  double masked() const { return capped() + (isBiased(spec_) ? 2.0 * kEps * largest(exact_.biased) : 0.0); }
+  double masked() const { return capped() + (isBiased(spec_, in_) ? 2.0 * kEps * largest(exact_.biased) : 0.0); }
 
   double weights() const {
     const double size = std::max(1.0, biasedOf(exact_).largest() / temperature_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -169,6 +170,21 @@ Check checkScore(const Spec& spec, const Inputs& in) {
   return checkTensors({{"w_a", in.wA, square}, {"u_a", in.uA, square}, {"v_a", in.vA, {spec.heads, 1, spec.headDim}}});
 }
 
+Check checkBias(const Spec& spec, const Tensor* bias) {
+  if (!bias) return {};
+  const Shape shape{bias->heads(), bias->rows(), bias->cols()};
+  const bool fits = (shape.heads == 1 || shape.heads == spec.heads) && shape.rows == spec.queryCount &&
+                    shape.cols == spec.keyCount;
+  if (!fits) {
+    return refuse("bias.shape", text(shape) + " does not fit the scores; use " +
+                                    text(Shape{spec.heads, spec.queryCount, spec.keyCount}) + ", or one head for all.");
+  }
+  const auto isWrong = [](float b) { return std::isnan(b) || b == std::numeric_limits<float>::infinity(); };
+  const auto values = bias->values();
+  if (std::none_of(values.begin(), values.end(), isWrong)) return {};
+  return refuse("bias", "it holds NaN or infinity; use finite numbers, or -infinity to mask.");
+}
+
 Check checkPainted(const Spec& spec, const PaintedMask* painted) {
   if (!painted || (painted->empty() && painted->rows == 0 && painted->cols == 0)) return {};
   const bool fits = painted->rows == spec.queryCount && painted->cols == spec.keyCount &&
@@ -228,6 +244,7 @@ Check validate(const Spec& spec, const Inputs& inputs) {
   if (Check bad = checkPosition(spec, inputs)) return bad;
   if (Check bad = inputs.projected() ? checkProjected(spec, inputs) : checkDirect(spec, inputs)) return bad;
   if (Check bad = checkScore(spec, inputs)) return bad;
+  if (Check bad = checkBias(spec, inputs.bias)) return bad;
   return checkPainted(spec, inputs.painted);
 }
 

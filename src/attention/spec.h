@@ -97,11 +97,10 @@ float scaleFactor(const Spec& spec);
 /// mask with a window, painted cells and padding? Others are recomputed.
 bool isPlain(const Spec& spec);
 
-/// Which steps the layer has: q_rotated and k_rotated in place of q and k, softcapped, biased, a head in concat, and
-/// the steps of softmax.
+/// Which steps the layer has: q_rotated and k_rotated in place of q and k, softcapped, a head in concat, and the steps
+/// of softmax.
 inline bool isRotary(const Spec& spec) { return spec.position == Position::rotary; }
 inline bool isSoftcapped(const Spec& spec) { return spec.softcap > 0.0f; }
-inline bool isBiased(const Spec& spec) { return spec.position == Position::alibi; }
 inline bool isHidden(const Spec& spec, int head) { return (spec.hiddenHeads >> head & 1) != 0; }
 inline bool isSoftmax(const Spec& spec) { return spec.normalizer == Normalizer::softmax; }
 
@@ -126,6 +125,7 @@ KeyRange visibleKeys(const Spec& spec, int query);
 /// keyCount is queryCount.
 /// wA [heads, headDim, headDim] for general and additive scores, uA the same for additive, vA [heads, 1, headDim];
 /// other scores do not look at them.
+/// bias [heads or 1, queryCount, keyCount] is added to the scores after the soft cap; -inf masks. Files may have one.
 struct Inputs {
   const Tensor* x = nullptr;
   const Tensor* xKv = nullptr;
@@ -139,9 +139,15 @@ struct Inputs {
   const Tensor* wA = nullptr;
   const Tensor* uA = nullptr;
   const Tensor* vA = nullptr;
+  const Tensor* bias = nullptr;
   const PaintedMask* painted = nullptr;
   bool projected() const { return x != nullptr; }
 };
+
+/// Has the layer the step biased?
+inline bool isBiased(const Spec& spec, const Inputs& inputs) {
+  return spec.position == Position::alibi || inputs.bias != nullptr;
+}
 
 /// Says what is wrong with the spec or with the inputs for it (shapes, ranges, limits, numbers that are not finite).
 Check validate(const Spec& spec, const Inputs& inputs);

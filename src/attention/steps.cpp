@@ -80,7 +80,7 @@ void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace) {
   shapePositions(spec, inputs, trace);
   for (Tensor* t : {&trace.raw, &trace.scores, &trace.masked, &trace.weights}) t->reshape(heads, queries, keys);
   shapeIf(isSoftcapped(spec), trace.softcapped, heads, queries, keys);
-  shapeIf(isBiased(spec), trace.biased, heads, queries, keys);
+  shapeIf(isBiased(spec, inputs), trace.biased, heads, queries, keys);
   shapeIf(isSoftmax(spec), trace.exponentials, heads, queries, keys);
   shapeIf(isSoftmax(spec), trace.rowMax, heads, queries, 1);
   shapeIf(isSoftmax(spec), trace.rowSum, heads, queries, 1);
@@ -145,15 +145,20 @@ void makeSoftcapped(const Spec& spec, int head, Span queries, Trace& trace) {
   }
 }
 
-void makeBiased(const Spec& spec, int head, Span queries, Trace& trace) {
-  if (!isBiased(spec)) return;
-  const float slope = slopeOf(spec, head);
+void makeBiased(const Spec& spec, const Inputs& in, int head, Span queries, Trace& trace) {
+  if (!isBiased(spec, in)) return;
+  const float slope = spec.position == Position::alibi ? slopeOf(spec, head) : 0.0f;
   for (int i = queries.begin; i < queries.end; ++i) {
     const float* scores = cappedOf(trace).row(head, i);
     float* biased = trace.biased.row(head, i);
     const float position = static_cast<float>(std::int64_t{i} + spec.causalOffset);
     for (int j = 0; j < spec.keyCount; ++j) {
       biased[j] = std::max(scores[j] - slope * std::abs(position - static_cast<float>(j)), -kMost);
+    }
+    if (!in.bias) continue;
+    const float* bias = in.bias->row(in.bias->heads() == 1 ? 0 : head, i);
+    for (int j = 0; j < spec.keyCount; ++j) {
+      biased[j] = bias[j] == kHidden ? kHidden : std::clamp(biased[j] + bias[j], -kMost, kMost);
     }
   }
 }

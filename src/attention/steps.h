@@ -36,10 +36,10 @@ void makeValues(const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& t
 void makeRaw(const Spec& spec, int head, Span queries, Span keys, Trace& trace);
 /// scores = raw · scaleFactor.
 void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trace);
-/// softcapped = c·tanh(scores / c), and biased = what comes before it - slope·distance, of whole rows; each for layers
-/// that have it.
+/// softcapped = c·tanh(scores / c), and biased = what comes before it - slope·distance + bias, of whole rows; each for
+/// layers that have it.
 void makeSoftcapped(const Spec& spec, int head, Span queries, Trace& trace);
-void makeBiased(const Spec& spec, int head, Span queries, Trace& trace);
+void makeBiased(const Spec& spec, const Inputs& inputs, int head, Span queries, Trace& trace);
 /// masked = the step before it, or -inf where the key may not be seen.
 void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace);
 /// row_max, exponentials, row_sum, weights of whole rows; weights alone where the normaliser is not softmax.

@@ -39,7 +39,7 @@ inline void fill(attention::Tensor& tensor, Random& random, float size = 1.0f) {
 
 struct Layer {
   attention::Spec spec;
-  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA;  // those of the score may be empty, as xKv
+  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias;  // from wA on, and xKv, they may be empty
   attention::PaintedMask painted;
   bool projected = false, withOutputWeights = false;
 
@@ -53,6 +53,7 @@ struct Layer {
       in.q = &q, in.k = &k, in.v = &v;
     }
     if (!wA.empty()) in.wA = &wA;
+    if (!bias.empty()) in.bias = &bias;
     if (!uA.empty()) in.uA = &uA, in.vA = &vA;
     in.painted = painted.empty() ? nullptr : &painted;
     return in;

@@ -114,6 +114,24 @@ TEST_CASE("mechanisms: temperatures, soft caps and painted cells with each") {
   }
 }
 
+TEST_CASE("mechanisms: a bias for all heads or for each, and what it masks") {
+  Random random(22);
+  for (int heads : {1, 4}) {
+    Layer layer = test::direct(test::shape(4, 2, 7, 9, 4, 3), random);
+    layer.spec.causal = true, layer.spec.causalOffset = 2, layer.spec.softcap = 3.0f;
+    test::fill(layer.bias = {heads, 7, 9}, random);
+    for (float& b : layer.bias.values()) {
+      if (random.chance(0.3)) b = -std::numeric_limits<float>::infinity();
+    }
+    forMechanisms(layer, random, [](const Layer& l) { CHECK(checked(l) == ""); });
+    layer.bias.at(0, 3, 2) = std::numeric_limits<float>::infinity();
+    CHECK(validate(layer.spec, layer.inputs())->field == "bias");
+    layer.bias = Tensor(2, 7, 9);
+    CHECK(validate(layer.spec, layer.inputs())->message ==
+          "bias.shape: [2, 7, 9] does not fit the scores; use [4, 7, 9], or one head for all.");
+  }
+}
+
 TEST_CASE("mechanisms: steps that a layer does not have leave no tensor") {
   Random random(4);
   Layer layer = test::direct(test::shape(1, 1, 3, 3, 4, 2), random);
