@@ -17,6 +17,7 @@ namespace io {
 namespace {
 
 namespace kernels = attention::kernels;
+using attention::Tensor;
 using document::inQuotes;
 using document::shapeText;
 using ErrorKind = Error::Kind;
@@ -42,12 +43,14 @@ std::string number(std::int64_t value) { return std::to_string(value); }
 // ------------------------------------------------------------------------------------------------------------ options
 
 struct Options {
-  bool causal = false, isPacked = false, isScaled = true;
+  bool causal = false, isPacked = false;
   std::optional<float> scale;
   float softcap = 0, temperature = 1;
   int windowLeft = -1, windowRight = -1;
   int heads = 0, kvHeads = 0;  ///< 0: not given
   std::string scaleField = "options.scale", headsField = "options.heads", kvHeadsField = "options.kv_heads";
+  document::Settings shared;  ///< score and the others of kSharedOptions
+  std::vector<Setting> sharedSettings;  ///< that gave them, the latest last
 };
 
 std::string described(const Setting& setting) {
@@ -96,18 +99,37 @@ Check setScale(const Setting& setting, Options& options) {
   return {};
 }
 
-Check setWord(const Setting& setting, std::string_view first, std::string_view second, std::span<const std::string_view> later,
-              bool& isSecond) {
-  const std::string want = inQuotes(first) + (second.empty() ? "" : " or " + inQuotes(second));
-  if (setting.kind == Setting::Kind::text && std::find(later.begin(), later.end(), setting.text) != later.end())
-    return refusal(ErrorKind::range, setting.field, inQuotes(setting.text) + " is not available in attn yet; use " + want + ".");
-  isSecond = setting.kind == Setting::Kind::text && !second.empty() && setting.text == second;
+Check setWord(const Setting& setting, std::string_view first, std::string_view second, bool& isSecond) {
+  isSecond = setting.kind == Setting::Kind::text && setting.text == second;
   if (isSecond || (setting.kind == Setting::Kind::text && setting.text == first)) return {};
-  return wrong(setting, want);
+  return wrong(setting, inQuotes(first) + " or " + inQuotes(second));
 }
 
-constexpr std::string_view kLaterScores[] = {"general", "additive", "cosine"};
-constexpr std::string_view kLaterNormalizers[] = {"sparsemax", "sigmoid", "relu", "hardmax", "none"};
+/// What the board says is wrong, said of `field`.
+Error inField(const Error& error, std::string_view field) {
+  const std::size_t sentence = error.message.starts_with(error.field + ": ") ? error.field.size() + 2 : 0;
+  return refusal(error.kind, field, std::string_view(error.message).substr(sentence));
+}
+
+/// The value of a setting as the board's option table has it; labels may be given as a sentence.
+document::Value valueOf(const Setting& setting) {
+  if (setting.kind == Setting::Kind::boolean) return setting.boolean;
+  if (setting.kind == Setting::Kind::number) return setting.number;
+  return setting.text;
+}
+
+/// Options that mean the same for the board: its table reads and describes them.
+constexpr std::string_view kSharedOptions[] = {
+    "score",         "normalizer",    "position",       "prefix",         "pattern_local", "pattern_dilation",
+    "pattern_stride", "pattern_block", "pattern_global", "pattern_random", "pattern_seed",  "mask_after_softmax"};
+
+Check setShared(const Setting& setting, Options& options) {
+  const document::Option& option = *document::optionNamed(setting.name);
+  if (Check bad = document::checkAlone(option, valueOf(setting))) return inField(*bad, setting.field);
+  document::assign(options.shared, option.id, valueOf(setting));
+  options.sharedSettings.push_back(setting);
+  return {};
+}
 
 /// One entry gives an option of tensors files: its name, its line of help, and how it is read.
 struct Entry {
@@ -137,20 +159,8 @@ constexpr Entry kOptions[] = {
        o.kvHeadsField = s.field;
        return setWhole(s, 1, "a whole number from 1 to 16777216", o.kvHeads);
      }},
-    {"score", "scaled or dot (which has no scale)",
-     [](const Setting& s, Options& o) {
-       bool isDot = false;
-       Check bad = setWord(s, "scaled", "dot", kLaterScores, isDot);
-       o.isScaled = !isDot;
-       return bad;
-     }},
-    {"normalizer", "softmax",
-     [](const Setting& s, Options&) {
-       bool unused = false;
-       return setWord(s, "softmax", {}, kLaterNormalizers, unused);
-     }},
     {"layout", "split: heads have an axis; packed: they lie side by side in the columns",
-     [](const Setting& s, Options& o) { return setWord(s, "split", "packed", {}, o.isPacked); }},
+     [](const Setting& s, Options& o) { return setWord(s, "split", "packed", o.isPacked); }},
 };
 
 Check setOption(const Setting& setting, Options& options) {
@@ -158,6 +168,10 @@ Check setOption(const Setting& setting, Options& options) {
   for (const Entry& entry : kOptions) {
     if (entry.name == setting.name) return entry.read(setting, options);
     names.emplace_back(entry.name);
+  }
+  for (const std::string_view name : kSharedOptions) {
+    if (name == setting.name) return setShared(setting, options);
+    names.emplace_back(name);
   }
   return refusal(ErrorKind::range, setting.field, "the option is unknown; use " + document::orList(names) + ".");
 }
@@ -235,6 +249,12 @@ Check agree(std::string_view name, std::string_view what, std::int64_t have, std
                  std::string(what) + " " + number(have) + " does not fit the " + number(want) + " of " + std::string(other) + "; give as many.");
 }
 
+bool isScaled(const Options& options) { return options.shared.score == attention::Score::scaled; }
+
+std::string scoreName(const Options& options) {
+  return std::get<std::string>(document::get(options.shared, document::OptionId::score));
+}
+
 /// Shapes and options against each other, for q, k and v.
 Check fit(const TensorsFile& file, Problem& problem) {
   Options& options = problem.options;
@@ -242,8 +262,9 @@ Check fit(const TensorsFile& file, Problem& problem) {
     return refusal(ErrorKind::range, options.headsField, "it is missing; the packed layout needs the count of heads.");
   const int kvHeads = options.kvHeads == 0 && options.isPacked ? options.heads : options.kvHeads;
   const std::string& kvField = options.kvHeads == 0 ? options.headsField : options.kvHeadsField;
-  if (!options.isScaled && options.scale && *options.scale != 1.0f)
-    return refusal(ErrorKind::range, options.scaleField, "the score \"dot\" has no scale; leave it out, or use the score \"scaled\".");
+  if (!isScaled(options) && options.scale && *options.scale != 1.0f)
+    return refusal(ErrorKind::range, options.scaleField,
+                   "only the score \"scaled\" has one, and not " + inQuotes(scoreName(options)) + "; leave it out, or use that score.");
   if (Check bad = viewOf("q", *file.q, options, options.heads, options.headsField, problem.q)) return bad;
   if (Check bad = viewOf("k", *file.k, options, kvHeads, kvField, problem.k)) return bad;
   if (Check bad = viewOf("v", *file.v, options, kvHeads, kvField, problem.v)) return bad;
@@ -364,6 +385,69 @@ Mask maskOf(Array array, const Problem& problem) {
   return mask;
 }
 
+// ------------------------------------------------------------------------------------------------------------- traced
+
+constexpr std::int64_t kTraceMatrices = 8;  ///< of scores, in a Trace at most
+
+/// Is the layer one that the kernels do not compute at a stretch, but the board's engine does, with all its steps?
+bool isTraced(const Options& options) {
+  document::Settings settings = options.shared;
+  settings.keyTokens = settings.prefix;  // a prefix ends with the keys, which are not known here
+  return !attention::isPlain(document::spec(settings));
+}
+
+/// What the options say of the layer, with the sizes of the file.
+document::Settings settingsOf(const Problem& problem) {
+  const Options& options = problem.options;
+  document::Settings settings = options.shared;
+  settings.tokens = static_cast<int>(problem.q.rows), settings.keyTokens = static_cast<int>(problem.keys());
+  settings.heads = static_cast<int>(problem.q.heads), settings.kvHeads = static_cast<int>(problem.k.heads);
+  settings.headDim = static_cast<int>(problem.q.columns), settings.valueDim = static_cast<int>(problem.v.columns);
+  // A factor of 0 is the smallest there is: for the board 0 stands for 1/√d.
+  const bool isNothing = options.scale == 0.0f;
+  settings.scaleBy = isNothing ? std::numeric_limits<float>::denorm_min() : options.scale.value_or(0.0f);
+  settings.softcap = options.softcap, settings.temperature = options.temperature;
+  settings.causal = options.causal;
+  settings.windowLeft = options.windowLeft, settings.windowRight = options.windowRight;
+  return settings;
+}
+
+/// Where an option was given.
+std::string fieldOf(const Options& options, std::string_view name) {
+  std::string field = "options." + std::string(name);
+  for (const Setting& setting : options.sharedSettings)
+    if (setting.name == name) field = setting.field;
+  return field;
+}
+
+Check checkMost(std::string_view field, std::int64_t have, std::string_view what, std::int64_t most) {
+  if (have <= most) return {};
+  return refusal(ErrorKind::range, field, number(have) + " " + std::string(what) + " are too many for these options; give at most " + number(most) + ".");
+}
+
+Check checkTraced(const Problem& problem, const RunRequest& request) {
+  using attention::Limits;
+  if (request.kernel)
+    return refusal(ErrorKind::range, "--kernel", "a layer with these options is computed as the board does, by its fastest kernel; leave it out.");
+  if (Check bad = checkMost("q.shape", problem.q.rows, "tokens", Limits::tokens)) return bad;
+  if (Check bad = checkMost("k.shape", problem.keys(), "tokens", Limits::tokens)) return bad;
+  if (Check bad = checkMost("q.shape", problem.q.heads, "heads", Limits::heads)) return bad;
+  if (Check bad = checkMost("q.shape", problem.q.columns, "columns", Limits::headDim)) return bad;
+  if (Check bad = checkMost("v.shape", problem.v.columns, "columns", Limits::headDim)) return bad;
+  if (Check bad = document::checkTogether("", settingsOf(problem))) return inField(*bad, fieldOf(problem.options, bad->field));
+  return {};
+}
+
+/// A matrix for each head, or the one of a single head.
+Tensor tensorOf(const Array& array) {
+  Shape shape = array.shape;
+  shape.insert(shape.begin(), shape.size() < 3 ? 3 - shape.size() : 0, 1);
+  const auto size = [&](std::size_t axis) { return static_cast<int>(shape[axis]); };
+  Tensor tensor(shape.size() > 3 ? size(0) * size(1) : size(0), size(shape.size() - 2), size(shape.size() - 1));
+  std::copy(array.values.begin(), array.values.end(), tensor.data());
+  return tensor;
+}
+
 // ------------------------------------------------------------------------------------------------------------ memory
 
 std::string bytesText(std::int64_t bytes) {
@@ -401,6 +485,7 @@ Check checkMemory(const TensorsFile& file, const Problem& problem, const RunRequ
     total = std::min(kMost, total + bytes);
   };
   for (const OutputId id : request.outputs) add(name(id), times(countOf(outputShape(id, problem)), 4));
+  if (isTraced(problem.options)) add("scores", times(countOf({problem.q.heads, problem.q.rows, problem.keys()}), 4 * kTraceMatrices));
   if (file.mask) add("mask", maskBytes(*file.mask, problem));
   if (file.pastK) add("past_k and k", times(countOf(outputShape(OutputId::presentK, problem)), 4));
   if (file.pastV) add("past_v and v", times(countOf(outputShape(OutputId::presentV, problem)), 4));
@@ -454,7 +539,11 @@ class Computation {
       if (id != OutputId::presentK && id != OutputId::presentV) result.values.resize(static_cast<std::size_t>(countOf(shape)));
       results.push_back(std::move(result));
     }
-    if (!compute(results)) return outOfMemory();
+    if (isTraced(problem_.options)) {
+      if (Check bad = trace(results)) return *bad;
+    } else if (!compute(results)) {
+      return outOfMemory();
+    }
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (request_.outputs[i] == OutputId::presentK) results[i].values = std::move(k_);
       if (request_.outputs[i] == OutputId::presentV) results[i].values = std::move(v_);
@@ -494,21 +583,26 @@ class Computation {
     f.headDim = static_cast<int>(problem_.q.columns), f.valueDim = static_cast<int>(problem_.v.columns);
     f.q = inOf(file_.q->values, problem_.q, batch);
     f.k = inOf(k_, kView_, batch), f.v = inOf(v_, vView_, batch);
-    f.scale = options.scale.value_or(options.isScaled ? static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.q.columns))) : 1.0f);
+    f.scale = options.scale.value_or(isScaled(options) ? static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.q.columns))) : 1.0f);
     f.softcap = options.softcap, f.temperature = options.temperature;
     f.causal = options.causal, f.windowLeft = options.windowLeft, f.windowRight = options.windowRight;
-    // The position of the first query: after the past, or else so that the last query is the last key that counts.
-    f.causalOffset = static_cast<int>(problem_.past);
-    if (file_.keyLengths) {
-      f.keyLength = static_cast<int>(file_.keyLengths->values[static_cast<std::size_t>(batch)]);
-      if (!hasPast_) f.causalOffset = f.keyLength - f.queryCount;
-    }
+    f.keyLength = keyLength(batch), f.causalOffset = firstPosition(batch);
     if (!mask_.blocked.empty()) {
       f.blocked = mask_.blocked.data() + batch * mask_.batchStride;
       f.blockedHeadStride = mask_.headStride, f.blockedRowStride = mask_.rowStride;
     }
     if (!mask_.bias.empty()) f.bias = {mask_.bias.data() + batch * mask_.batchStride, mask_.headStride, mask_.rowStride};
     return f;
+  }
+
+  /// Keys that are no padding; -1: all.
+  int keyLength(std::int64_t batch) const {
+    return file_.keyLengths ? static_cast<int>(file_.keyLengths->values[static_cast<std::size_t>(batch)]) : -1;
+  }
+  /// Of the first query: after the past, or else so that the last query is the last key that counts.
+  int firstPosition(std::int64_t batch) const {
+    if (!file_.keyLengths || hasPast_) return static_cast<int>(problem_.past);
+    return keyLength(batch) - static_cast<int>(problem_.q.rows);
   }
 
   bool compute(std::vector<NamedArray>& results) const {
@@ -541,6 +635,94 @@ class Computation {
     }
   }
 
+  /// By the board's engine: every layer that isTraced().
+  Check trace(std::vector<NamedArray>& results) const {
+    if (problem_.q.rows == 0 || problem_.keys() == 0) return {};  // as compute()
+    const auto weights = [](const std::optional<Array>& array) { return array ? tensorOf(*array) : Tensor(); };
+    const Tensor wA = weights(file_.wA), uA = weights(file_.uA), vA = vectorsOf(file_.vA);
+    const auto traced = std::make_unique<attention::Trace>();
+    attention::Scratch scratch;
+    for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
+      attention::Spec spec = document::spec(settingsOf(problem_));
+      spec.keyLength = keyLength(b), spec.causalOffset = std::max(firstPosition(b), 0);
+      if (Check bad = checkPosition(spec, b)) return bad;
+      const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(k_, kView_, b), v = headsOf(v_, vView_, b);
+      const Tensor bias = biasOf(b);
+      attention::Inputs inputs;
+      inputs.q = &q, inputs.k = &k, inputs.v = &v;
+      inputs.wA = file_.wA ? &wA : nullptr, inputs.uA = file_.uA ? &uA : nullptr, inputs.vA = file_.vA ? &vA : nullptr;
+      inputs.bias = bias.empty() ? nullptr : &bias;
+      if (Check bad = attention::validate(spec, inputs)) return bad;
+      attention::forward(spec, inputs, *traced, scratch);
+      for (std::size_t i = 0; i < results.size(); ++i) copyOut(*traced, request_.outputs[i], results[i], b);
+    }
+    return {};
+  }
+
+  /// Queries before the first key have no place in what counts from it.
+  Check checkPosition(const attention::Spec& spec, std::int64_t batch) const {
+    const bool isOrdered = spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.pattern.any() ||
+                           spec.position != attention::Position::none;
+    if (!isOrdered || firstPosition(batch) >= 0) return {};
+    return refusal(ErrorKind::range, "key_lengths[" + number(batch) + "]",
+                   number(keyLength(batch)) + " is less than the " + number(problem_.q.rows) +
+                       " queries, whose last one stands at the last key; give at least as many with these options.");
+  }
+
+  static Tensor headsOf(const std::vector<float>& values, const View& view, std::int64_t batch) {
+    Tensor tensor(static_cast<int>(view.heads), static_cast<int>(view.rows), static_cast<int>(view.columns));
+    for (int h = 0; h < tensor.heads(); ++h) {
+      for (int r = 0; r < tensor.rows(); ++r) {
+        const float* from = values.data() + batch * view.batchStride + h * view.headStride + r * view.rowStride;
+        std::copy_n(from, view.columns, tensor.row(h, r));
+      }
+    }
+    return tensor;
+  }
+
+  /// v_a as rows: [heads, columns] is [heads, 1, columns].
+  static Tensor vectorsOf(const std::optional<Array>& array) {
+    if (!array) return {};
+    const Tensor flat = tensorOf(*array);
+    if (flat.heads() != 1) return flat;
+    Tensor rows(flat.rows(), 1, flat.cols());
+    std::copy(flat.values().begin(), flat.values().end(), rows.data());
+    return rows;
+  }
+
+  /// The mask of one batch as a bias, for one head where all share it; empty where there is none.
+  Tensor biasOf(std::int64_t batch) const {
+    if (mask_.blocked.empty() && mask_.bias.empty()) return {};
+    Tensor bias(mask_.headStride == 0 ? 1 : static_cast<int>(problem_.q.heads), static_cast<int>(problem_.q.rows),
+                static_cast<int>(problem_.keys()));
+    for (int h = 0; h < bias.heads(); ++h) {
+      for (int r = 0; r < bias.rows(); ++r) {
+        const std::ptrdiff_t first = batch * mask_.batchStride + h * mask_.headStride + r * mask_.rowStride;
+        for (int c = 0; c < bias.cols(); ++c) {
+          const auto at = static_cast<std::size_t>(first + c);
+          if (mask_.blocked.empty()) bias.at(h, r, c) = std::min(mask_.bias[at], std::numeric_limits<float>::max());
+          else bias.at(h, r, c) = mask_.blocked[at] ? -std::numeric_limits<float>::infinity() : 0.0f;
+        }
+      }
+    }
+    return bias;
+  }
+
+  void copyOut(const attention::Trace& traced, OutputId id, NamedArray& result, std::int64_t batch) const {
+    const Tensor* tensor = nullptr;
+    switch (id) {
+      case OutputId::output: tensor = problem_.options.isPacked ? &traced.concat : &traced.headOutput; break;
+      case OutputId::weights: tensor = &traced.weights; break;
+      case OutputId::scores: tensor = &traced.scores; break;
+      case OutputId::softcapped: tensor = &attention::cappedOf(traced); break;
+      case OutputId::masked: tensor = &traced.masked; break;
+      case OutputId::presentK:
+      case OutputId::presentV: return;  // from the keys and values themselves
+    }
+    const auto values = tensor->values();
+    std::copy(values.begin(), values.end(), result.values.begin() + batch * static_cast<std::ptrdiff_t>(values.size()));
+  }
+
   TensorsFile file_;
   const Problem& problem_;
   const RunRequest& request_;
@@ -562,18 +744,13 @@ Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& r
     if (Check bad = fitLengths(*file.keyLengths, problem)) return *bad;
   if (file.mask)
     if (Check bad = fitMask(*file.mask, problem)) return *bad;
+  if (isTraced(problem.options))
+    if (Check bad = checkTraced(problem, request)) return *bad;
   if (Check bad = checkMemory(file, problem, request)) return *bad;
   return Computation(std::move(file), problem, request).run();
 }
 
 // ------------------------------------------------------------------------------------------------------------- board
-
-/// The value of a setting as the option table has it; labels may be given as a sentence.
-document::Value valueOf(const Setting& setting) {
-  if (setting.kind == Setting::Kind::boolean) return setting.boolean;
-  if (setting.kind == Setting::Kind::number) return setting.number;
-  return setting.text;
-}
 
 Check applySetting(const Setting& setting, document::State& state) {
   const document::Option* option = document::optionNamed(setting.name);
@@ -583,17 +760,16 @@ Check applySetting(const Setting& setting, document::State& state) {
     return refusal(ErrorKind::range, setting.field, "the option is unknown for a state; use " + document::orList(names) + ".");
   }
   const document::Edit edit = document::SetOption{option->id, valueOf(setting)};
-  Check bad = document::check(state, edit);
-  if (bad) return refusal(bad->kind, "--set " + bad->field, std::string_view(bad->message).substr(std::min(bad->message.size(), bad->field.size() + 2)));
+  if (Check bad = document::check(state, edit)) return inField(*bad, "--set " + bad->field);
   document::apply(state, edit);
   return {};
 }
 
 /// The tensor of the trace that an output is; a layer without a soft cap has its scores there.
-const attention::Tensor* find(const attention::Inputs& inputs, const attention::Trace& trace, OutputId id) {
+const Tensor* find(const attention::Inputs& inputs, const attention::Trace& trace, OutputId id) {
+  if (id == OutputId::softcapped) return &attention::cappedOf(trace);
   const std::string_view wanted = id == OutputId::presentK ? "k" : id == OutputId::presentV ? "v" : name(id);
-  auto tensor = attention::tensorNamed(wanted);
-  if (!tensor && id == OutputId::softcapped) tensor = attention::tensorNamed("scores");
+  const auto tensor = attention::tensorNamed(wanted);
   return tensor ? attention::find(inputs, trace, *tensor) : nullptr;
 }
 
@@ -608,16 +784,15 @@ Result<std::vector<NamedArray>> runBoard(const std::string& text, const RunReque
   const attention::Inputs inputs = document::inputs(*state);
   if (Check bad = attention::validate(spec, inputs)) return *bad;
   const std::int64_t scores = times(times(spec.heads, spec.queryCount), times(spec.keyCount, 4));
-  constexpr std::int64_t matrices = 6;  // of scores, in a Trace
   const std::int64_t free = freeMemory(request);
-  if (free > 0 && times(scores, matrices) > free)
+  if (free > 0 && times(scores, kTraceMatrices) > free)
     return refusal(ErrorKind::memory, "tokens", number(spec.queryCount) + " with " + number(spec.heads) + " heads take " +
-                                                    bytesText(times(scores, matrices)) + ", and " + bytesText(free) + " are free; give fewer.");
+                                                    bytesText(times(scores, kTraceMatrices)) + ", and " + bytesText(free) + " are free; give fewer.");
   const auto trace = std::make_unique<attention::Trace>();
   attention::forward(spec, inputs, *trace);
   std::vector<NamedArray> results;
   for (const OutputId id : request.outputs) {
-    const attention::Tensor* tensor = find(inputs, *trace, id);
+    const Tensor* tensor = find(inputs, *trace, id);
     if (!tensor) return refusal(ErrorKind::range, "--outputs", inQuotes(name(id)) + " is not part of a state; ask for another.");
     Shape shape{tensor->heads(), tensor->rows(), tensor->cols()};
     if (id == OutputId::output) shape.erase(shape.begin());
@@ -634,10 +809,17 @@ std::span<const OutputId> outputIds() { return kOutputIds; }
 
 std::string optionsHelp() {
   std::string out;
-  for (const Entry& entry : kOptions) {
-    out += "  " + std::string(entry.name);
-    out.append(14 - entry.name.size(), ' ');
-    out += std::string(entry.help) + "\n";
+  const auto add = [&out](std::string_view option, std::string_view help) {
+    out += "  " + std::string(option);
+    out.append(20 - option.size(), ' ');
+    out += std::string(help) + "\n";
+  };
+  for (const Entry& entry : kOptions) add(entry.name, entry.help);
+  for (const std::string_view shared : kSharedOptions) {
+    const document::Option& option = *document::optionNamed(shared);
+    std::string words;
+    for (const std::string_view choice : option.choices) words += (words.empty() ? ": " : ", ") + std::string(choice);
+    add(shared, std::string(option.help) + words);
   }
   return out;
 }

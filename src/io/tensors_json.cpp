@@ -26,7 +26,7 @@ constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of size
 constexpr float kLargestHalf = 65504.0f;
 constexpr std::size_t kMaxRank = 4;
 constexpr std::string_view kFields =
-    "a tensors file has q, k and v, and maybe mask, past_k, past_v, key_lengths and options";
+    "a tensors file has q, k and v, and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a and options";
 
 /// The float nearest to a number with these digits, which as a double is `value`.
 float nearestFloat(double value, const std::string& digits) {
@@ -145,8 +145,9 @@ class Collector {
   std::string clash_;     ///< the first of x and the projections
   std::size_t depth_ = 0; ///< lists and objects in a skipped field
 
-  Field fields_[7] = {{"q", &file.q}, {"k", &file.k}, {"v", &file.v}, {"mask", &file.mask, true},
-                      {"past_k", &file.pastK}, {"past_v", &file.pastV}, {"key_lengths", &file.keyLengths}};
+  Field fields_[10] = {{"q", &file.q}, {"k", &file.k}, {"v", &file.v}, {"mask", &file.mask, true},
+                       {"past_k", &file.pastK}, {"past_v", &file.pastV}, {"key_lengths", &file.keyLengths},
+                       {"w_a", &file.wA}, {"u_a", &file.uA}, {"v_a", &file.vA}};
   Field* field_ = nullptr;  ///< of the value that comes next at the root, or that is being read
   bool isOptions_ = false;  ///< the value that comes next at the root is options
 

@@ -42,7 +42,7 @@ struct Setting {
 struct TensorsFile {
   /// The file is one for the board: it has "version" (a state), or x in place of q. Nothing else is filled then.
   bool isForBoard = false;
-  std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths;
+  std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA;
   std::vector<Setting> options;
 };
 

@@ -247,6 +247,7 @@ constexpr const char* kRunHelp =
     "                right to [batch, heads, queries, keys]; keys beyond its last column are masked\n"
     "  past_k past_v put before k and v; positions then count from their length\n"
     "  key_lengths   one a batch: keys beyond are padding; without past_k the last query stands at the last key\n"
+    "  w_a u_a v_a   of the scores general and additive: [heads, columns, columns] and, for v_a, [heads, columns]\n"
     "Options, in the file or by --set:\n";
 constexpr const char* kOutputsHelp =
     "Outputs, as the operator Attention of ONNX (opsets 23 to 25) numbers its scores:\n"

@@ -197,8 +197,23 @@ test('a state takes the options of the board', () => {
     return done.stderr;
   };
   assert.match(refused('--set', 'heads=3'), /^attn: --set heads: /);
-  assert.match(refused('--set', 'kv_heads=1'), /^attn: --set kv_heads: the option is unknown for a state/);
+  assert.match(refused('--set', 'layout=packed'), /^attn: --set layout: the option is unknown for a state/);
   assert.match(refused('--kernel', 'scalar'), /^attn: --kernel: /);
+});
+
+test('every mechanism: a state and its tensors say the same', () => {
+  const sets = [['score=cosine'], ['normalizer=sparsemax'], ['normalizer=sigmoid', 'temperature=2'], ['normalizer=hardmax'],
+    ['position=alibi'], ['prefix=2'], ['pattern_local=1', 'pattern_stride=2'], ['pattern_random=1', 'pattern_seed=9'],
+    ['mask_after_softmax=true'], ['softcap=1.5', 'normalizer=relu']];
+  for (const set of sets) {
+    const outputs = ['--outputs', 'weights,softcapped'];
+    const board = run(state, '--set', 'causal=true', ...set, ...outputs);
+    const direct = run({q: state.q, k: state.k, v: state.v}, '--set', 'causal=true', ...set, ...outputs);
+    for (const name of ['weights', 'softcapped'])
+      board[name].data.forEach((value, i) => assert.ok(Math.abs(value - direct[name].data[i]) < 1e-6, `${set} ${name}`));
+    const plain = run(state, '--set', 'causal=true', '--outputs', 'weights');
+    assert.notDeepEqual(board.weights.data, plain.weights.data, `${set}`);
+  }
 });
 
 test('a broken state is refused as the board does it', () => {

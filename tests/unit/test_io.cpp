@@ -1,11 +1,14 @@
 // Tensors files and `attn run`, without the program around them: also as WebAssembly and under the sanitizers.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "io/attention_file.h"
+#include "layer.h"
 
 namespace {
 
@@ -40,8 +43,9 @@ TEST_CASE("a layer of two keys") {
 }
 
 TEST_CASE("a file that ends anywhere is refused, and never read as something else") {
-  const std::string whole = R"({"q": {"shape": [1, 2], "dtype": "float16", "data": [1.5, -2e-3]}, "k": [[1, 0], [0, 1]],)"
-                            R"( "v": [[1], [3]], "mask": [true, false], "key_lengths": [2], "options": {"causal": false}, "x": 1})";
+  const std::string whole =
+      R"({"q": {"shape": [1, 2], "dtype": "float16", "data": [1.5, -2e-3]}, "k": [[1, 0], [0, 1]],)"
+      R"( "v": [[1], [3]], "mask": [true, false], "key_lengths": [2], "options": {"causal": false}, "x": 1})";
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const auto file = io::readTensorsFile(std::string_view(whole).substr(0, length));
     INFO(length);
@@ -51,7 +55,8 @@ TEST_CASE("a file that ends anywhere is refused, and never read as something els
 }
 
 TEST_CASE("any byte changed gives a result or a sentence") {
-  const std::string whole = R"({"q":{"shape":[1,2],"data":[1,2]},"k":[[1,0]],"v":[[3]],"mask":["-inf"],"options":{"scale":0.5}})";
+  const std::string whole =
+      R"({"q":{"shape":[1,2],"data":[1,2]},"k":[[1,0]],"v":[[3]],"mask":["-inf"],"options":{"scale":0.5}})";
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const char byte : {'0', '9', '-', '"', '[', ']', '{', '}', ',', ':', 'e', 't', ' ', '\0', '\xff'}) {
       std::string text = whole;
@@ -64,8 +69,11 @@ TEST_CASE("any byte changed gives a result or a sentence") {
 }
 
 TEST_CASE("a claim of size allocates nothing") {
-  CHECK(refusalOf(R"({"q": {"shape": [1000000000, 1000000000], "data": [1]}, "k": [[1]], "v": [[1]]})").find("1000000000000000000") != std::string::npos);
-  CHECK(refusalOf(R"({"q": {"shape": [2000000000, 2000000000, 2000000000], "data": []}})").find("more than any memory") != std::string::npos);
+  CHECK(refusalOf(R"({"q": {"shape": [1000000000, 1000000000], "data": [1]}, "k": [[1]], "v": [[1]]})")
+            .find("1000000000000000000") != std::string::npos);
+  CHECK(
+      refusalOf(R"({"q": {"shape": [2000000000, 2000000000, 2000000000], "data": []}})").find("more than any memory") !=
+      std::string::npos);
 }
 
 TEST_CASE("memory is compared before it is taken") {
@@ -109,23 +117,129 @@ TEST_CASE("written numbers read back to the same bits") {
   REQUIRE(file->k->values.size() == values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
     CHECK(std::bit_cast<std::uint32_t>(file->k->values[i]) == std::bit_cast<std::uint32_t>(values[i]));
-  CHECK(written({{"masked", {2}, {-INFINITY, INFINITY}}}) == "{\"masked\": {\"shape\": [2], \"data\": [\"-inf\", \"inf\"]}}\n");
+  CHECK(written({{"masked", {2}, {-INFINITY, INFINITY}}}) ==
+        "{\"masked\": {\"shape\": [2], \"data\": [\"-inf\", \"inf\"]}}\n");
   CHECK(written({}) == "{}\n");
 }
 
 TEST_CASE("float16: every finite one is kept, and what is between goes to the nearer, ties to even") {
   const auto half = [](double value) {
-    const auto file = io::readTensorsFile("{\"q\": {\"shape\": [1], \"dtype\": \"float16\", \"data\": [" + std::to_string(value) +
-                                          "]}, \"k\": [[1]], \"v\": [[1]]}");
+    const auto file = io::readTensorsFile("{\"q\": {\"shape\": [1], \"dtype\": \"float16\", \"data\": [" +
+                                          std::to_string(value) + "]}, \"k\": [[1]], \"v\": [[1]]}");
     return file ? file->q->values[0] : NAN;
   };
   for (int bits = 0; bits < 0x7c00; bits += 7) {
     const int exponent = bits >> 10, mantissa = bits & 1023;
-    const float value = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24) : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
+    const float value = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                                      : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
     if (value > 1e-2f) CHECK(half(value) == value);  // std::to_string has six decimals
   }
   CHECK(half(2049) == 2048);
   CHECK(half(2051) == 2052);
   CHECK(half(65519) == 65504);
   CHECK(std::isnan(half(65520)));
+}
+
+namespace {
+
+/// A tensor of a batch as a file has it.
+void addHeads(std::vector<io::NamedArray>& file, const char* name, const attention::Tensor& tensor, int batch) {
+  file.push_back({name,
+                  {batch, tensor.heads() / batch, tensor.rows(), tensor.cols()},
+                  {tensor.values().begin(), tensor.values().end()}});
+}
+
+/// One batch of a tensor that has the heads of all batches.
+attention::Tensor batchOf(const attention::Tensor& tensor, int batch, int count) {
+  attention::Tensor out(tensor.heads() / count, tensor.rows(), tensor.cols());
+  std::copy_n(tensor.head(batch * out.heads()), out.size(), out.data());
+  return out;
+}
+
+/// The first rows, or the rest.
+attention::Tensor rowsOf(const attention::Tensor& tensor, int first, int count) {
+  attention::Tensor out(tensor.heads(), count, tensor.cols());
+  for (int h = 0; h < out.heads(); ++h) std::copy_n(tensor.row(h, first), count * tensor.cols(), out.head(h));
+  return out;
+}
+
+/// What io::run gives for a batch of 2 with past keys, key lengths and a mask for each head, against the reference.
+void checkFile(const std::string& options, const attention::Spec& wanted, attention::Score score,
+               test::Random& random) {
+  CAPTURE(options);
+  constexpr int kBatch = 2, kPast = 2;
+  test::Layer all = test::withScore(test::direct(test::shape(4, 2, 3, 7, 4, 3), random), score, random);
+  attention::Tensor q(8, 3, 4), k(4, 7, 4), v(4, 7, 3), mask(8, 3, 7);
+  for (attention::Tensor* t : {&q, &k, &v, &mask}) test::fill(*t, random);
+  std::vector<io::NamedArray> file;
+  addHeads(file, "q", q, kBatch), addHeads(file, "mask", mask, kBatch);
+  addHeads(file, "past_k", rowsOf(k, 0, kPast), kBatch), addHeads(file, "k", rowsOf(k, kPast, 5), kBatch);
+  addHeads(file, "past_v", rowsOf(v, 0, kPast), kBatch), addHeads(file, "v", rowsOf(v, kPast, 5), kBatch);
+  const auto values = [](const attention::Tensor& t) {
+    return std::vector<float>(t.values().begin(), t.values().end());
+  };
+  if (!all.wA.empty()) file.push_back({"w_a", {4, 4, 4}, values(all.wA)});
+  if (!all.uA.empty()) file.push_back({"u_a", {4, 4, 4}, values(all.uA)});
+  if (!all.vA.empty()) file.push_back({"v_a", {4, 4}, values(all.vA)});
+  std::string text = written(file);
+  text.erase(text.find_last_of('}'));
+  text += ", \"key_lengths\": [7, 6], \"options\": " + options + "}";
+  RunRequest request;
+  request.outputs = {OutputId::output, OutputId::weights, OutputId::softcapped};
+  const auto results = io::run(text, request);
+  REQUIRE_MESSAGE(results, (results ? "" : results.error().message));
+  for (int b = 0; b < kBatch; ++b) {
+    test::Layer layer = all;
+    layer.spec = wanted;
+    layer.q = batchOf(q, b, kBatch), layer.k = batchOf(k, b, kBatch), layer.v = batchOf(v, b, kBatch);
+    layer.bias = batchOf(mask, b, kBatch), layer.spec.keyLength = b == 0 ? 7 : 6;
+    REQUIRE(!validate(layer.spec, layer.inputs()));
+    const attention::ReferenceTrace exact = reference(layer.spec, layer.inputs());
+    const attention::ReferenceTensor* tensors[] = {&exact.headOutput, &exact.weights, &attention::cappedOf(exact)};
+    for (std::size_t t = 0; t < 3; ++t) {
+      const std::size_t size = tensors[t]->values.size();
+      REQUIRE((*results)[t].values.size() == kBatch * size);
+      for (std::size_t i = 0; i < size; ++i) {
+        CHECK(std::abs(double{(*results)[t].values[static_cast<std::size_t>(b) * size + i]} - tensors[t]->values[i]) <
+              1e-5);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("scores, normalisers, positions and patterns of a file, in batches with a past, lengths and a mask") {
+  using attention::Score;
+  test::Random random(1);
+  attention::Spec spec = test::shape(4, 2, 3, 7, 4, 3);
+  spec.causalOffset = 2;
+  spec.score = Score::general, spec.softcap = 2.0f;
+  checkFile(R"({"score": "general", "softcap": 2})", spec, spec.score, random);
+  spec.score = Score::additive, spec.position = attention::Position::alibi, spec.causal = true;
+  checkFile(R"({"score": "additive", "softcap": 2, "position": "alibi", "causal": true})", spec, spec.score, random);
+  spec.score = Score::cosine, spec.position = attention::Position::rotary, spec.softcap = 0.0f;
+  spec.normalizer = attention::Normalizer::sparsemax;
+  checkFile(R"({"score": "cosine", "position": "rotary", "causal": true, "normalizer": "sparsemax"})", spec, spec.score,
+            random);
+  spec.score = Score::scaled, spec.position = attention::Position::none, spec.prefix = 5, spec.scale = -0.3f;
+  checkFile(R"({"prefix": 5, "causal": true, "normalizer": "sparsemax", "scale": -0.3})", spec, spec.score, random);
+  spec.prefix = 0, spec.pattern = {1, 1, 2, 0, 1, 1, 5}, spec.normalizer = attention::Normalizer::softmax;
+  checkFile(R"({"pattern_local": 1, "pattern_stride": 2, "pattern_global": 1, "pattern_random": 1, "pattern_seed": 5,)"
+            R"( "causal": true, "scale": -0.3})", spec, spec.score, random);
+  spec.maskAfterSoftmax = true;
+  checkFile(R"({"pattern_local": 1, "pattern_stride": 2, "pattern_global": 1, "pattern_random": 1, "pattern_seed": 5,)"
+            R"( "causal": true, "scale": -0.3, "mask_after_softmax": true})", spec, spec.score, random);
+}
+
+TEST_CASE("packed files of any score give packed outputs") {
+  RunRequest request;
+  request.outputs = {OutputId::output, OutputId::weights};
+  const std::string q = R"("q": [[1, 0, 0, 2], [0, 1, 1, 1]], "k": [[1, 0, 2, 1], [0, 1, 0, 1]], )";
+  const std::string values = R"("v": [[1, 2], [3, 4]], "options": {"layout": "packed", "heads": 2, )";
+  const auto results = io::run("{" + q + values + R"("score": "cosine", "normalizer": "hardmax"}})", request);
+  REQUIRE(results);
+  CHECK((*results)[0].shape == std::vector<std::int64_t>{2, 2});
+  CHECK((*results)[0].values == std::vector<float>{1, 4, 3, 2});
+  CHECK((*results)[1].shape == std::vector<std::int64_t>{2, 2, 2});
 }
