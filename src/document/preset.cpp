@@ -18,10 +18,17 @@ enum class Other {
   projected,  ///< X and the weights stand in the text: Q, K and V are their products
 };
 
+/// Q, K and V of numbers that mean nothing: seeded ones, or queries of zeros. No heads: they stand in the text.
+struct Drawn {
+  int heads = 0, kvHeads = 0, tokens = 0, headDim = 0;
+  bool zeroQueries = false;
+};
+
 struct Example {
   Preset preset;
   Other other;
-  std::string_view text;  ///< without "version" and the opening brace
+  std::string_view text;  ///< without "version" and the opening brace; with `drawn`, without the closing one too
+  Drawn drawn = {};
 };
 
 // The lecture example: X is one-hot over the words I, saw, a, and the second saw looks at what it saw.
@@ -194,6 +201,89 @@ constexpr std::string_view kSaturated = R"("causal": false, "scale": false,
   0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,
   0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0]}})";
 
+// Two units of tanh make a bump: tanh(2Δ + 1) - tanh(2Δ - 1) is largest where Δ, the distance of the wanted position
+// and that of the key, is 0. The order of the words is that of the translation in Bahdanau et al. 2015, figure 3.
+constexpr std::string_view kAdditive = R"("score": "additive", "scale": false, "causal": false, "cross": true, "d_v": 4,
+"labels": ["la", "zone", "économique", "européenne"], "key_labels": ["the", "European", "Economic", "Area"],
+"q": [[[0,1],[3,1],[2,1],[1,1]]],
+"k": [[[0,0],[1,0],[2,0],[3,0]]],
+"v": [[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],
+"w_a": [[[2,1],[2,-1]]],
+"u_a": [[[-2,0],[-2,0]]],
+"v_a": [[[3,-3]]]})";
+
+// W_a takes the first feature for the second and the third for the fourth, and the other way round.
+constexpr std::string_view kGeneral = R"("score": "general", "scale": false, "causal": false,
+"labels": ["hot", "cold", "big", "small"],
+"q": [[[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,2]]],
+"k": [[[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,2]]],
+"v": [[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],
+"w_a": [[[0,1,0,0],[1,0,0,0],[0,0,0,1],[0,0,1,0]]]})";
+
+// Capitals are the same direction, four times as long.
+constexpr std::string_view kCosine = R"("score": "cosine", "scale": false, "causal": false, "temperature": 0.1,
+"labels": ["east", "EAST", "north", "NORTH", "north-east"],
+"q": [[[1,0],[4,0],[0,1],[0,4],[1,1]]],
+"k": [[[1,0],[4,0],[0,1],[0,4],[1,1]]],
+"v": [[[1,0],[4,0],[0,1],[0,4],[1,1]]]})";
+
+// Columns: an article, an animal, to sit. The auxiliary says less of sitting than the participle does.
+constexpr std::string_view kAlignment = R"("causal": false, "cross": true,
+"labels": ["le", "chat", "était", "assis"], "key_labels": ["the", "cat", "sat"],
+"q": [[[3,0,0],[0,3,0],[0,0.5,2.5],[0,0,3]]],
+"k": [[[3,0,0],[0,3,0],[0,0,3]]],
+"v": [[[1,0,0],[0,1,0],[0,0,1]]]})";
+
+// Values are the temperatures of a week.
+constexpr std::string_view kWindow = R"("window_left": 2,
+"labels": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
+"q": [[[0],[0],[0],[0],[0],[0],[0]]],
+"k": [[[1],[-1],[0.5],[0],[-0.5],[1],[-1]]],
+"v": [[[12],[15],[9],[18],[21],[18],[15]]]})";
+
+constexpr std::string_view kLongformer = R"("pattern_local": 2, "pattern_global": 1, "causal": false,
+"labels": ["[CLS]", "the", "cat", "that", "I", "saw", "on", "the", "roof", "was", "fast", "asleep"])";
+
+constexpr std::string_view kBigbird = R"("pattern_local": 2, "pattern_global": 1, "pattern_random": 1, "causal": false,
+"labels": ["[CLS]", "the", "cat", "that", "I", "saw", "on", "the", "roof", "was", "fast", "asleep"])";
+
+constexpr std::string_view kBlocks = R"("pattern_block": 4, "causal": false,
+"labels": ["cats", "sleep", "a", "lot", "dogs", "run", "in", "parks", "birds", "sing", "at", "dawn"])";
+
+// Hues on a circle: scores fall with the angle between them.
+constexpr std::string_view kSparsemax = R"("normalizer": "sparsemax", "causal": false,
+"labels": ["red", "orange", "yellow", "green", "blue"],
+"q": [[[2,0],[1.73,1],[1,1.73],[-1,1.73],[-1,-1.73]]],
+"k": [[[1,0],[0.87,0.5],[0.5,0.87],[-0.5,0.87],[-0.5,-0.87]]],
+"v": [[[1,0],[0.87,0.5],[0.5,0.87],[-0.5,0.87],[-0.5,-0.87]]]})";
+
+constexpr std::string_view kFox = R"("labels": ["the", "quick", "brown", "fox", "jumps"])";
+
+// W_Q turns sin p and cos p into 4 sin(p - 1) and 4 cos(p - 1), so a query is the key of the token before.
+constexpr std::string_view kSinusoidal = R"("mode": "x", "position": "sinusoidal",
+"labels": ["la", "la", "la", "la", "la", "la"],
+"x": [[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0]],
+"w_q": [[2.16,3.37],[-3.37,2.16],[0,0],[0,0]],
+"w_k": [[4,0],[0,4],[0,0],[0,0]],
+"w_v": [[1,0],[0,1],[0,0],[0,0]],
+"w_o": [[1,0,0,0],[0,1,0,0]]})";
+
+// A key is a query turned by one radian, which is what one position turns.
+constexpr std::string_view kRotary = R"("position": "rotary",
+"labels": ["la", "la", "la", "la", "la", "la"],
+"q": [[[4,0],[4,0],[4,0],[4,0],[4,0],[4,0]]],
+"k": [[[2.16,3.37],[2.16,3.37],[2.16,3.37],[2.16,3.37],[2.16,3.37],[2.16,3.37]]],
+"v": [[[1,0],[2,0],[3,0],[4,0],[5,0],[6,0]]]})";
+
+constexpr std::string_view kDistances =
+    R"("position": "alibi", "labels": ["long", "ago", "is", "far", "from", "now"])";
+
+constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
+"labels": ["one", "from", "ones", "is", "lost"],
+"q": [[[0],[0],[0],[0],[0]]],
+"k": [[[1],[-1],[0.5],[0],[-0.5]]],
+"v": [[[1],[1],[1],[1],[1]]]})";
+
 constexpr Example kExamples[] = {
     {{"i-saw-a-saw", "I saw a saw",
       "The second saw looks at a, the word before it: its query and that key point the same way."},
@@ -219,29 +309,119 @@ constexpr Example kExamples[] = {
       "Dot products of 16 numbers are so far apart that one key takes all; switch ÷ √d_k on."},
      Other::oneHot,
      kSaturated},
+    {{"additive", "Additive (Bahdanau)",
+      "Two tanh units make a bump where the wanted position meets that of the key: the translation reads backwards."},
+     Other::oneHot,
+     kAdditive},
+    {{"general", "General (Luong)",
+      "W_a swaps features, so each word looks at its opposite; with the score dot it would look at itself."},
+     Other::oneHot,
+     kGeneral},
+    {{"cosine", "Cosine",
+      "East and EAST weigh the same, for only the angle counts; with the score dot the longer one takes all."},
+     Other::oneHot,
+     kCosine},
+    {{"alignment", "A translation",
+      "Queries of one sentence, keys and values of another: était and assis both look at sat."},
+     Other::oneHot,
+     kAlignment},
+    {{"local-window", "A sliding window",
+      "A query sees its own day and two before it; queries of zeros make each output the mean of three."},
+     Other::oneHot,
+     kWindow},
+    {{"longformer", "Longformer",
+      "Each token sees its neighbours; the first one sees all and is seen by all."},
+     Other::oneHot,
+     kLongformer,
+     {1, 1, 12, 4}},
+    {{"bigbird", "BigBird",
+      "Neighbours, one global token and one random key a query: any token reaches any other in two steps."},
+     Other::oneHot,
+     kBigbird,
+     {1, 1, 12, 4}},
+    {{"block", "Blocks", "Tokens see their own block of four only, so three sentences do not mix."},
+     Other::oneHot,
+     kBlocks,
+     {1, 1, 12, 4}},
+    {{"sparsemax", "Sparsemax",
+      "Colours far from that of the query get exactly 0, where softmax would leave a little for all."},
+     Other::oneHot,
+     kSparsemax},
+    {{"grouped-query", "Grouped queries",
+      "Four heads of queries share two heads of keys and values, which halves what a cache must keep."},
+     Other::oneHot,
+     kFox,
+     {4, 2, 5, 3}},
+    {{"multi-query", "One head of keys",
+      "All four heads of queries share one head of keys and values: a quarter of the cache."},
+     Other::oneHot,
+     kFox,
+     {4, 1, 5, 3}},
+    {{"sinusoidal", "Sinusoidal positions",
+      "X is all zeros: only sines and cosines tell tokens apart, and W_Q turns them one step back."},
+     Other::given,
+     kSinusoidal},
+    {{"rotary", "Rotary positions",
+      "All queries are alike, and so are all keys: turned by their positions, each query meets the key before it."},
+     Other::oneHot,
+     kRotary},
+    {{"alibi", "ALiBi",
+      "Queries of zeros leave the distance alone to decide, and each head forgets at its own rate."},
+     Other::oneHot,
+     kDistances,
+     {4, 4, 6, 2, true}},
+    {{"mask-after-softmax", "Masked too late",
+      "The mask came after softmax: rows no longer sum to 1, and the mean of ones is less than 1."},
+     Other::oneHot,
+     kTooLate},
 };
 
-void setIdentity(Tensor& tensor) {
+/// Ones at [r, first + r].
+void setIdentity(Tensor& tensor, int first = 0) {
   for (int r = 0; r < tensor.rows(); ++r)
-    for (int c = 0; c < tensor.cols(); ++c) tensor.at(0, r, c) = r == c ? 1.0f : 0.0f;
+    for (int c = 0; c < tensor.cols(); ++c) tensor.at(0, r, c) = c == first + r ? 1.0f : 0.0f;
 }
 
-// Row t of a W becomes row t of all heads side by side.
-Tensor weightsPicking(const Tensor& tensor) {
-  Tensor out(1, tensor.rows(), tensor.heads() * tensor.cols());
+// Row t of all heads side by side becomes row first + t of a W.
+Tensor weightsPicking(const Tensor& tensor, int rows, int first) {
+  Tensor out(1, rows, tensor.heads() * tensor.cols());
   for (int h = 0; h < tensor.heads(); ++h)
     for (int t = 0; t < tensor.rows(); ++t)
-      for (int c = 0; c < tensor.cols(); ++c) out.at(0, t, h * tensor.cols() + c) = tensor.at(h, t, c);
+      for (int c = 0; c < tensor.cols(); ++c) out.at(0, first + t, h * tensor.cols() + c) = tensor.at(h, t, c);
   return out;
 }
 
+// One column of X a token, those of the other sequence after the queries'.
 void makeOneHot(State& state) {
   Settings sizes = state;
-  sizes.modelDim = state.tokens;
+  const int first = state.cross ? state.tokens : 0;
+  sizes.modelDim = first + state.keyTokens;
   resize(state, sizes);
   setIdentity(state.x);
+  if (state.cross) setIdentity(state.xKv, first);
   setIdentity(state.wO);
-  state.wQ = weightsPicking(state.q), state.wK = weightsPicking(state.k), state.wV = weightsPicking(state.v);
+  state.wQ = weightsPicking(state.q, state.modelDim, 0);
+  state.wK = weightsPicking(state.k, state.modelDim, first);
+  state.wV = weightsPicking(state.v, state.modelDim, first);
+}
+
+std::string zerosText(std::string_view name, int heads, int rows, int cols) {
+  std::string data = "0";
+  for (int i = 1; i < heads * rows * cols; ++i) data += ",0";
+  return joined({", \"", name, "\": {\"shape\": ", shapeText({heads, rows, cols}), ", \"data\": [", data, "]}"});
+}
+
+std::string textOf(const Example& example) {
+  std::string text = joined({"{\"version\": 1, \"preset\": \"", example.preset.name, "\",", example.text});
+  const Drawn& d = example.drawn;
+  if (d.heads == 0) return text;
+  text += joined({", \"kv_heads\": ", d.kvHeads}) + zerosText("q", d.heads, d.tokens, d.headDim);
+  return text + zerosText("k", d.kvHeads, d.tokens, d.headDim) + zerosText("v", d.kvHeads, d.tokens, d.headDim) + "}";
+}
+
+void draw(State& state, bool zeroQueries) {
+  for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v})
+    if (id != TensorId::q || !zeroQueries) fillSeeded(state, id);
 }
 
 void project(const Tensor& x, const Tensor& w, Tensor& out) {
@@ -277,8 +457,9 @@ Result<State> preset(std::string_view name) {
   for (const Example& example : kExamples) {
     names.push_back(inQuotes(example.preset.name));
     if (example.preset.name != name) continue;
-    auto state = fromText(joined({"{\"version\": 1, \"preset\": \"", name, "\",", example.text}), {});
+    auto state = fromText(textOf(example), {});
     if (!state) return state.error();
+    if (example.drawn.heads > 0) draw(*state, example.drawn.zeroQueries);
     if (example.other == Other::oneHot) makeOneHot(*state);
     if (example.other == Other::projected) makeProjected(*state);
     return state;

@@ -48,12 +48,30 @@ State named(std::string_view name) {
   return *state;
 }
 
+double weight(const attention::Trace& trace, int query, int key, int head = 0) {
+  return static_cast<double>(trace.weights.at(head, query, key));
+}
+
+int strongestKey(const attention::Trace& trace, int query, int head = 0) {
+  const float* row = trace.weights.row(head, query);
+  return static_cast<int>(std::max_element(row, row + trace.weights.cols()) - row);
+}
+
+/// The same state with one option changed.
+State with(State s, OptionId id, const Value& value) {
+  REQUIRE(test::refusal(check(s, id, value)) == "accepted");
+  document::apply(s, SetOption{id, value});
+  return s;
+}
+
+Value text(const char* word) { return std::string(word); }
+
 double rounded(double value) { return std::round(value * 100.0) / 100.0; }
 
 }  // namespace
 
 TEST_CASE("presets: names, and states that are whole") {
-  REQUIRE(presets().size() == 6);
+  REQUIRE(presets().size() == 21);
   CHECK(presets()[0].name == "i-saw-a-saw");
   CHECK(presets()[0].title == "I saw a saw");
   for (const Preset& p : presets()) {
@@ -61,7 +79,7 @@ TEST_CASE("presets: names, and states that are whole") {
     const State s = named(p.name);
     CHECK(test::refusal(check(s)) == "accepted");
     CHECK(s.preset == p.name);
-    CHECK(s.mode == Mode::qkv);
+    CHECK((s.mode == Mode::x) == (p.name == "sinusoidal"));
     CHECK(!p.title.empty());
     CHECK(p.about.back() == '.');
     for (const TensorId id : inputIds())
@@ -71,13 +89,13 @@ TEST_CASE("presets: names, and states that are whole") {
     REQUIRE(again);
     CHECK(sameBits(*again, s));
   }
-  CHECK(test::refusal(preset("nope")) ==
-        "preset: \"nope\" is unknown; use \"i-saw-a-saw\", \"pronoun\", \"previous-token\", \"look-up\", "
-        "\"uniform\" or \"saturated\".");
+  CHECK(test::refusal(preset("nope")).starts_with(
+      "preset: \"nope\" is unknown; use \"i-saw-a-saw\", \"pronoun\", \"previous-token\", \"look-up\", "));
+  CHECK(test::refusal(preset("nope")).ends_with("\"alibi\" or \"mask-after-softmax\"."));
 }
 
 TEST_CASE("presets: the layer agrees with plain arithmetic") {
-  for (const Preset& p : presets()) {
+  for (const Preset& p : presets().first(6)) {
     const State s = named(p.name);
     const attention::Trace trace = traced(s);
     for (int h = 0; h < s.heads; ++h) {
@@ -92,7 +110,7 @@ TEST_CASE("presets: the layer agrees with plain arithmetic") {
 
 TEST_CASE("presets: X and its weights show the same as Q, K and V, but for the lecture example") {
   for (const Preset& p : presets()) {
-    if (p.name == "i-saw-a-saw") continue;
+    if (p.name == "i-saw-a-saw" || p.name == "sinusoidal") continue;
     CAPTURE(p.name);
     State s = named(p.name);
     const attention::Trace direct = traced(s);
@@ -195,5 +213,159 @@ TEST_CASE("presets: saturated without ÷ √d_k, and not with it") {
   for (std::size_t i = 0; i < raw.size(); ++i) {
     CHECK(raw[i][static_cast<std::size_t>(strongest(raw[i]))] > 0.95);
     CHECK(scaled[i][static_cast<std::size_t>(strongest(scaled[i]))] < 0.5);
+  }
+}
+
+TEST_CASE("presets: additive scores align words that stand in another order") {
+  const State s = named("additive");
+  CHECK(s.score == attention::Score::additive);
+  const attention::Trace trace = traced(s);
+  const int wanted[] = {0, 3, 2, 1};
+  for (int i = 0; i < 4; ++i) {
+    CHECK(weight(trace, i, wanted[i]) > 0.95);
+    // v_a · tanh(W_a q + U_a k), by hand: two units, 2Δ + 1 and 2Δ - 1.
+    double scores[4], sum = 0;
+    for (int j = 0; j < 4; ++j) {
+      const double delta = wanted[i] - j;
+      scores[j] = 3 * std::tanh(2 * delta + 1) - 3 * std::tanh(2 * delta - 1);
+      CHECK(static_cast<double>(trace.raw.at(0, i, j)) == doctest::Approx(scores[j]));
+      sum += std::exp(scores[j]);
+    }
+    for (int j = 0; j < 4; ++j) CHECK(weight(trace, i, j) == doctest::Approx(std::exp(scores[j]) / sum));
+  }
+  CHECK(keyLabels(s)[static_cast<std::size_t>(strongestKey(trace, 1))] == "Area");
+}
+
+TEST_CASE("presets: general scores look at the opposite, dot products at themselves") {
+  const State s = named("general");
+  const attention::Trace general = traced(s), dot = traced(with(s, OptionId::score, text("dot")));
+  const double strong = std::exp(4.0) / (std::exp(4.0) + 3);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(weight(general, i, i ^ 1) == doctest::Approx(strong));
+    CHECK(weight(dot, i, i) == doctest::Approx(strong));
+  }
+}
+
+TEST_CASE("presets: cosine does not see lengths, a dot product does") {
+  const State s = named("cosine");
+  const attention::Trace cosine = traced(s), dot = traced(with(s, OptionId::score, text("dot")));
+  for (const int i : {0, 1}) {
+    CHECK(weight(cosine, i, 0) == doctest::Approx(weight(cosine, i, 1)));
+    CHECK(weight(cosine, i, 0) > 0.48);
+    CHECK(weight(dot, i, 1) > 0.99);
+  }
+  CHECK(weight(cosine, 4, 0) == doctest::Approx(weight(cosine, 4, 3)));
+}
+
+TEST_CASE("presets: a translation looks across two sentences of different lengths") {
+  const State s = named("alignment");
+  CHECK(s.cross);
+  CHECK(s.tokens == 4);
+  CHECK(s.keyTokens == 3);
+  const attention::Trace trace = traced(s);
+  const int wanted[] = {0, 1, 2, 2};
+  for (int i = 0; i < 4; ++i) {
+    CHECK(strongestKey(trace, i) == wanted[i]);
+    CHECK(weight(trace, i, wanted[i]) > 0.95);
+  }
+  CHECK(weight(trace, 2, 2) < weight(trace, 3, 2));
+}
+
+TEST_CASE("presets: a window of three makes the mean of three days") {
+  const State s = named("local-window");
+  const attention::Trace trace = traced(s);
+  const double means[] = {12, 13.5, 12, 14, 16, 19, 18};
+  for (int i = 0; i < 7; ++i) CHECK(static_cast<double>(trace.headOutput.at(0, i, 0)) == doctest::Approx(means[i]));
+}
+
+TEST_CASE("presets: sparse patterns see what their names say") {
+  const State longformer = named("longformer"), bigbird = named("bigbird"), block = named("block");
+  CHECK(get(longformer, OptionId::pattern) == text("longformer"));
+  CHECK(get(bigbird, OptionId::pattern) == text("bigbird"));
+  CHECK(get(block, OptionId::pattern) == text("block"));
+  const attention::Trace wide = traced(longformer), random = traced(bigbird), apart = traced(block);
+  for (int i = 0; i < 12; ++i) {
+    int drawn = 0;
+    for (int j = 0; j < 12; ++j) {
+      const bool near = std::abs(i - j) < 2 || i == 0 || j == 0;
+      CHECK((wide.weights.at(0, i, j) > 0) == near);
+      CHECK((apart.weights.at(0, i, j) > 0) == (i / 4 == j / 4));
+      if (near) CHECK(random.weights.at(0, i, j) > 0);
+      drawn += !near && random.weights.at(0, i, j) > 0 ? 1 : 0;
+    }
+    CHECK(drawn <= 1);
+  }
+  CHECK(attention::visibleCount(spec(bigbird)) > attention::visibleCount(spec(longformer)));
+  CHECK(attention::visibleCount(spec(block)) == 48);
+}
+
+TEST_CASE("presets: sparsemax gives zeros, softmax does not") {
+  const State s = named("sparsemax");
+  const attention::Trace sparse = traced(s), soft = traced(with(s, OptionId::normalizer, text("softmax")));
+  const double hues[] = {0, 30, 60, 120, 240};
+  for (int i = 0; i < 5; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 5; ++j) {
+      const double apart = std::abs(hues[i] - hues[j]);
+      if (apart >= 90) CHECK(sparse.weights.at(0, i, j) == 0.0f);
+      CHECK(soft.weights.at(0, i, j) > 0);
+      sum += weight(sparse, i, j);
+    }
+    CHECK(sum == doctest::Approx(1));
+    CHECK(strongestKey(sparse, i) == i);
+  }
+  CHECK(weight(sparse, 0, 1) > 0.3);
+  CHECK(weight(sparse, 4, 4) == 1);
+}
+
+TEST_CASE("presets: heads that share keys and values") {
+  const State grouped = named("grouped-query"), multi = named("multi-query");
+  CHECK(grouped.heads == 4);
+  CHECK(grouped.kvHeads == 2);
+  CHECK(multi.kvHeads == 1);
+  CHECK(sameBits(grouped.q, multi.q));
+  for (const State& s : {grouped, multi}) {
+    const attention::Trace trace = traced(s);
+    for (int h = 0; h < 4; ++h) {
+      State one = s;  // head h of Q with its own copy of the keys and values
+      const int kv = h * s.kvHeads / 4;
+      one.heads = one.kvHeads = 1;
+      one.q = Tensor(1, 5, 3), one.k = Tensor(1, 5, 3), one.v = Tensor(1, 5, 3);
+      std::copy_n(s.q.head(h), 15, one.q.data());
+      std::copy_n(s.k.head(kv), 15, one.k.data());
+      std::copy_n(s.v.head(kv), 15, one.v.data());
+      const attention::Trace alone = traced(one);
+      for (int i = 0; i < 5; ++i)
+        for (int c = 0; c < 3; ++c)
+          CHECK(trace.headOutput.at(h, i, c) == doctest::Approx(static_cast<double>(alone.headOutput.at(0, i, c))));
+    }
+  }
+}
+
+TEST_CASE("presets: positions tell equal tokens apart") {
+  for (const char* name : {"sinusoidal", "rotary"}) {
+    CAPTURE(name);
+    const State s = named(name);
+    const attention::Trace there = traced(s), gone = traced(with(s, OptionId::position, text("none")));
+    for (int i = 1; i < 6; ++i) {
+      CHECK(weight(there, i, i - 1) > 0.98);
+      CHECK(weight(gone, i, i - 1) == doctest::Approx(1.0 / (i + 1)));
+    }
+  }
+  const attention::Trace alibi = traced(named("alibi"));
+  for (int h = 0; h < 4; ++h) {
+    const double slope = std::exp2(-2.0 * (h + 1));  // 2^(-8(h+1)/heads)
+    double sum = 0;
+    for (int j = 0; j < 6; ++j) sum += std::exp(-slope * (5 - j));
+    for (int j = 0; j < 6; ++j) CHECK(weight(alibi, 5, j, h) == doctest::Approx(std::exp(-slope * (5 - j)) / sum));
+  }
+}
+
+TEST_CASE("presets: a mask after softmax loses a part of one") {
+  const State s = named("mask-after-softmax");
+  const attention::Trace wrong = traced(s), right = traced(with(s, OptionId::mask_after_softmax, false));
+  for (int i = 0; i < 5; ++i) {
+    CHECK(static_cast<double>(wrong.headOutput.at(0, i, 0)) == doctest::Approx((i + 1) / 5.0));
+    CHECK(static_cast<double>(right.headOutput.at(0, i, 0)) == doctest::Approx(1));
   }
 }
