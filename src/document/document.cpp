@@ -35,8 +35,10 @@ struct SamePlace {
 };
 
 bool isInPlace(const Edit& edit) {
+  const SetOption* set = std::get_if<SetOption>(&edit);
+  if (set != nullptr && set->option == OptionId::batch_item) return false;
   return std::holds_alternative<SetCells>(edit) || std::holds_alternative<PaintCells>(edit) ||
-         std::holds_alternative<SetOption>(edit) || std::holds_alternative<SetLabels>(edit);
+         set != nullptr || std::holds_alternative<SetLabels>(edit);
 }
 
 // Does a step that already holds these ways back need no other for this place? After a Load everything is put

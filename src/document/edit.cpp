@@ -286,6 +286,13 @@ Effect setPlain(State& state, const SetOption& edit) {
   return {std::move(inverse), changeOfOption(state, edit.option, wasDotProduct)};
 }
 
+Effect turnPage(State& state, int item) {
+  const int before = state.batchItem;
+  if (item == before) return nothing();
+  showItem(state, item);
+  return {SetOption{OptionId::batch_item, static_cast<double>(before)}, changeOf(What::everything)};
+}
+
 Effect applyEdit(State& state, const SetOption& edit) {
   const auto number = [&] { return static_cast<int>(*std::get_if<double>(&edit.value)); };
   const auto replaced = [&](void (*act)(State&, const Settings&)) {
@@ -303,6 +310,10 @@ Effect applyEdit(State& state, const SetOption& edit) {
       return setAllLabels(state, Side::keys, labelsOf(edit.value));
     case OptionId::heads:
       return replaced(regroup);
+    case OptionId::batch:
+      return replace(state, changeOf(What::everything), [&](State& s) { resizeBatch(s, number()); });
+    case OptionId::batch_item:
+      return turnPage(state, number());
     case OptionId::d_k:
     case OptionId::model_dim:
     case OptionId::kv_heads:

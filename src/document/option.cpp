@@ -94,6 +94,8 @@ constexpr Option kOptions[] = {
     list(Id::hidden_heads, "hidden_heads", Type::heads, 0, Limits::heads - 1, "Heads that are left out, from 0"),
     shown(toggle(Id::average_heads, "average_heads", "Show the mean of the heads' weights")),
     shown(whole(Id::step, "step", 0, kTokens, "Tokens that a decoder has produced so far; 0: not step by step")),
+    whole(Id::batch, "batch", 1, kMaxBatch, "Sequences that go through the same layer"),
+    whole(Id::batch_item, "batch_item", 0, kMaxBatch - 1, "The sequence on the board, from 0"),
 };
 
 std::string rangeText(const Option& option) {
@@ -215,6 +217,8 @@ Check checkPlace(const Settings& settings, const Option& o, const Value& value) 
       return atMost(settings.heads - 1);
     case Id::step:
       return atMost(settings.tokens);
+    case Id::batch_item:
+      return atMost(settings.batch - 1);
     case Id::hidden_heads:
       return checkHidden(settings, *numbersOf(value));
     case Id::scale:
@@ -363,6 +367,10 @@ Value get(const Settings& settings, OptionId id) {
       return settings.averageHeads;
     case Id::step:
       return number(settings.step);
+    case Id::batch:
+      return number(settings.batch);
+    case Id::batch_item:
+      return number(settings.batchItem);
   }
   return false;
 }
@@ -512,6 +520,12 @@ void assign(Settings& settings, OptionId id, const Value& value) {
     case Id::step:
       settings.step = whole();
       break;
+    case Id::batch:
+      settings.batch = whole();
+      break;
+    case Id::batch_item:
+      settings.batchItem = whole();
+      break;
   }
 }
 
@@ -541,6 +555,9 @@ Settings settingsAfter(const Settings& settings, OptionId id, const Value& value
       if (after.cross && settings.cross) break;
       after.keyTokens = after.tokens;
       after.keyLabels = after.cross ? after.labels : std::vector<std::string>();
+      break;
+    case Id::batch:
+      after.batchItem = std::min(after.batchItem, after.batch - 1);
       break;
     case Id::score:
       after.scoreWeights = after.scoreWeights || takesScoreWeights(after.score);

@@ -52,6 +52,8 @@ enum class OptionId : std::uint8_t {
   hidden_heads,   ///< list of head numbers, from 0
   average_heads,  ///< show the mean of all heads' weights
   step,           ///< tokens that a decoder has produced, 0: not step by step
+  batch,          ///< how many sequences go through the layer
+  batch_item,     ///< the one on the board, from 0
 };
 
 enum class OptionType : std::uint8_t {

@@ -1,6 +1,7 @@
 #include "document/resize.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attention/draws.h"
 #include "document/sentence.h"
@@ -8,11 +9,43 @@
 namespace document {
 namespace {
 
-/// The tensors with a row a token of that side.
-std::vector<TensorId> tokenRows(const Settings& settings, Side side) {
-  if (!settings.cross) return {TensorId::x, TensorId::q, TensorId::k, TensorId::v};
-  if (side == Side::queries) return {TensorId::x, TensorId::q};
-  return {TensorId::x_kv, TensorId::k, TensorId::v};
+/// The sequences of one item of the batch, wherever they are kept.
+struct Item {
+  int number = 0;
+  std::vector<std::string>* labels = nullptr;
+  std::vector<std::string>* keyLabels = nullptr;
+  std::vector<std::pair<TensorId, Tensor*>> inputs;
+
+  Tensor& at(TensorId id) const {
+    return *std::find_if(inputs.begin(), inputs.end(), [&](const auto& i) { return i.first == id; })->second;
+  }
+};
+
+template <class Owner>
+Item itemOf(Owner& owner, std::vector<std::string>& labels, std::vector<std::string>& keyLabels, int number) {
+  Item item{number, &labels, &keyLabels, {}};
+  for (const TensorId id : itemInputIds()) item.inputs.emplace_back(id, input(owner, id));
+  return item;
+}
+
+/// All items of the batch: the one on the board first.
+std::vector<Item> items(State& state) {
+  std::vector<Item> out{itemOf(state, state.labels, state.keyLabels, state.batchItem)};
+  for (int i = 0; i < static_cast<int>(state.pages.size()); ++i) {
+    Page& page = state.pages[static_cast<std::size_t>(i)];
+    if (i != state.batchItem) out.push_back(itemOf(page, page.labels, page.keyLabels, i));
+  }
+  return out;
+}
+
+/// Has the tensor a row a token of that side?
+bool isOfSide(const Settings& settings, Side side, TensorId id) {
+  if (!settings.cross) return id != TensorId::x_kv;
+  return (id == TensorId::x || id == TensorId::q) == (side == Side::queries);
+}
+
+std::vector<std::string>& labelsOf(const State& state, const Item& item, Side side) {
+  return state.cross && side == Side::keys ? *item.keyLabels : *item.labels;
 }
 
 Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& cells, int at, int count) {
@@ -79,7 +112,7 @@ int oldIndex(const Axis& before, const Axis& after, int i) {
 /// The numbers of a new cell.
 class FreshCells {
  public:
-  FreshCells(std::uint32_t seed, TensorId tensor) : tensor_(tensor), seeded_(seed, tensor) {}
+  FreshCells(std::uint32_t seed, TensorId tensor, int item = 0) : tensor_(tensor), seeded_(seed, tensor, item) {}
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
     if (tensor_ == TensorId::w_a || tensor_ == TensorId::u_a) return row == col ? 1.0f : 0.0f;
     return tensor_ == TensorId::v_a ? 1.0f : seeded_.at(head, row, col);
@@ -116,6 +149,22 @@ void fit(Tensor& tensor, const Axes& before, const Axes& after, const FreshCells
   }
 }
 
+/// Brings one input from one shape to another, or into being, or out of it.
+void refit(Tensor& tensor, TensorId id, const Settings& before, const Settings& after, int item) {
+  if (!hasInput(after, id)) {
+    tensor = Tensor();
+    return;
+  }
+  Axes old = axes(before, id);
+  if (tensor.empty()) old.heads = 0;
+  fit(tensor, old, axes(after, id), FreshCells(after.seed, id, item));
+}
+
+bool isOfItem(TensorId id) {
+  const auto ids = itemInputIds();
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
 Tensor regrouped(const Tensor& old, int heads) {
   const int width = old.heads() * old.cols(), headDim = width / heads;
   Tensor out(heads, old.rows(), headDim);
@@ -140,8 +189,9 @@ Tensor regroupedBlocks(const Tensor& old, int heads) {
 
 }  // namespace
 
-SeededCells::SeededCells(std::uint32_t seed, TensorId tensor)
-    : state_(attention::mix(static_cast<std::uint64_t>(seed) << 8 | static_cast<std::uint64_t>(tensor))) {}
+SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, int item)
+    : state_(attention::mix(static_cast<std::uint64_t>(item) << 40 | static_cast<std::uint64_t>(seed) << 8 |
+                            static_cast<std::uint64_t>(tensor))) {}
 
 float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
   const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 | col;
@@ -181,36 +231,34 @@ Axes axes(const Settings& settings, TensorId id) {
 }
 
 void fillSeeded(State& state, TensorId id) {
-  fill(*input(state, id), axes(state, id), SeededCells(state.seed, id));
+  fill(*input(state, id), axes(state, id), SeededCells(state.seed, id, isOfItem(id) ? state.batchItem : 0));
 }
 
 void fillFresh(State& state, TensorId id) {
-  fill(*input(state, id), axes(state, id), FreshCells(state.seed, id));
+  fill(*input(state, id), axes(state, id), FreshCells(state.seed, id, isOfItem(id) ? state.batchItem : 0));
 }
 
 void resize(State& state, const Settings& after) {
   const Settings before = state;
-  if (after.cross && !before.cross) state.xKv = state.x;
-  for (const TensorId id : inputIds()) {
-    Tensor& tensor = *input(state, id);
-    Axes old = axes(before, id);
-    if (tensor.empty()) old.heads = 0;
-    if (hasInput(after, id))
-      fit(tensor, old, axes(after, id), FreshCells(after.seed, id));
-    else
-      tensor = Tensor();
+  for (const Item& item : items(state)) {
+    if (after.cross && !before.cross) item.at(TensorId::x_kv) = item.at(TensorId::x), *item.keyLabels = *item.labels;
+    if (!after.cross) item.keyLabels->clear();
+    for (const auto& [id, tensor] : item.inputs) refit(*tensor, id, before, after, item.number);
   }
+  for (const TensorId id : inputIds())
+    if (!isOfItem(id)) refit(*input(state, id), id, before, after, 0);
   state.painted = rearranged(state.painted, placesKept(before.tokens, after.tokens),
                              placesKept(before.keyTokens, after.keyTokens));
   static_cast<Settings&>(state) = after;
 }
 
 void regroup(State& state, const Settings& after) {
-  for (Tensor* tensor : {&state.q, &state.vA})
-    if (!tensor->empty()) *tensor = regrouped(*tensor, after.heads);
+  for (const Item& item : items(state))
+    for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v})
+      item.at(id) = regrouped(item.at(id), id == TensorId::q ? after.heads : after.kvHeads);
+  if (!state.vA.empty()) state.vA = regrouped(state.vA, after.heads);
   for (Tensor* tensor : {&state.wA, &state.uA})
     if (!tensor->empty()) *tensor = regroupedBlocks(*tensor, after.heads);
-  for (Tensor* tensor : {&state.k, &state.v}) *tensor = regrouped(*tensor, after.kvHeads);
   static_cast<Settings&>(state) = after;
 }
 
@@ -219,17 +267,18 @@ std::vector<std::string>& sideLabels(State& state, Side side) {
 }
 
 void insertTokens(State& state, Side side, int at, int count) {
-  std::vector<std::string>& labels = sideLabels(state, side);
-  const int before = static_cast<int>(labels.size());
+  const int before = static_cast<int>(sideLabels(state, side).size());
   std::vector<int> from;
   for (int i = 0; i < before + count; ++i) from.push_back(i < at ? i : i < at + count ? -1 : i - count);
   rearrangeMask(state, side, from);
-  for (const TensorId id : tokenRows(state, side)) {
-    Tensor& tensor = *input(state, id);
-    tensor = withRowsInserted(tensor, axes(state, id).cols, SeededCells(state.seed, id), at, count);
-  }
   const std::vector<std::string> names = numberedLabels(before + 1, count);
-  labels.insert(labels.begin() + at, names.begin(), names.end());
+  for (const Item& item : items(state)) {
+    for (const auto& [id, tensor] : item.inputs)
+      if (isOfSide(state, side, id))
+        *tensor = withRowsInserted(*tensor, axes(state, id).cols, SeededCells(state.seed, id, item.number), at, count);
+    std::vector<std::string>& labels = labelsOf(state, item, side);
+    labels.insert(labels.begin() + at, names.begin(), names.end());
+  }
   changeCount(state, side, count);
 }
 
@@ -240,13 +289,41 @@ std::vector<std::string> numberedLabels(int first, int count) {
 }
 
 void removeTokens(State& state, Side side, int at, int count) {
-  std::vector<std::string>& labels = sideLabels(state, side);
   std::vector<int> from;
-  for (int i = 0; i < static_cast<int>(labels.size()) - count; ++i) from.push_back(i < at ? i : i + count);
+  for (int i = 0; i < static_cast<int>(sideLabels(state, side).size()) - count; ++i)
+    from.push_back(i < at ? i : i + count);
   rearrangeMask(state, side, from);
-  for (const TensorId id : tokenRows(state, side)) *input(state, id) = withRowsRemoved(*input(state, id), at, count);
-  labels.erase(labels.begin() + at, labels.begin() + at + count);
+  for (const Item& item : items(state)) {
+    for (const auto& [id, tensor] : item.inputs)
+      if (isOfSide(state, side, id)) *tensor = withRowsRemoved(*tensor, at, count);
+    std::vector<std::string>& labels = labelsOf(state, item, side);
+    labels.erase(labels.begin() + at, labels.begin() + at + count);
+  }
   changeCount(state, side, -count);
+}
+
+void showItem(State& state, int item) {
+  const auto swap = [&](Page& page) {
+    std::swap(state.labels, page.labels), std::swap(state.keyLabels, page.keyLabels);
+    for (const TensorId id : itemInputIds()) std::swap(*input(state, id), *input(page, id));
+  };
+  swap(state.pages[static_cast<std::size_t>(state.batchItem)]);
+  swap(state.pages[static_cast<std::size_t>(item)]);
+  state.batchItem = item;
+}
+
+void resizeBatch(State& state, int batch) {
+  if (state.batchItem >= batch) showItem(state, batch - 1);
+  const auto before = static_cast<std::size_t>(state.batch), after = static_cast<std::size_t>(batch);
+  state.pages.resize(batch > 1 ? after : 0);
+  for (std::size_t i = before; i < state.pages.size(); ++i) {
+    Page& page = state.pages[i];
+    page.labels = state.labels, page.keyLabels = state.keyLabels;
+    for (const TensorId id : itemInputIds())
+      if (hasInput(state, id))
+        fill(*input(page, id), axes(state, id), SeededCells(state.seed, id, static_cast<int>(i)));
+  }
+  state.batch = batch;
 }
 
 void tidyMask(PaintedMask& mask) {

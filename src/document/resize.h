@@ -5,11 +5,11 @@
 
 namespace document {
 
-/// Numbers of N(0, 1) with two decimals for the cells of one tensor. They depend on the seed, the tensor and
-/// the place, so that growing, shrinking and growing again brings back the same ones.
+/// Numbers of N(0, 1) with two decimals for the cells of one tensor. They depend on the seed, the tensor, the item of
+/// the batch and the place, so that growing, shrinking and growing again brings back the same ones.
 class SeededCells {
  public:
-  SeededCells(std::uint32_t seed, TensorId tensor);
+  SeededCells(std::uint32_t seed, TensorId tensor, int item = 0);
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const;
 
  private:
@@ -51,6 +51,10 @@ void insertTokens(State& state, Side side, int at, int count);
 /// "t5", "t6" … for tokens without a label of their own.
 std::vector<std::string> numberedLabels(int first, int count);
 void removeTokens(State& state, Side side, int at, int count);
+/// More items of the batch, seeded, or fewer: the last ones go.
+void resizeBatch(State& state, int batch);
+/// Puts that item of the batch on the board, and the one that was there among the pages.
+void showItem(State& state, int item);
 /// An all-visible mask is kept as an empty one, so that equal states are equal in every bit.
 void tidyMask(PaintedMask& mask);
 

@@ -18,6 +18,8 @@ constexpr TensorId kInputs[] = {TensorId::x,   TensorId::w_q, TensorId::w_k, Ten
                                 TensorId::w_o, TensorId::q,   TensorId::k,   TensorId::v,
                                 TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a};
 
+constexpr TensorId kItemInputs[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v, TensorId::x_kv};
+
 Check within(std::string_view field, std::int64_t value, std::int64_t most) {
   if (value >= 1 && value <= most) return {};
   return refuse(Kind::range, field,
@@ -31,23 +33,22 @@ std::vector<std::string> divisors(int number) {
   return out;
 }
 
-Check checkTensor(const State& state, TensorId id) {
-  const Axes want = axes(state, id);
-  const Tensor& tensor = *input(state, id);
-  if (!hasInput(state, id)) {
+Check checkTensor(const Settings& settings, TensorId id, const Tensor& tensor, std::string_view name) {
+  const Axes want = axes(settings, id);
+  if (!hasInput(settings, id)) {
     if (tensor == Tensor()) return {};
-    return refuse(Kind::range, attention::name(id), {"it is there, but nothing here makes use of it; leave it out."});
+    return refuse(Kind::range, name, {"it is there, but nothing here makes use of it; leave it out."});
   }
   if (tensor.heads() != want.heads || tensor.rows() != want.rows.count() ||
       tensor.cols() != want.cols.count()) {
-    return refuse(Kind::range, attention::name(id),
+    return refuse(Kind::range, name,
                   {"the shape is ", shapeText({tensor.heads(), tensor.rows(), tensor.cols()}),
                    "; it must be ", shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
   }
   const auto values = tensor.values();
   const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
   if (bad == values.end()) return {};
-  const std::string field = joined({attention::name(id), ".data[", bad - values.begin(), "]"});
+  const std::string field = joined({name, ".data[", bad - values.begin(), "]"});
   return refuse(Kind::range, field,
                 {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
 }
@@ -67,6 +68,29 @@ Check checkAllLabels(std::string_view field, const std::vector<std::string>& lab
     return refuse(Kind::range, field,
                   {"there are ", labels.size(), " for ", tokens, " tokens; give one label a token."});
   return checkLabels(field, labels, 0);
+}
+
+Check checkPage(const State& state, std::size_t item) {
+  const std::string field = joined({"pages[", item, "]."});
+  const Page& page = state.pages[item];
+  if (static_cast<int>(item) == state.batchItem)
+    return page == Page() ? Check() : refuse(Kind::range, field, {"it is on the board; leave it empty."});
+  for (const TensorId id : kItemInputs)
+    if (Check bad = checkTensor(state, id, *input(page, id), joined({field, attention::name(id)}))) return bad;
+  if (Check bad = checkAllLabels(field + "labels", page.labels, state.tokens)) return bad;
+  return checkAllLabels(field + "key_labels", page.keyLabels, state.cross ? state.keyTokens : 0);
+}
+
+Check checkPages(const State& state) {
+  const int count = state.batch > 1 ? state.batch : 0;
+  if (static_cast<int>(state.pages.size()) != count)
+    return refuse(Kind::range, "pages", {"there are ", state.pages.size(), "; it must be ", count, "."});
+  if (state.batchItem >= state.batch)
+    return refuse(Kind::range, "batch_item",
+                  {state.batchItem, " is no item of the batch; use 0 to ", state.batch - 1, "."});
+  for (std::size_t i = 0; i < state.pages.size(); ++i)
+    if (Check bad = checkPage(state, i)) return bad;
+  return {};
 }
 
 Check checkView(const Settings& settings) {
@@ -97,7 +121,7 @@ std::int64_t countNumbers(const Settings& s) {
   const std::int64_t projected = tokens * queryWidth + keys * (keyWidth + valueWidth);
   const std::int64_t weights = model * (queryWidth + keyWidth + valueWidth + outputWidth);
   const std::int64_t scoring = s.scoreWeights ? queryWidth * (2 * std::int64_t{s.headDim} + 1) : 0;
-  return words + projected + weights + scoring;
+  return s.batch * (words + projected) + weights + scoring;
 }
 
 bool isBeyondPositions(const Settings& s) {
@@ -203,6 +227,27 @@ const Tensor* input(const State& state, TensorId id) {
   }
 }
 
+const Tensor* input(const Page& page, TensorId id) {
+  switch (id) {
+    case TensorId::x:
+      return &page.x;
+    case TensorId::q:
+      return &page.q;
+    case TensorId::k:
+      return &page.k;
+    case TensorId::v:
+      return &page.v;
+    case TensorId::x_kv:
+      return &page.xKv;
+    default:
+      return nullptr;
+  }
+}
+
+Tensor* input(Page& page, TensorId id) {
+  return const_cast<Tensor*>(input(static_cast<const Page&>(page), id));
+}
+
 Tensor* input(State& state, TensorId id) {
   return const_cast<Tensor*>(input(static_cast<const State&>(state), id));
 }
@@ -237,6 +282,7 @@ bool hasInput(const Settings& settings, TensorId id) {
 }
 
 std::span<const TensorId> inputIds() { return kInputs; }
+std::span<const TensorId> itemInputIds() { return kItemInputs; }
 
 const std::vector<std::string>& keyLabels(const Settings& settings) {
   return settings.cross ? settings.keyLabels : settings.labels;
@@ -302,10 +348,11 @@ Check check(const State& state) {
   if (Check bad = checkRanges(state)) return bad;
   if (Check bad = checkSizes("tokens", state)) return bad;
   for (const TensorId id : kInputs)
-    if (Check bad = checkTensor(state, id)) return bad;
+    if (Check bad = checkTensor(state, id, *input(state, id), attention::name(id))) return bad;
   if (Check bad = checkAllLabels("labels", state.labels, state.tokens)) return bad;
   if (Check bad = checkAllLabels("key_labels", keyLabels(state), state.keyTokens)) return bad;
   if (Check bad = checkMask(state)) return bad;
+  if (Check bad = checkPages(state)) return bad;
   if (Check bad = checkLabel("preset", state.preset)) return bad;
   if (Check bad = checkView(state)) return bad;
   return checkTogether("", state);
@@ -323,8 +370,13 @@ bool sameBits(const Tensor& a, const Tensor& b) {
 }
 
 bool sameBits(const State& a, const State& b) {
-  return a == b && std::all_of(std::begin(kInputs), std::end(kInputs),
-                               [&](TensorId id) { return sameBits(*input(a, id), *input(b, id)); });
+  const auto same = [](const auto& left, const auto& right, std::span<const TensorId> ids) {
+    return std::all_of(ids.begin(), ids.end(),
+                       [&](TensorId id) { return sameBits(*input(left, id), *input(right, id)); });
+  };
+  if (!(a == b && same(a, b, kInputs))) return false;
+  return std::equal(a.pages.begin(), a.pages.end(), b.pages.begin(),
+                    [&](const Page& left, const Page& right) { return same(left, right, kItemInputs); });
 }
 
 void copyView(Settings& settings, const Settings& from) {

@@ -41,6 +41,8 @@ struct Settings {
   int valueDim = 0;  ///< d_v
   int modelDim = 0;  ///< columns of X
   bool cross = false;  ///< keys and values are of another sequence than queries
+  int batch = 1;       ///< how many sequences (pairs of them, if cross) go through the same layer
+  int batchItem = 0;   ///< the one on the board
   std::vector<std::string> labels;     ///< one a token, UTF-8, at most kLabelBytes each
   std::vector<std::string> keyLabels;  ///< one a key token
 
@@ -71,6 +73,14 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+/// The sequences of one item of a batch that is not on the board.
+struct Page {
+  std::vector<std::string> labels, keyLabels;
+  Tensor x, q, k, v, xKv;
+
+  bool operator==(const Page&) const = default;
+};
+
 /// One playground. q [heads, tokens, headDim], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens, valueDim]: the
 /// width of the model is heads · headDim, so that changing the number of heads regroups the same columns, as splitting
 /// a projection does. x [1, tokens, modelDim]; w_q [1, modelDim, heads·headDim], w_k and w_v the same of kvHeads;
@@ -81,6 +91,7 @@ struct State : Settings {
   std::string preset;   ///< the preset it came from, or "" for the user's own
   PaintedMask painted;  ///< empty, or tokens x keyTokens
   Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA;
+  std::vector<Page> pages;  ///< one for each item of the batch, that of batchItem empty; none for a batch of one
   std::string
       unknownFields;  ///< JSON object text: fields of a newer minor version, kept as they came; "" if none
 
@@ -96,6 +107,7 @@ inline constexpr int kMaxDecimals = 6;
 inline constexpr double kMinTemperature = 0.01, kMaxTemperature = 100;
 inline constexpr double kMinScale = 0.0001, kMaxScale = 10000;
 inline constexpr double kMaxSoftcap = 1000;
+inline constexpr int kMaxBatch = 32;
 
 /// The attention layer that a state describes, and its inputs (pointing into the state).
 attention::Spec spec(const Settings& settings);
@@ -104,12 +116,17 @@ attention::Inputs inputs(const State& state);
 /// The editable tensor of that name, or null for a computed one.
 Tensor* input(State& state, TensorId id);
 const Tensor* input(const State& state, TensorId id);
+/// The same of an item of the batch; null for weights, which all items share.
+Tensor* input(Page& page, TensorId id);
+const Tensor* input(const Page& page, TensorId id);
 /// Is that tensor edited by hand in this mode (q in Mode::qkv, x in Mode::x, w_a where the score has it)?
 bool isEditable(const Settings& settings, TensorId id);
 /// Is that input there, in use or not? Others are empty.
 bool hasInput(const Settings& settings, TensorId id);
 /// The editable tensors in the order of the state text: x, w_q, w_k, w_v, w_o, q, k, v, x_kv, w_a, u_a, v_a.
 std::span<const TensorId> inputIds();
+/// Those that each item of a batch has for itself: x, q, k, v, x_kv.
+std::span<const TensorId> itemInputIds();
 /// The labels of the keys: those of the tokens in self-attention.
 const std::vector<std::string>& keyLabels(const Settings& settings);
 /// Is the score q·k, scaled or not?

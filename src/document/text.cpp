@@ -31,10 +31,10 @@ std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
 // ---- writing
 // ------------------------------------------------------------------------------------------------------
 
-std::string tensorText(const State& state, TensorId id) {
-  std::string out = "{\"shape\": " + shapeText(textShape(state, id)) + ", \"data\": [";
+std::string tensorText(const Settings& settings, TensorId id, const Tensor& tensor) {
+  std::string out = "{\"shape\": " + shapeText(textShape(settings, id)) + ", \"data\": [";
   const char* separator = "";
-  for (const float value : input(state, id)->values()) {
+  for (const float value : tensor.values()) {
     out += separator;
     out += shortest(value);
     separator = ",";
@@ -63,11 +63,26 @@ std::string labelsText(const std::vector<std::string>& labels) {
   return out + "]";
 }
 
+std::string pagesText(const State& state) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < state.pages.size(); ++i) {
+    const Page& page = state.pages[i];
+    if (static_cast<int>(i) == state.batchItem) continue;
+    out += (out.size() > 1 ? ",\n{\"labels\": " : "{\"labels\": ") + labelsText(page.labels);
+    if (state.cross) out += ", \"key_labels\": " + labelsText(page.keyLabels);
+    for (const TensorId id : itemInputIds())
+      if (hasInput(state, id))
+        out += joined({",\n\"", attention::name(id), "\": ", tensorText(state, id, *input(page, id))});
+    out += "}";
+  }
+  return out + "]";
+}
+
 // ---- reading
 // ------------------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> knownFields() {
-  std::vector<std::string_view> names{"version", "preset", "mask"};
+  std::vector<std::string_view> names{"version", "preset", "mask", "pages"};
   for (const Option& o : options()) names.push_back(o.name);
   for (const TensorId id : inputIds()) names.push_back(attention::name(id));
   return names;
@@ -102,6 +117,7 @@ class StateReader {
     if (Check bad = readSizes()) return bad;
     if (Check bad = readPattern()) return bad;
     if (Check bad = fillTensors()) return bad;
+    if (Check bad = readPages()) return bad;
     const Json* mask = root_.find("mask");
     if (mask == nullptr) return {};
     return readMask(*mask, state_, state_.painted);
@@ -118,6 +134,9 @@ class StateReader {
   Check readKeySizes();
   Check readPattern();
   Check fillTensors();
+  Check readPages();
+  Check readPage(const Json& json, const std::string& field, Page& page) const;
+  Check readPageLabels(const Json& json, const std::string& field, int tokens, std::vector<std::string>& labels) const;
   /// Null if the text does not have it.
   const Block* block(TensorId id) const {
     const Block& read = blocks_[static_cast<std::size_t>(id)];
@@ -283,6 +302,62 @@ Check StateReader::fillTensors() {
   return {};
 }
 
+Check StateReader::readPages() {
+  const Json* json = root_.find("pages");
+  const auto others = static_cast<std::size_t>(state_.batch - 1);
+  if (json == nullptr && others == 0) return {};
+  if (state_.batchItem >= state_.batch)
+    return refuse(ErrorKind::range, "batch_item",
+                  {state_.batchItem, " is no item of the batch; use 0 to ", state_.batch - 1, "."});
+  if (json == nullptr || json->kind != Kind::list || json->items.size() != others)
+    return refuse(ErrorKind::range, "pages",
+                  {"a batch of ", state_.batch, " needs a list of the ", others, " items that are not on the board."});
+  state_.pages.resize(others + 1);
+  for (std::size_t i = 0; i < others; ++i) {
+    const std::size_t item = static_cast<int>(i) < state_.batchItem ? i : i + 1;
+    const std::string field = joined({"pages[", i, "]"});
+    if (Check bad = readPage(json->items[i], field, state_.pages[item])) return bad;
+  }
+  return {};
+}
+
+Check StateReader::readPageLabels(const Json& json, const std::string& field, int tokens,
+                                  std::vector<std::string>& labels) const {
+  Value value;
+  if (Check bad = readValue(json, field, value)) return bad;
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  if (list == nullptr || list->size() != static_cast<std::size_t>(tokens))
+    return refuse(ErrorKind::range, field, {"it must be a list of ", tokens, " texts."});
+  labels = *list;
+  return {};
+}
+
+Check StateReader::readPage(const Json& json, const std::string& field, Page& page) const {
+  if (json.kind != Kind::object)
+    return refuse(ErrorKind::type, field, {json.kindName(), " is no item of a batch; give {\"labels\", \"q\", …}."});
+  const Json *labels = json.find("labels"), *keyLabels = json.find("key_labels");
+  page.labels = state_.labels, page.keyLabels = state_.keyLabels;
+  if (labels != nullptr)
+    if (Check bad = readPageLabels(*labels, field + ".labels", state_.tokens, page.labels)) return bad;
+  if (keyLabels != nullptr && state_.cross)
+    if (Check bad = readPageLabels(*keyLabels, field + ".key_labels", state_.keyTokens, page.keyLabels)) return bad;
+  for (const TensorId id : itemInputIds()) {
+    if (!hasInput(state_, id)) continue;
+    const std::string name = joined({field, ".", attention::name(id)});
+    const Json* tensor = json.find(attention::name(id));
+    if (tensor == nullptr)
+      return refuse(ErrorKind::type, name, {"it is missing; give one of the shape ", shapeText(textShape(state_, id)), "."});
+    Block block;
+    if (Check bad = readBlock(*tensor, name, Kind::numbers, block)) return bad;
+    if (block.shape != textShape(state_, id))
+      return refuse(ErrorKind::range, name + ".shape",
+                    {shapeText(block.shape), " does not fit; it must be ", shapeText(textShape(state_, id)), "."});
+    const Axes shape = axes(state_, id);
+    *input(page, id) = tensorOf(block, shape.heads, shape.rows.count(), shape.cols.count());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string toText(const State& state) {
@@ -298,7 +373,8 @@ std::string toText(const State& state) {
     if (o.stored == Stored::always || (o.stored == Stored::ifSet && !isDefault(state, o.id)))
       field(o.name, toJson(get(state, o.id)));
   for (const TensorId id : inputIds())
-    if (hasInput(state, id)) field(attention::name(id), tensorText(state, id));
+    if (hasInput(state, id)) field(attention::name(id), tensorText(state, id, *input(state, id)));
+  if (!state.pages.empty()) field("pages", pagesText(state));
   if (!state.painted.empty()) field("mask", maskText(state.painted));
   if (state.unknownFields.size() > 2)
     out += ",\n" + state.unknownFields.substr(1, state.unknownFields.size() - 2);

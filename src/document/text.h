@@ -14,6 +14,7 @@ inline constexpr std::size_t kMaxTextBytes = 64u << 20;
 /// Version-1 state text. Floats are written with the fewest digits that read back to the same bits.
 /// {"version": 1, "preset": …, <options by name>, "x": {"shape": […], "data": […]}, "w_q": …, "mask": …}
 /// Options that came later than others are left out where they have their default (Stored, option.h).
+/// "pages" (only of a batch) are the other items in their order: {"labels": […], "q": …, "k": …, …} each.
 /// "mask" (only if something is painted) is {"shape", "dtype": "bool", "data"}: true where visible.
 std::string toText(const State& state);
 

@@ -60,7 +60,7 @@ class RandomEdits {
 
   document::Edit next(const document::State& s) {
     using document::OptionId;
-    switch (below(view_ ? 25 : 20)) {
+    switch (below(view_ ? 26 : 21)) {
       case 0:
       case 1:
       case 2:
@@ -101,12 +101,15 @@ class RandomEdits {
         return below(2) != 0 ? set(OptionId::cross, below(2) != 0)
                              : set(OptionId::hidden_heads, std::vector<int>(static_cast<std::size_t>(below(2)), below(s.heads)));
       case 20:
-        return set(OptionId::decimals, static_cast<double>(below(7)));
+        return below(3) != 0 ? set(OptionId::batch_item, static_cast<double>(below(s.batch)))
+                             : set(OptionId::batch, static_cast<double>(1 + below(3)));
       case 21:
-        return set(OptionId::theme, std::string(below(2) != 0 ? "dark" : "light"));
+        return set(OptionId::decimals, static_cast<double>(below(7)));
       case 22:
-        return set(OptionId::step, static_cast<double>(below(s.tokens + 1)));
+        return set(OptionId::theme, std::string(below(2) != 0 ? "dark" : "light"));
       case 23:
+        return set(OptionId::step, static_cast<double>(below(s.tokens + 1)));
+      case 24:
         return set(OptionId::average_heads, below(2) != 0);
       default:
         return set(OptionId::focus_head, static_cast<double>(below(s.heads)));

@@ -681,3 +681,65 @@ TEST_CASE("document: the step of a decoder is how things are shown") {
   d.redo();
   CHECK(d.state().averageHeads);
 }
+
+TEST_CASE("document: a batch is paged through, and every change of shape reaches all of it") {
+  Document d = opened();
+  const State start = d.state();
+  const State& s = d.state();
+  CHECK(refusal(d.apply(set(OptionId::batch, 3.0))) == "accepted");
+  CHECK(s.pages.size() == 3);
+  CHECK(sameBits(s.q, start.q));
+  CHECK(!sameBits(s.pages[1].q, s.pages[2].q));
+  CHECK(refusal(d.apply(set(OptionId::batch_item, 3.0))) == "batch_item: 3 is too large; use 0 to 2.");
+  CHECK(refusal(d.apply(set(OptionId::batch, 33.0))) == "batch: 33 is too large; use 1 to 32.");
+  const State three = s;
+  CHECK(refusal(d.apply(set(OptionId::batch_item, 2.0))) == "accepted");
+  CHECK(sameBits(s.q, three.pages[2].q));
+  CHECK(sameBits(s.pages[0].q, start.q));
+  CHECK(s.pages[2] == Page());
+  d.apply(setCell(TensorId::q, 0, 0, 0, 9));
+  d.apply(SetLabels{0, {"You"}});
+  CHECK(s.pages[0].labels[0] == "I");
+  d.apply(set(OptionId::batch_item, 0.0));
+  CHECK(s.labels[0] == "I");
+  CHECK(s.pages[2].q.at(0, 0, 0) == 9.0f);
+
+  d.apply(set(OptionId::heads, 3.0));
+  d.apply(set(OptionId::d_k, 4.0));
+  d.apply(set(OptionId::cross, true));
+  d.apply(InsertTokens{1, 2, Side::keys});
+  d.apply(RemoveTokens{0, 1, Side::queries});
+  CHECK(refusal(check(s)) == "accepted");
+  for (const int i : {1, 2}) {
+    const Page& page = s.pages[static_cast<std::size_t>(i)];
+    CHECK(page.q.sameShape(s.q));
+    CHECK(page.v.sameShape(s.v));
+    CHECK(page.xKv.sameShape(s.xKv));
+    CHECK(page.keyLabels.size() == 6);
+    CHECK(page.labels.size() == 3);
+    CHECK(page.k.at(0, 1, 0) != s.k.at(0, 1, 0));  // new tokens are not the same in each
+  }
+  d.apply(set(OptionId::batch_item, 2.0));
+  d.apply(set(OptionId::batch, 2.0));
+  CHECK(s.batchItem == 1);
+  CHECK(s.pages.size() == 2);
+  d.apply(set(OptionId::batch, 1.0));
+  CHECK(s.pages.empty());
+  CHECK(s.batchItem == 0);
+  while (d.undo()) continue;
+  CHECK(sameBits(s, start));
+}
+
+TEST_CASE("document: a gesture across pages comes back to each of them") {
+  Document d = opened();
+  d.apply(set(OptionId::batch, 2.0));
+  const State start = d.state();
+  d.apply(setCell(TensorId::q, 0, 0, 0, 5), 1);
+  d.apply(set(OptionId::batch_item, 1.0), 1);
+  d.apply(setCell(TensorId::q, 0, 0, 0, 6), 1);
+  const State end = d.state();
+  d.undo();
+  CHECK(sameBits(d.state(), start));
+  d.redo();
+  CHECK(sameBits(d.state(), end));
+}

@@ -475,3 +475,34 @@ TEST_CASE("text: options that contradict each other, or what is there") {
   CHECK(pattern->pattern.global == 1);
   CHECK(more("\"pattern\": \"custom\"") == "accepted");
 }
+
+TEST_CASE("text: the pages of a batch") {
+  Document d(test::start());
+  d.apply(test::set(OptionId::batch, 3.0));
+  d.apply(test::set(OptionId::cross, true));
+  d.apply(test::set(OptionId::batch_item, 1.0));
+  d.apply(SetLabels{0, {"you"}});
+  const std::string text = toText(d.state());
+  const auto again = fromText(text, {});
+  REQUIRE(refusal(again) == "accepted");
+  CHECK(sameBits(*again, d.state()));
+  CHECK(toText(*again) == text);
+  const auto changed = [&](std::string_view from, std::string_view to) { return tried(replaced(text, from, to)); };
+  CHECK(changed("\"batch\": 3", "\"batch\": 4") ==
+        "pages: a batch of 4 needs a list of the 3 items that are not on the board.");
+  CHECK(changed("\"batch\": 3", "\"batch\": 1") == "batch_item: 1 is no item of the batch; use 0 to 0.");
+  CHECK(changed("\"batch_item\": 1", "\"batch_item\": 3") == "batch_item: 3 is no item of the batch; use 0 to 2.");
+  CHECK(changed("\"pages\": [{", "\"pages\": [3, {").starts_with("pages: a batch of 3 needs a list"));
+  CHECK(changed("\"pages\": [{\"labels\": [\"I\", ", "\"pages\": [{\"labels\": [") ==
+        "pages[0].labels: it must be a list of 4 texts.");
+  CHECK(changed("\"pages\": [{\"labels\": [\"I\"", "\"pages\": [{\"labels\": [\"I\\n\"") ==
+        "pages[0].labels[0]: \"I\\x0a\" holds a control character; leave it out.");
+  const std::size_t pages = text.find("\"pages\"");
+  const auto inPages = [&](std::string_view from, std::string_view to) {
+    return tried(text.substr(0, pages) + replaced(text.substr(pages), from, to));
+  };
+  CHECK(inPages("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [2, 3, 4]") ==
+        "pages[0].q.shape: [2, 3, 4] does not fit; it must be [2, 4, 3].");
+  CHECK(inPages("\"q\"", "\"Q\"") == "pages[0].q: it is missing; give one of the shape [2, 4, 3].");
+  CHECK(with("\"seed\": 1", "\"seed\": 1, \"pages\": [{}]").starts_with("pages: a batch of 1 needs a list of the 0"));
+}
