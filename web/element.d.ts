@@ -11,14 +11,19 @@ export interface PlaygroundTensor {
 }
 
 export type TensorName =
-  | 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v'
-  | 'raw' | 'scores' | 'masked' | 'exponentials' | 'row_max' | 'row_sum' | 'weights' | 'head_output' | 'concat' | 'output';
+  | 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v' | 'x_kv' | 'w_a' | 'u_a' | 'v_a'
+  | 'positions' | 'x_positioned' | 'x_kv_positioned' | 'q_rotated' | 'k_rotated'
+  | 'raw' | 'scores' | 'softcapped' | 'biased' | 'masked' | 'exponentials' | 'row_max' | 'row_sum' | 'weights' | 'head_output' | 'concat' | 'output';
 
 export type OptionName =
   | 'mode' | 'tokens' | 'labels' | 'heads' | 'd_k' | 'model_dim' | 'causal' | 'scale' | 'temperature'
-  | 'focus_head' | 'decimals' | 'theme' | 'seed';
+  | 'focus_head' | 'decimals' | 'theme' | 'seed'
+  | 'score' | 'softcap' | 'normalizer' | 'position' | 'causal_offset' | 'window_left' | 'window_right' | 'prefix'
+  | 'key_length' | 'pattern' | 'pattern_local' | 'pattern_dilation' | 'pattern_stride' | 'pattern_block'
+  | 'pattern_global' | 'pattern_random' | 'pattern_seed' | 'mask_after_softmax' | 'kv_heads' | 'd_v' | 'cross'
+  | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'step' | 'batch' | 'batch_item';
 
-export type OptionValue = boolean | number | string | string[];
+export type OptionValue = boolean | number | string | string[] | number[];
 
 export interface PlaygroundExplanation {
   text: string;

@@ -649,7 +649,10 @@ Result<const Tensor*> App::tensor(std::string_view name) const {
   if (!id) return unknown("tensor", name, listOfTensors());
   const Tensor* t = attention::find(parts_->inputs, parts_->engine.trace(), *id);
   if (!t) t = document::input(parts_->document.state(), *id);
-  return t;
+  if (t && !t->empty()) return t;
+  if (t) return *document::checkEditable(parts_->document.state(), *id);
+  return Error{Error::Kind::range, std::string(name),
+               std::string(name) + ": this layer has none; switch on the option that makes it."};
 }
 
 Check App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {

@@ -54,6 +54,9 @@ class Reader {
   Check readOption(const std::string& name, const Json& json);
   Check readScale();
   Check readDirect();
+  Check readPast(Block& k, Block& v);
+  Check putPast(std::string_view name, std::string_view of, Block& block);
+  Check readKeyLength();
   Check readProjected();
   Check readScoreWeights();
   Check readLabels(std::string_view name, int tokens, std::vector<std::string>& labels);
@@ -76,8 +79,10 @@ Check Reader::checkNames() {
     // Results that were saved along are computed anew.
     if (attention::tensorNamed(key) || std::find(std::begin(extra), std::end(extra), key) != std::end(extra))
       continue;
-    if (key == "past_k" || key == "past_v" || key == "key_lengths")
-      return refuse(ErrorKind::range, key, {"the board does not take it yet; leave it out."});
+    if (key == "past_k" || key == "past_v" || key == "key_lengths") {
+      if (root_.find("q") != nullptr) continue;
+      return refuse(ErrorKind::range, key, {"it goes with q, k and v, and there is no q; leave it out."});
+    }
     return refuse(ErrorKind::type, inQuotes(key), {"the field is unknown; ", kWhole, "."});
   }
   if (root_.find("q") != nullptr)
@@ -236,6 +241,64 @@ Check checkValues(const Sizes& k, const Sizes& v) {
   return {};
 }
 
+/// Puts the cached tokens of past_k before k, or of past_v before v.
+Check Reader::putPast(std::string_view name, std::string_view of, Block& block) {
+  Block past;
+  if (Check bad = readNamed(name, 3, past)) return bad;
+  if (past.shape.size() == 2) past.shape.insert(past.shape.begin(), 1);
+  const Sizes &before = past.shape, &now = block.shape;
+  if (before[0] != now[0] || before[2] != now[2])
+    return refuse(ErrorKind::range, joined({name, ".shape"}),
+                  {shapeText(before), " does not go before ", of, " with ", shapeText(now),
+                   "; only the number of tokens may differ."});
+  std::vector<float> values;
+  values.reserve(past.values.size() + block.values.size());
+  const auto append = [&](const Block& from, std::int64_t head) {
+    const std::int64_t size = from.shape[1] * from.shape[2];
+    values.insert(values.end(), from.values.begin() + head * size, from.values.begin() + (head + 1) * size);
+  };
+  for (std::int64_t h = 0; h < now[0]; ++h) append(past, h), append(block, h);
+  block.values = std::move(values);
+  block.shape[1] += before[1];
+  return {};
+}
+
+Check Reader::readPast(Block& k, Block& v) {
+  const bool hasKeys = root_.find("past_k") != nullptr, hasValues = root_.find("past_v") != nullptr;
+  if (!hasKeys && !hasValues) return {};
+  if (hasKeys != hasValues)
+    return refuse(ErrorKind::type, hasKeys ? "past_v" : "past_k", {"it is missing; past_k and past_v come together."});
+  if (state_.causalOffset != 0)
+    return refuse(ErrorKind::range, "options.causal_offset", {"past_k says it already; leave one of the two out."});
+  const std::int64_t fresh = k.shape[1];
+  if (Check bad = putPast("past_k", "k", k)) return bad;
+  if (Check bad = putPast("past_v", "v", v)) return bad;
+  state_.causalOffset = static_cast<int>(k.shape[1] - fresh);
+  return {};
+}
+
+/// Keys beyond the length are padding; of a causal layer the last query stands at the last key (ONNX Attention, opset 24).
+Check Reader::readKeyLength() {
+  const Json* json = root_.find("key_lengths");
+  if (json == nullptr) return {};
+  Block lengths;
+  if (Check bad = readBlock(*json, "key_lengths", Kind::numbers, lengths)) return bad;
+  if (lengths.values.size() != 1)
+    return refuse(ErrorKind::range, "key_lengths",
+                  {"there are ", lengths.values.size(), ", but the board holds one entry of a batch; give one."});
+  const float length = lengths.values.front();
+  const int least = state_.causal ? state_.tokens : 0;
+  const bool isWhole = length == std::floor(length);
+  if (!isWhole || length < static_cast<float>(least) || length > static_cast<float>(state_.keyTokens))
+    return refuse(ErrorKind::range, "key_lengths[0]",
+                  {shortest(length), " does not fit; use a whole number from ", least, " to ", state_.keyTokens, "."});
+  if (root_.find("past_k") != nullptr)
+    return refuse(ErrorKind::range, "key_lengths", {"past_k is given too; leave one of the two out."});
+  state_.keyLength = static_cast<int>(length);
+  if (state_.causal) state_.causalOffset = state_.keyLength - state_.tokens;
+  return {};
+}
+
 Check Reader::readDirect() {
   state_.mode = Mode::qkv;
   Block q, k, v;
@@ -244,6 +307,8 @@ Check Reader::readDirect() {
   if (Check bad = readHeads(TensorId::k, keyHeads, k)) return bad;
   if (Check bad = readHeads(TensorId::v, keyHeads, v)) return bad;
   if (Check bad = checkKeys(q.shape, k.shape)) return bad;
+  if (Check bad = checkValues(k.shape, v.shape)) return bad;
+  if (Check bad = readPast(k, v)) return bad;
   if (Check bad = checkValues(k.shape, v.shape)) return bad;
   state_.heads = static_cast<int>(q.shape[0]), state_.kvHeads = static_cast<int>(k.shape[0]);
   state_.tokens = static_cast<int>(q.shape[1]), state_.keyTokens = static_cast<int>(k.shape[1]);
@@ -257,7 +322,7 @@ Check Reader::readDirect() {
   state_.v = tensorOf(v, state_.kvHeads, state_.keyTokens, state_.valueDim);
   for (const TensorId id : inputIds())
     if (hasInput(state_, id) && input(state_, id)->empty()) fillSeeded(state_, id);
-  return {};
+  return readKeyLength();
 }
 
 void setIdentity(Tensor& tensor) {

@@ -543,6 +543,19 @@ TEST_CASE("app: setTensor replaces all heads in one step and checks the shape") 
   CHECK(f.app().state() == before);
 }
 
+TEST_CASE("app: a tensor that the layer does not have is refused by name") {
+  Fixture f;
+  for (const char* name : {"softcapped", "positions", "q_rotated", "w_a", "x_kv"}) {
+    CAPTURE(name);
+    const auto none = f.app().tensor(name);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().field == name);
+  }
+  CHECK_FALSE(f.app().set("score", "\"additive\""));
+  REQUIRE(f.app().tensor("u_a"));
+  CHECK((*f.app().tensor("u_a"))->at(0, 1, 1) == 1.0f);
+}
+
 TEST_CASE("app: reset gives the very same start") {
   Fixture f;
   const std::string start = f.app().state();

@@ -180,7 +180,7 @@ TEST_CASE("tensors: masks, labels and other fields") {
   CHECK(tried(qkv("[2, 2]", 4, R"(, "labels": ["a"])")) ==
         "labels: there are 1 for 2 tokens; give one label a token.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "past_k": [[1]])")) ==
-        "past_k: the board does not take it yet; leave it out.");
+        "past_v: it is missing; past_k and past_v come together.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "lables": [])")).starts_with("\"lables\": the field is unknown;"));
   CHECK(tried(qkv("[2, 2]", 4, R"(, "x": [[1]])")) ==
         "x: q is given too; give either q, k and v, or x and its weights.");
@@ -252,4 +252,43 @@ TEST_CASE("tensors: shared keys and values, their own columns, and another seque
   CHECK(s.xKv.at(0, 2, 1) == 6.0f);
   CHECK(tried(R"({"q": [[1]], "k": [[1]], "v": [[1]], "x_kv": [[1]]})") ==
         "x_kv: q is given too; give either q, k and v, or x and its weights.");
+}
+
+TEST_CASE("tensors: past keys and values come before the others, and move a causal mask") {
+  const std::string now = R"({"q": [[1,2]], "k": [[3,4]], "v": [[5]], "options": {"causal": true})";
+  const State s = read(now + R"(, "past_k": [[1,0],[0,1]], "past_v": [[1],[2]]})");
+  CHECK(s.cross);
+  CHECK(s.keyTokens == 3);
+  CHECK(s.causalOffset == 2);
+  CHECK(s.k.at(0, 1, 1) == 1.0f);
+  CHECK(s.k.at(0, 2, 0) == 3.0f);
+  CHECK(s.v.at(0, 1, 0) == 2.0f);
+  CHECK(s.v.at(0, 2, 0) == 5.0f);
+  CHECK(attention::visibleCount(spec(s)) == 3);
+  const State heads = read(
+      R"({"q": [[[1]],[[2]]], "k": [[[3]],[[4]]], "v": [[[5]],[[6]]], "past_k": [[[7]],[[8]]], "past_v": [[[9]],[[10]]]})");
+  CHECK(heads.k.at(0, 0, 0) == 7.0f);
+  CHECK(heads.k.at(0, 1, 0) == 3.0f);
+  CHECK(heads.k.at(1, 0, 0) == 8.0f);
+  CHECK(heads.v.at(1, 1, 0) == 6.0f);
+  CHECK(tried(now + R"(, "past_k": [[1]], "past_v": [[1]]})") ==
+        "past_k.shape: [1, 1, 1] does not go before k with [1, 1, 2]; only the number of tokens may differ.");
+  CHECK(tried(now + R"(, "past_k": [[1,2]], "past_v": [[1],[2]]})") == "v.shape: 3 tokens for 2 of k; give as many.");
+  CHECK(tried(R"({"x": [[1]], "w_q": [[1]], "w_k": [[1]], "w_v": [[1]], "past_k": [[1]]})") ==
+        "past_k: it goes with q, k and v, and there is no q; leave it out.");
+  CHECK(tried(R"({"q": [[1]], "k": [[1]], "v": [[1]], "past_k": [[1]], "past_v": [[1]], "options": {"causal_offset": 1}})") ==
+        "options.causal_offset: past_k says it already; leave one of the two out.");
+}
+
+TEST_CASE("tensors: a key length is padding, and places the queries of a causal layer") {
+  const std::string file = R"({"q": [[1],[2]], "k": [[1],[2],[3],[4]], "v": [[1],[2],[3],[4]], "key_lengths": )";
+  CHECK(read(file + "[3]}").keyLength == 3);
+  CHECK(read(file + "[3]}").causalOffset == 0);
+  CHECK(read(file + R"([3], "options": {"causal": true}})").causalOffset == 1);
+  CHECK(tried(file + "[5]}") == "key_lengths[0]: 5 does not fit; use a whole number from 0 to 4.");
+  CHECK(tried(file + R"([1], "options": {"causal": true}})") == "key_lengths[0]: 1 does not fit; use a whole number from 2 to 4.");
+  CHECK(tried(file + "[1.5]}") == "key_lengths[0]: 1.5 does not fit; use a whole number from 0 to 4.");
+  CHECK(tried(file + "[1, 2]}") ==
+        "key_lengths: there are 2, but the board holds one entry of a batch; give one.");
+  CHECK(read(file + R"({"shape": [1], "data": [2]}})").keyLength == 2);
 }
