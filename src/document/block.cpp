@@ -166,8 +166,9 @@ Check readMask(const Json& json, const Settings& sizes, PaintedMask& out) {
   const bool fits = shape.size() >= 2 && shape.back() == cols && shape[shape.size() - 2] == rows;
   if (!fits || block.values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols))
     return refuse(ErrorKind::range, "mask.shape",
-                  {shapeText(shape), " does not fit ", rows, " tokens", (sizes.cross ? joined({" and ", cols, " keys"}) : ""),
-                   "; it must be ", shapeText({rows, cols}), "."});
+                  {shapeText(shape), " does not fit ", rows, " tokens",
+                   (sizes.cross ? joined({" and ", cols, " keys"}) : ""), "; it must be ",
+                   shapeText({rows, cols}), "."});
   out = {rows, cols, {}};
   for (const float visible : block.values) out.blocked.push_back(visible == 0 ? 1 : 0);
   tidyMask(out);

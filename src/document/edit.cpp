@@ -322,7 +322,8 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::pattern:
       return replaced(resize);
     case OptionId::score:
-      if (settingsAfter(state, edit.option, edit.value).scoreWeights != state.scoreWeights) return replaced(resize);
+      if (settingsAfter(state, edit.option, edit.value).scoreWeights != state.scoreWeights)
+        return replaced(resize);
       [[fallthrough]];
     default:
       return setPlain(state, edit);

@@ -32,10 +32,12 @@ constexpr Option whole(Id id, std::string_view name, double min, double max, std
 constexpr Option real(Id id, std::string_view name, double min, double max, std::string_view help) {
   return {id, name, Type::real, min, max, {}, true, help};
 }
-constexpr Option list(Id id, std::string_view name, Type type, double min, double max, std::string_view help) {
+constexpr Option other(Id id, std::string_view name, Type type, double min, double max,
+                       std::string_view help) {
   return {id, name, type, min, max, {}, true, help};
 }
-constexpr Option choice(Id id, std::string_view name, std::span<const std::string_view> choices, std::string_view help) {
+constexpr Option choice(Id id, std::string_view name, std::span<const std::string_view> choices,
+                        std::string_view help) {
   return {id, name, Type::choice, 0, 0, choices, true, help};
 }
 constexpr Option stored(Stored when, Option option) {
@@ -55,13 +57,15 @@ constexpr double kTokens = Limits::tokens;
 constexpr Option kOptions[] = {
     always(choice(Id::mode, "mode", kModes, "Edit Q, K and V, or X and the weights that make them")),
     always(whole(Id::tokens, "tokens", 1, kTokens, "How many tokens there are")),
-    always(list(Id::labels, "labels", Type::labels, 1, kTokens, "The tokens; a sentence is split into words")),
+    always(
+        other(Id::labels, "labels", Type::labels, 1, kTokens, "The tokens; a sentence is split into words")),
     always(whole(Id::heads, "heads", 1, Limits::heads, "Heads that share the width; must divide it")),
-    always(whole(Id::d_k, "d_k", 1, Limits::headDim, "Columns of Q and K per head, and of V while d_v is the same")),
+    always(whole(Id::d_k, "d_k", 1, Limits::headDim,
+                 "Columns of Q and K per head, and of V while d_v is the same")),
     always(whole(Id::model_dim, "model_dim", 1, Limits::modelDim, "Columns of X")),
     always(toggle(Id::causal, "causal", "A token sees itself and those before it")),
-    always({Id::scale, "scale", Type::scale, kMinScale, kMaxScale, {}, true,
-            "Divide scores by the square root of d_k, or multiply them by a number"}),
+    always(other(Id::scale, "scale", Type::scale, kMinScale, kMaxScale,
+                 "Divide scores by the square root of d_k, or multiply them by a number")),
     always(real(Id::temperature, "temperature", kMinTemperature, kMaxTemperature,
                 "Scores are divided by it before softmax: low is sharp, high is even")),
     always(shown(whole(Id::focus_head, "focus_head", 0, Limits::heads - 1, "The head on the board, from 0"))),
@@ -69,31 +73,41 @@ constexpr Option kOptions[] = {
     always(shown(choice(Id::theme, "theme", kThemes, "Light, dark, or as the page"))),
     always(whole(Id::seed, "seed", 0, kMaxSeed, "Of random numbers; the same seed gives the same")),
     choice(Id::score, "score", kScores, "How a query and a key become one number"),
-    real(Id::softcap, "softcap", 0, kMaxSoftcap, "Scores are bent to stay within plus or minus this; 0: they are not"),
+    real(Id::softcap, "softcap", 0, kMaxSoftcap,
+         "Scores are bent to stay within plus or minus this; 0: they are not"),
     choice(Id::normalizer, "normalizer", kNormalizers, "How a row of scores becomes a row of weights"),
     choice(Id::position, "position", kPositions, "Where the order of the tokens comes in"),
     whole(Id::causal_offset, "causal_offset", 0, kTokens, "Keys that were cached before the first query"),
     whole(Id::window_left, "window_left", -1, kTokens, "Keys before its own that a query sees; -1: all"),
     whole(Id::window_right, "window_right", -1, kTokens, "Keys after its own that a query sees; -1: all"),
     whole(Id::prefix, "prefix", 0, kTokens, "The first so many keys are seen even by those before them"),
-    whole(Id::key_length, "key_length", -1, kTokens, "Keys from here on are padding, which nobody sees; -1: none"),
-    stored(Stored::never, choice(Id::pattern, "pattern", kPatternNames, "Which pairs of query and key are computed")),
-    whole(Id::pattern_local, "pattern_local", 0, kTokens, "Keys less than so many steps away are seen; 0: off"),
+    whole(Id::key_length, "key_length", -1, kTokens,
+          "Keys from here on are padding, which nobody sees; -1: none"),
+    stored(Stored::never,
+           choice(Id::pattern, "pattern", kPatternNames, "Which pairs of query and key are computed")),
+    whole(Id::pattern_local, "pattern_local", 0, kTokens,
+          "Keys less than so many steps away are seen; 0: off"),
     whole(Id::pattern_dilation, "pattern_dilation", 1, kTokens, "Keys from one such step to the next"),
-    whole(Id::pattern_stride, "pattern_stride", 0, kTokens, "Every so manieth key from its own is seen; 0: off"),
-    whole(Id::pattern_block, "pattern_block", 0, kTokens, "Tokens of the same block of so many are seen; 0: off"),
-    whole(Id::pattern_global, "pattern_global", 0, kTokens, "The first so many tokens see all and are seen by all"),
+    whole(Id::pattern_stride, "pattern_stride", 0, kTokens,
+          "Of keys counted from its own, one in so many is seen; 0: off"),
+    whole(Id::pattern_block, "pattern_block", 0, kTokens,
+          "Tokens of the same block of so many are seen; 0: off"),
+    whole(Id::pattern_global, "pattern_global", 0, kTokens,
+          "The first so many tokens see all and are seen by all"),
     whole(Id::pattern_random, "pattern_random", 0, kTokens, "So many keys a query are drawn and seen"),
     whole(Id::pattern_seed, "pattern_seed", 0, kMaxSeed, "Of these draws"),
     toggle(Id::mask_after_softmax, "mask_after_softmax", "A mistake to look at: rows no longer sum to 1"),
-    whole(Id::kv_heads, "kv_heads", 1, Limits::heads, "Heads of K and V, each shared by heads of Q; must divide them"),
+    whole(Id::kv_heads, "kv_heads", 1, Limits::heads,
+          "Heads of K and V, each shared by heads of Q; must divide them"),
     whole(Id::d_v, "d_v", 1, Limits::headDim, "Columns of V per head"),
     toggle(Id::cross, "cross", "Keys and values are of another sequence"),
     whole(Id::key_tokens, "key_tokens", 1, kTokens, "How many tokens the other sequence has"),
-    list(Id::key_labels, "key_labels", Type::labels, 1, kTokens, "The tokens of the other sequence"),
-    list(Id::hidden_heads, "hidden_heads", Type::heads, 0, Limits::heads - 1, "Heads that are left out, from 0"),
+    other(Id::key_labels, "key_labels", Type::labels, 1, kTokens, "The tokens of the other sequence"),
+    other(Id::hidden_heads, "hidden_heads", Type::heads, 0, Limits::heads - 1,
+          "Heads that are left out, from 0"),
     shown(toggle(Id::average_heads, "average_heads", "Show the mean of the heads' weights")),
-    shown(whole(Id::step, "step", 0, kTokens, "Tokens that a decoder has produced so far; 0: not step by step")),
+    shown(whole(Id::step, "step", 0, kTokens,
+                "Tokens that a decoder has produced so far; 0: not step by step")),
     whole(Id::batch, "batch", 1, kMaxBatch, "Sequences that go through the same layer"),
     whole(Id::batch_item, "batch_item", 0, kMaxBatch - 1, "The sequence on the board, from 0"),
 };
@@ -107,7 +121,8 @@ std::string valueText(const Value& value) {
   if (const double* d = std::get_if<double>(&value))
     return std::isnan(*d) ? "NaN" : std::isinf(*d) ? "infinity" : shortest(*d);
   if (const std::string* s = std::get_if<std::string>(&value)) return inQuotes(*s);
-  if (const auto* numbers = std::get_if<std::vector<int>>(&value)) return numbers->empty() ? "[]" : "a list of numbers";
+  if (const auto* numbers = std::get_if<std::vector<int>>(&value))
+    return numbers->empty() ? "[]" : "a list of numbers";
   return "a list";
 }
 
@@ -226,8 +241,9 @@ Check checkPlace(const Settings& settings, const Option& o, const Value& value) 
       return refuse(Kind::range, o.name, {"only dot products are scaled; set score to \"scaled\"."});
     case Id::pattern:
       if (value != Value(std::string("custom")) || value == get(settings, o.id)) return {};
-      return refuse(Kind::range, o.name,
-                    {"\"custom\" is what its parts make; set pattern_local, pattern_block or another of them."});
+      return refuse(
+          Kind::range, o.name,
+          {"\"custom\" is what its parts make; set pattern_local, pattern_block or another of them."});
     case Id::key_tokens:
     case Id::key_labels:
       if (settings.cross || sameKeys(settings, value)) return {};
@@ -283,10 +299,11 @@ const Option* optionNamed(std::string_view name) {
   return found == std::end(kOptions) ? nullptr : found;
 }
 
-
 Value get(const Settings& settings, OptionId id) {
   const auto number = [](auto n) { return static_cast<double>(n); };
-  const auto choice = [&](auto value) { return std::string(option(id).choices[static_cast<std::size_t>(value)]); };
+  const auto choice = [&](auto value) {
+    return std::string(option(id).choices[static_cast<std::size_t>(value)]);
+  };
   const attention::Pattern& pattern = settings.pattern;
   switch (id) {
     case Id::mode:

@@ -81,7 +81,7 @@ struct Option {
   OptionType type;
   double min = 0, max = 0;                      ///< of integer, real and scale
   std::span<const std::string_view> choices{};  ///< of choice
-  bool undoable = true;   ///< false for how things are shown: focus_head, decimals, theme, average_heads, step
+  bool undoable = true;  ///< false for how things are shown: focus_head, decimals, theme, average_heads, step
   std::string_view help;  ///< one line
   Stored stored = Stored::ifSet;
 };
@@ -96,17 +96,19 @@ Value get(const Settings& settings, OptionId id);
 bool isDefault(const Settings& settings, OptionId id);
 /// Does the value fit the option's type and range, whatever the state?
 Check checkAlone(const Option& option, const Value& value);
-/// Does the value fit the option's type and range, and the state (heads divide the width, rotary positions want an
-/// even d_k …)? Controls leave out what does not.
+/// Does the value fit the option's type and range, and the state (heads divide the width, rotary positions
+/// want an even d_k …)? Controls leave out what does not.
 Check check(const State& state, OptionId id, const Value& value);
 /// Writes the value of an option that has passed checkAlone(), and nothing else: a new size leaves the
 /// tensors as they are.
 void assign(Settings& settings, OptionId id, const Value& value);
-/// The settings once the option, which has passed checkAlone(), has this value, and the sizes that follow from it do so.
+/// The settings once the option, which has passed checkAlone(), has this value, and the sizes that follow
+/// from it do so.
 Settings settingsAfter(const Settings& settings, OptionId id, const Value& value);
 /// The tokens of a value of OptionType::labels: the list, or the sentence split.
 std::vector<std::string> labelsOf(const Value& value);
-/// The head counts that divide the model width, keep the ratio to kv_heads and stay within the limits, ascending.
+/// The head counts that divide the model width, keep the ratio to kv_heads and stay within the limits,
+/// ascending.
 std::vector<int> allowedHeads(const Settings& settings);
 /// Splits a sentence into tokens: words and punctuation marks, at white space and around punctuation.
 std::vector<std::string> splitTokens(std::string_view sentence);

@@ -13,13 +13,15 @@ using attention::Pattern;
 constexpr unsigned kLocal = 1, kDilated = 2, kStride = 4, kBlock = 8, kGlobal = 16, kRandom = 32;
 
 /// One for each of kPatternNames but "custom".
-constexpr unsigned kRecipes[] = {
-    0, kLocal, kLocal | kDilated, kStride, kBlock, kGlobal, kRandom, kLocal | kGlobal, kLocal | kGlobal | kRandom};
+constexpr unsigned kRecipes[] = {0,       kLocal,           kLocal | kDilated,
+                                 kStride, kBlock,           kGlobal,
+                                 kRandom, kLocal | kGlobal, kLocal | kGlobal | kRandom};
 static_assert(std::size(kRecipes) + 1 == std::size(kPatternNames));
 
 unsigned partsOf(const Pattern& p) {
-  return (p.local > 0 ? kLocal : 0) | (p.local > 0 && p.dilation > 1 ? kDilated : 0) | (p.stride > 0 ? kStride : 0) |
-         (p.block > 0 ? kBlock : 0) | (p.global > 0 ? kGlobal : 0) | (p.random > 0 ? kRandom : 0);
+  return (p.local > 0 ? kLocal : 0) | (p.local > 0 && p.dilation > 1 ? kDilated : 0) |
+         (p.stride > 0 ? kStride : 0) | (p.block > 0 ? kBlock : 0) | (p.global > 0 ? kGlobal : 0) |
+         (p.random > 0 ? kRandom : 0);
 }
 
 }  // namespace
@@ -30,8 +32,8 @@ std::string_view patternName(const Pattern& pattern) {
 }
 
 Pattern patternNamed(std::string_view name, const Pattern& now, int keys) {
-  const unsigned recipe =
-      kRecipes[std::find(std::begin(kPatternNames), std::end(kPatternNames), name) - std::begin(kPatternNames)];
+  const unsigned recipe = kRecipes[std::find(std::begin(kPatternNames), std::end(kPatternNames), name) -
+                                   std::begin(kPatternNames)];
   const auto size = [&](unsigned part, int current, int fresh) {
     return (recipe & part) == 0 ? 0 : current > 0 ? current : fresh;
   };

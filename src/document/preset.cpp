@@ -18,7 +18,8 @@ enum class Other {
   projected,  ///< X and the weights stand in the text: Q, K and V are their products
 };
 
-/// Q, K and V of numbers that mean nothing: seeded ones, or queries of zeros. No heads: they stand in the text.
+/// Q, K and V of numbers that mean nothing: seeded ones, or queries of zeros. No heads: they stand in the
+/// text.
 struct Drawn {
   int heads = 0, kvHeads = 0, tokens = 0, headDim = 0;
   bool zeroQueries = false;
@@ -27,7 +28,8 @@ struct Drawn {
 struct Example {
   Preset preset;
   Other other;
-  std::string_view text;  ///< without "version" and the opening brace; with `drawn`, without the closing one too
+  std::string_view
+      text;  ///< without "version" and the opening brace; with `drawn`, without the closing one too
   Drawn drawn = {};
 };
 
@@ -201,9 +203,11 @@ constexpr std::string_view kSaturated = R"("causal": false, "scale": false,
   0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,
   0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0]}})";
 
-// Two units of tanh make a bump: tanh(2Δ + 1) - tanh(2Δ - 1) is largest where Δ, the distance of the wanted position
-// and that of the key, is 0. The order of the words is that of the translation in Bahdanau et al. 2015, figure 3.
-constexpr std::string_view kAdditive = R"("score": "additive", "scale": false, "causal": false, "cross": true, "d_v": 4,
+// Two units of tanh make a bump: tanh(2Δ + 1) - tanh(2Δ - 1) is largest where Δ, the distance of the wanted
+// position and that of the key, is 0. The order of the words is that of the translation in Bahdanau et al.
+// 2015, figure 3.
+constexpr std::string_view kAdditive =
+    R"("score": "additive", "scale": false, "causal": false, "cross": true, "d_v": 4,
 "labels": ["la", "zone", "économique", "européenne"], "key_labels": ["the", "European", "Economic", "Area"],
 "q": [[[0,1],[3,1],[2,1],[1,1]]],
 "k": [[[0,0],[1,0],[2,0],[3,0]]],
@@ -221,7 +225,8 @@ constexpr std::string_view kGeneral = R"("score": "general", "scale": false, "ca
 "w_a": [[[0,1,0,0],[1,0,0,0],[0,0,0,1],[0,0,1,0]]]})";
 
 // Capitals are the same direction, four times as long.
-constexpr std::string_view kCosine = R"("score": "cosine", "scale": false, "causal": false, "temperature": 0.1,
+constexpr std::string_view kCosine =
+    R"("score": "cosine", "scale": false, "causal": false, "temperature": 0.1,
 "labels": ["east", "EAST", "north", "NORTH", "north-east"],
 "q": [[[1,0],[4,0],[0,1],[0,4],[1,1]]],
 "k": [[[1,0],[4,0],[0,1],[0,4],[1,1]]],
@@ -244,7 +249,8 @@ constexpr std::string_view kWindow = R"("window_left": 2,
 constexpr std::string_view kLongformer = R"("pattern_local": 2, "pattern_global": 1, "causal": false,
 "labels": ["[CLS]", "the", "cat", "that", "I", "saw", "on", "the", "roof", "was", "fast", "asleep"])";
 
-constexpr std::string_view kBigbird = R"("pattern_local": 2, "pattern_global": 1, "pattern_random": 1, "causal": false,
+constexpr std::string_view kBigbird =
+    R"("pattern_local": 2, "pattern_global": 1, "pattern_random": 1, "causal": false,
 "labels": ["[CLS]", "the", "cat", "that", "I", "saw", "on", "the", "roof", "was", "fast", "asleep"])";
 
 constexpr std::string_view kBlocks = R"("pattern_block": 4, "causal": false,
@@ -310,7 +316,8 @@ constexpr Example kExamples[] = {
      Other::oneHot,
      kSaturated},
     {{"additive", "Additive (Bahdanau)",
-      "Two tanh units make a bump where the wanted position meets that of the key: the translation reads backwards."},
+      "Two tanh units make a bump where the wanted position meets that of the key: the translation reads "
+      "backwards."},
      Other::oneHot,
      kAdditive},
     {{"general", "General (Luong)",
@@ -318,7 +325,8 @@ constexpr Example kExamples[] = {
      Other::oneHot,
      kGeneral},
     {{"cosine", "Cosine",
-      "East and EAST weigh the same, for only the angle counts; with the score dot the longer one takes all."},
+      "East and EAST weigh the same, for only the angle counts; with the score dot the longer one takes "
+      "all."},
      Other::oneHot,
      kCosine},
     {{"alignment", "A translation",
@@ -362,7 +370,8 @@ constexpr Example kExamples[] = {
      Other::given,
      kSinusoidal},
     {{"rotary", "Rotary positions",
-      "All queries are alike, and so are all keys: turned by their positions, each query meets the key before it."},
+      "All queries are alike, and so are all keys: turned by their positions, each query meets the key "
+      "before it."},
      Other::oneHot,
      kRotary},
     {{"alibi", "ALiBi",
@@ -387,7 +396,8 @@ Tensor weightsPicking(const Tensor& tensor, int rows, int first) {
   Tensor out(1, rows, tensor.heads() * tensor.cols());
   for (int h = 0; h < tensor.heads(); ++h)
     for (int t = 0; t < tensor.rows(); ++t)
-      for (int c = 0; c < tensor.cols(); ++c) out.at(0, first + t, h * tensor.cols() + c) = tensor.at(h, t, c);
+      for (int c = 0; c < tensor.cols(); ++c)
+        out.at(0, first + t, h * tensor.cols() + c) = tensor.at(h, t, c);
   return out;
 }
 
@@ -408,7 +418,8 @@ void makeOneHot(State& state) {
 std::string zerosText(std::string_view name, int heads, int rows, int cols) {
   std::string data = "0";
   for (int i = 1; i < heads * rows * cols; ++i) data += ",0";
-  return joined({", \"", name, "\": {\"shape\": ", shapeText({heads, rows, cols}), ", \"data\": [", data, "]}"});
+  return joined(
+      {", \"", name, "\": {\"shape\": ", shapeText({heads, rows, cols}), ", \"data\": [", data, "]}"});
 }
 
 std::string textOf(const Example& example) {
@@ -416,7 +427,8 @@ std::string textOf(const Example& example) {
   const Drawn& d = example.drawn;
   if (d.heads == 0) return text;
   text += joined({", \"kv_heads\": ", d.kvHeads}) + zerosText("q", d.heads, d.tokens, d.headDim);
-  return text + zerosText("k", d.kvHeads, d.tokens, d.headDim) + zerosText("v", d.kvHeads, d.tokens, d.headDim) + "}";
+  return text + zerosText("k", d.kvHeads, d.tokens, d.headDim) +
+         zerosText("v", d.kvHeads, d.tokens, d.headDim) + "}";
 }
 
 void draw(State& state, bool zeroQueries) {

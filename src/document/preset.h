@@ -14,8 +14,8 @@ struct Preset {
   std::string_view about;  ///< one sentence: what to look for
 };
 
-/// In the order of a course: plain attention first, then scores, another sequence, sparse patterns, normalisers, shared
-/// heads, positions, and a mistake. The first is the default.
+/// In the order of a course: plain attention first, then scores, another sequence, sparse patterns,
+/// normalisers, shared heads, positions, and a mistake. The first is the default.
 std::span<const Preset> presets();
 /// The state of a preset; an error that lists the names for an unknown one.
 Result<State> preset(std::string_view name);

@@ -112,7 +112,8 @@ int oldIndex(const Axis& before, const Axis& after, int i) {
 /// The numbers of a new cell.
 class FreshCells {
  public:
-  FreshCells(std::uint32_t seed, TensorId tensor, int item = 0) : tensor_(tensor), seeded_(seed, tensor, item) {}
+  FreshCells(std::uint32_t seed, TensorId tensor, int item = 0)
+      : tensor_(tensor), seeded_(seed, tensor, item) {}
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
     if (tensor_ == TensorId::w_a || tensor_ == TensorId::u_a) return row == col ? 1.0f : 0.0f;
     return tensor_ == TensorId::v_a ? 1.0f : seeded_.at(head, row, col);
@@ -241,7 +242,8 @@ void fillFresh(State& state, TensorId id) {
 void resize(State& state, const Settings& after) {
   const Settings before = state;
   for (const Item& item : items(state)) {
-    if (after.cross && !before.cross) item.at(TensorId::x_kv) = item.at(TensorId::x), *item.keyLabels = *item.labels;
+    if (after.cross && !before.cross)
+      item.at(TensorId::x_kv) = item.at(TensorId::x), *item.keyLabels = *item.labels;
     if (!after.cross) item.keyLabels->clear();
     for (const auto& [id, tensor] : item.inputs) refit(*tensor, id, before, after, item.number);
   }
@@ -275,7 +277,8 @@ void insertTokens(State& state, Side side, int at, int count) {
   for (const Item& item : items(state)) {
     for (const auto& [id, tensor] : item.inputs)
       if (isOfSide(state, side, id))
-        *tensor = withRowsInserted(*tensor, axes(state, id).cols, SeededCells(state.seed, id, item.number), at, count);
+        *tensor = withRowsInserted(*tensor, axes(state, id).cols, SeededCells(state.seed, id, item.number),
+                                   at, count);
     std::vector<std::string>& labels = labelsOf(state, item, side);
     labels.insert(labels.begin() + at, names.begin(), names.end());
   }

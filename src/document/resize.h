@@ -5,8 +5,8 @@
 
 namespace document {
 
-/// Numbers of N(0, 1) with two decimals for the cells of one tensor. They depend on the seed, the tensor, the item of
-/// the batch and the place, so that growing, shrinking and growing again brings back the same ones.
+/// Numbers of N(0, 1) with two decimals for the cells of one tensor. They depend on the seed, the tensor, the
+/// item of the batch and the place, so that growing, shrinking and growing again brings back the same ones.
 class SeededCells {
  public:
   SeededCells(std::uint32_t seed, TensorId tensor, int item = 0);
@@ -36,13 +36,15 @@ Axes axes(const Settings& settings, TensorId id);
 
 /// Gives the input tensor the shape that the state's sizes say, and fills it from state.seed.
 void fillSeeded(State& state, TensorId id);
-/// The same with the numbers that a tensor starts from: the identity for w_a and u_a, with which general scores are dot
-/// products; ones for v_a; seeded ones for others.
+/// The same with the numbers that a tensor starts from: the identity for w_a and u_a, with which general
+/// scores are dot products; ones for v_a; seeded ones for others.
 void fillFresh(State& state, TensorId id);
-/// Makes the settings of the state `after`, in all but the number of heads, and brings inputs and mask to its sizes.
-/// What stays keeps its numbers, what is new gets fresh ones; the other sequence begins as a copy of x.
+/// Makes the settings of the state `after`, in all but the number of heads, and brings inputs and mask to its
+/// sizes. What stays keeps its numbers, what is new gets fresh ones; the other sequence begins as a copy of
+/// x.
 void resize(State& state, const Settings& after);
-/// The same for another number of heads: the same columns, grouped anew. Scores of columns that part are forgotten.
+/// The same for another number of heads: the same columns, grouped anew. Scores of columns that part are
+/// forgotten.
 void regroup(State& state, const Settings& after);
 /// The labels of that side's tokens.
 std::vector<std::string>& sideLabels(State& state, Side side);

@@ -14,8 +14,8 @@ namespace {
 using attention::Limits;
 using Kind = Error::Kind;
 
-constexpr TensorId kInputs[] = {TensorId::x,   TensorId::w_q, TensorId::w_k, TensorId::w_v,
-                                TensorId::w_o, TensorId::q,   TensorId::k,   TensorId::v,
+constexpr TensorId kInputs[] = {TensorId::x,    TensorId::w_q, TensorId::w_k, TensorId::w_v,
+                                TensorId::w_o,  TensorId::q,   TensorId::k,   TensorId::v,
                                 TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a};
 
 constexpr TensorId kItemInputs[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v, TensorId::x_kv};
@@ -76,7 +76,8 @@ Check checkPage(const State& state, std::size_t item) {
   if (static_cast<int>(item) == state.batchItem)
     return page == Page() ? Check() : refuse(Kind::range, field, {"it is on the board; leave it empty."});
   for (const TensorId id : kItemInputs)
-    if (Check bad = checkTensor(state, id, *input(page, id), joined({field, attention::name(id)}))) return bad;
+    if (Check bad = checkTensor(state, id, *input(page, id), joined({field, attention::name(id)})))
+      return bad;
   if (Check bad = checkAllLabels(field + "labels", page.labels, state.tokens)) return bad;
   return checkAllLabels(field + "key_labels", page.keyLabels, state.cross ? state.keyTokens : 0);
 }
@@ -114,7 +115,8 @@ Check checkRanges(const Settings& settings) {
 
 std::int64_t countNumbers(const Settings& s) {
   const std::int64_t tokens = s.tokens, keys = s.keyTokens, model = s.modelDim;
-  const std::int64_t queryWidth = std::int64_t{s.heads} * s.headDim, keyWidth = std::int64_t{s.kvHeads} * s.headDim,
+  const std::int64_t queryWidth = std::int64_t{s.heads} * s.headDim,
+                     keyWidth = std::int64_t{s.kvHeads} * s.headDim,
                      valueWidth = std::int64_t{s.kvHeads} * s.valueDim,
                      outputWidth = std::int64_t{s.heads} * s.valueDim;
   const std::int64_t words = tokens * model + (s.cross ? keys * model : 0);
@@ -125,8 +127,8 @@ std::int64_t countNumbers(const Settings& s) {
 }
 
 bool isBeyondPositions(const Settings& s) {
-  const bool isCounted = s.position == attention::Position::rotary ||
-                         (s.position == attention::Position::sinusoidal && s.cross);
+  const bool isCounted =
+      s.position == attention::Position::rotary || (s.position == attention::Position::sinusoidal && s.cross);
   return isCounted && s.causalOffset > Limits::tokens - s.tokens;
 }
 
@@ -140,7 +142,8 @@ struct Clash {
 constexpr Clash kClashes[] = {
     {OptionId::position,
      [](const Settings& s) { return s.position == attention::Position::sinusoidal && s.mode != Mode::x; },
-     "sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or \"alibi\"."},
+     "sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or "
+     "\"alibi\"."},
     {OptionId::position,
      [](const Settings& s) { return s.position == attention::Position::rotary && s.headDim % 2 != 0; },
      "rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\"."},
@@ -148,16 +151,18 @@ constexpr Clash kClashes[] = {
      [](const Settings& s) {
        return s.position == attention::Position::rotary && s.score == attention::Score::additive;
      },
-     "rotary positions turn dot products, and an additive score has none; set score to \"scaled\", or position to "
+     "rotary positions turn dot products, and an additive score has none; set score to \"scaled\", or "
+     "position to "
      "\"none\" or \"alibi\"."},
     {OptionId::causal_offset, isBeyondPositions,
-     "the last query would stand beyond position 1024; use a smaller causal_offset, or set position to \"alibi\"."},
+     "the last query would stand beyond position 1024; use a smaller causal_offset, or set position to "
+     "\"alibi\"."},
     {OptionId::mask_after_softmax,
      [](const Settings& s) { return s.maskAfterSoftmax && s.normalizer != attention::Normalizer::softmax; },
-     "the mask cannot come after a softmax that is not there; set normalizer to \"softmax\", or mask_after_softmax to "
+     "the mask cannot come after a softmax that is not there; set normalizer to \"softmax\", or "
+     "mask_after_softmax to "
      "false."},
-    {OptionId::hidden_heads,
-     [](const Settings& s) { return s.heads < 64 && s.hiddenHeads >> s.heads != 0; },
+    {OptionId::hidden_heads, [](const Settings& s) { return s.heads < 64 && s.hiddenHeads >> s.heads != 0; },
      "it names a head that is not there; use those from 0 to heads - 1."},
 };
 
@@ -305,8 +310,9 @@ Check checkSizes(std::string_view field, const Settings& s) {
   if (Check bad = within("d_v", s.valueDim, Limits::headDim)) return bad;
   if (Check bad = within("model_dim", s.modelDim, Limits::modelDim)) return bad;
   if (s.heads % s.kvHeads != 0)
-    return refuse(Kind::range, "kv_heads",
-                  {s.kvHeads, " does not divide the ", s.heads, " heads; use ", orList(divisors(s.heads)), "."});
+    return refuse(
+        Kind::range, "kv_heads",
+        {s.kvHeads, " does not divide the ", s.heads, " heads; use ", orList(divisors(s.heads)), "."});
   const std::int64_t scores = std::int64_t{s.heads} * s.tokens * s.keyTokens;
   if (scores > Limits::scores)
     return refuse(Kind::memory, field,

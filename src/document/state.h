@@ -29,17 +29,17 @@ enum class Theme : std::uint8_t { automatic, light, dark };
 /// Which sequence an edit of tokens is for. In self-attention there is one, whatever is said.
 enum class Side : std::uint8_t { queries, keys };
 
-/// What options set: all of a playground but its numbers. Cheap to copy, so that a change can be tried out first.
-/// `keyTokens` is `tokens`, and `keyLabels` empty, unless `cross`.
+/// What options set: all of a playground but its numbers. Cheap to copy, so that a change can be tried out
+/// first. `keyTokens` is `tokens`, and `keyLabels` empty, unless `cross`.
 struct Settings {
   Mode mode = Mode::qkv;
   int tokens = 0;     ///< queries; in self-attention also keys
   int keyTokens = 0;  ///< keys and values
   int heads = 0;
-  int kvHeads = 0;   ///< heads of K and V; divides `heads`
-  int headDim = 0;   ///< d_k
-  int valueDim = 0;  ///< d_v
-  int modelDim = 0;  ///< columns of X
+  int kvHeads = 0;     ///< heads of K and V; divides `heads`
+  int headDim = 0;     ///< d_k
+  int valueDim = 0;    ///< d_v
+  int modelDim = 0;    ///< columns of X
   bool cross = false;  ///< keys and values are of another sequence than queries
   int batch = 1;       ///< how many sequences (pairs of them, if cross) go through the same layer
   int batchItem = 0;   ///< the one on the board
@@ -68,7 +68,7 @@ struct Settings {
   Theme theme = Theme::automatic;
   bool averageHeads = false;  ///< show the mean of the heads' weights
   int step = 0;               ///< tokens that a decoder has produced so far, 0: not shown step by step
-  std::uint32_t seed = 1;  ///< of the last random fill, and of numbers for new tokens, heads and columns
+  std::uint32_t seed = 1;     ///< of the last random fill, and of numbers for new tokens, heads and columns
 
   bool operator==(const Settings&) const = default;
 };
@@ -81,17 +81,18 @@ struct Page {
   bool operator==(const Page&) const = default;
 };
 
-/// One playground. q [heads, tokens, headDim], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens, valueDim]: the
-/// width of the model is heads · headDim, so that changing the number of heads regroups the same columns, as splitting
-/// a projection does. x [1, tokens, modelDim]; w_q [1, modelDim, heads·headDim], w_k and w_v the same of kvHeads;
-/// w_o [1, heads·valueDim, modelDim]. Both sets of inputs are always there; `mode` says which one is in use.
-/// x_kv [1, keyTokens, modelDim] only in cross-attention; w_a and u_a [heads, headDim, headDim], v_a [heads, 1,
-/// headDim] only with scoreWeights; empty otherwise.
+/// One playground. q [heads, tokens, headDim], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens,
+/// valueDim]: the width of the model is heads · headDim, so that changing the number of heads regroups the
+/// same columns, as splitting a projection does. x [1, tokens, modelDim]; w_q [1, modelDim, heads·headDim],
+/// w_k and w_v the same of kvHeads; w_o [1, heads·valueDim, modelDim]. Both sets of inputs are always there;
+/// `mode` says which one is in use. x_kv [1, keyTokens, modelDim] only in cross-attention; w_a and u_a
+/// [heads, headDim, headDim], v_a [heads, 1, headDim] only with scoreWeights; empty otherwise.
 struct State : Settings {
   std::string preset;   ///< the preset it came from, or "" for the user's own
   PaintedMask painted;  ///< empty, or tokens x keyTokens
   Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA;
-  std::vector<Page> pages;  ///< one for each item of the batch, that of batchItem empty; none for a batch of one
+  std::vector<Page>
+      pages;  ///< one for each item of the batch, that of batchItem empty; none for a batch of one
   std::string
       unknownFields;  ///< JSON object text: fields of a newer minor version, kept as they came; "" if none
 
@@ -136,8 +137,8 @@ bool takesScoreWeights(attention::Score score);
 
 /// Do these sizes stay within attention::Limits and kMaxNumbers? `field` is the one that the sentence names.
 Check checkSizes(std::string_view field, const Settings& sizes);
-/// Do the options mean something together (rotary positions want an even d_k …)? `field` as above; "" for the option
-/// that is out of place.
+/// Do the options mean something together (rotary positions want an even d_k …)? `field` as above; "" for the
+/// option that is out of place.
 Check checkTogether(std::string_view field, const Settings& settings);
 /// Valid UTF-8 of at most kLabelBytes without control characters?
 Check checkLabel(std::string_view field, std::string_view label);

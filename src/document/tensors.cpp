@@ -19,12 +19,25 @@ constexpr std::string_view kWhole =
 constexpr TensorId kScoreWeights[] = {TensorId::w_a, TensorId::u_a, TensorId::v_a};
 
 /// Options that a file may set; shapes tell the sizes, and how things are shown belongs to the reader.
-constexpr OptionId kFileOptions[] = {
-    OptionId::causal,         OptionId::temperature,      OptionId::score,          OptionId::softcap,
-    OptionId::normalizer,     OptionId::position,         OptionId::causal_offset,  OptionId::window_left,
-    OptionId::window_right,   OptionId::prefix,           OptionId::key_length,     OptionId::pattern_local,
-    OptionId::pattern_dilation, OptionId::pattern_stride, OptionId::pattern_block,  OptionId::pattern_global,
-    OptionId::pattern_random, OptionId::pattern_seed,     OptionId::mask_after_softmax};
+constexpr OptionId kFileOptions[] = {OptionId::causal,
+                                     OptionId::temperature,
+                                     OptionId::score,
+                                     OptionId::softcap,
+                                     OptionId::normalizer,
+                                     OptionId::position,
+                                     OptionId::causal_offset,
+                                     OptionId::window_left,
+                                     OptionId::window_right,
+                                     OptionId::prefix,
+                                     OptionId::key_length,
+                                     OptionId::pattern_local,
+                                     OptionId::pattern_dilation,
+                                     OptionId::pattern_stride,
+                                     OptionId::pattern_block,
+                                     OptionId::pattern_global,
+                                     OptionId::pattern_random,
+                                     OptionId::pattern_seed,
+                                     OptionId::mask_after_softmax};
 
 /// Reads one file; each step leaves what it found in the members.
 class Reader {
@@ -118,8 +131,8 @@ Check Reader::readOption(const std::string& name, const Json& json) {
   }
   const Option* known = optionNamed(name);
   const bool isHeads = name == "heads" || name == "kv_heads";
-  const bool isFileOption =
-      known != nullptr && std::find(std::begin(kFileOptions), std::end(kFileOptions), known->id) != std::end(kFileOptions);
+  const bool isFileOption = known != nullptr && std::find(std::begin(kFileOptions), std::end(kFileOptions),
+                                                          known->id) != std::end(kFileOptions);
   if (!isHeads && !isFileOption)
     return refuse(ErrorKind::range, field, {"the option is unknown; use ", fileOptionNames(), "."});
   Value value;
@@ -150,10 +163,12 @@ Check Reader::readScale() {
   if (Check bad = readValue(*scale_, "options.scale", value)) return bad;
   if (value == Value(1.0)) value = false;
   const double usual = 1.0 / std::sqrt(static_cast<double>(state_.headDim));
-  if (const double* number = std::get_if<double>(&value); number && std::abs(*number - usual) <= 1e-6 * usual) value = true;
+  if (const double* number = std::get_if<double>(&value); number && std::abs(*number - usual) <= 1e-6 * usual)
+    value = true;
   if (Check bad = checkAlone(option(OptionId::scale), value)) return bad;
   if (!isDotProduct(state_.score) && value != Value(false))
-    return refuse(ErrorKind::range, "options.scale", {"only dot products are scaled; set score to \"scaled\"."});
+    return refuse(ErrorKind::range, "options.scale",
+                  {"only dot products are scaled; set score to \"scaled\"."});
   if (std::holds_alternative<double>(value)) value = static_cast<double>(scale_->single);  // rounded once
   assign(state_, OptionId::scale, value);
   return {};
@@ -180,7 +195,8 @@ Check Reader::readNamed(std::string_view name, std::size_t rank, Block& block) {
   return {};
 }
 
-/// Brings [L, d] and packed [L, H·d] to [H, L, d]; `heads` is that of the option `says`, 0 if it is not given.
+/// Brings [L, d] and packed [L, H·d] to [H, L, d]; `heads` is that of the option `says`, 0 if it is not
+/// given.
 Check splitHeads(Block& block, std::string_view field, bool packed, int heads, std::string_view says) {
   std::vector<std::int64_t>& shape = block.shape;
   if (!packed) {
@@ -235,7 +251,8 @@ Check checkKeys(const Sizes& q, const Sizes& k) {
 }
 
 Check checkValues(const Sizes& k, const Sizes& v) {
-  for (const auto& [axis, what] : {std::pair{std::size_t{0}, " heads for "}, {std::size_t{1}, " tokens for "}})
+  for (const auto& [axis, what] :
+       {std::pair{std::size_t{0}, " heads for "}, {std::size_t{1}, " tokens for "}})
     if (v[axis] != k[axis])
       return refuse(ErrorKind::range, "v.shape", {v[axis], what, k[axis], " of k; give as many."});
   return {};
@@ -267,9 +284,11 @@ Check Reader::readPast(Block& k, Block& v) {
   const bool hasKeys = root_.find("past_k") != nullptr, hasValues = root_.find("past_v") != nullptr;
   if (!hasKeys && !hasValues) return {};
   if (hasKeys != hasValues)
-    return refuse(ErrorKind::type, hasKeys ? "past_v" : "past_k", {"it is missing; past_k and past_v come together."});
+    return refuse(ErrorKind::type, hasKeys ? "past_v" : "past_k",
+                  {"it is missing; past_k and past_v come together."});
   if (state_.causalOffset != 0)
-    return refuse(ErrorKind::range, "options.causal_offset", {"past_k says it already; leave one of the two out."});
+    return refuse(ErrorKind::range, "options.causal_offset",
+                  {"past_k says it already; leave one of the two out."});
   const std::int64_t fresh = k.shape[1];
   if (Check bad = putPast("past_k", "k", k)) return bad;
   if (Check bad = putPast("past_v", "v", v)) return bad;
@@ -277,21 +296,24 @@ Check Reader::readPast(Block& k, Block& v) {
   return {};
 }
 
-/// Keys beyond the length are padding; of a causal layer the last query stands at the last key (ONNX Attention, opset 24).
+/// Keys beyond the length are padding; of a causal layer the last query stands at the last key (ONNX
+/// Attention, opset 24).
 Check Reader::readKeyLength() {
   const Json* json = root_.find("key_lengths");
   if (json == nullptr) return {};
   Block lengths;
   if (Check bad = readBlock(*json, "key_lengths", Kind::numbers, lengths)) return bad;
   if (lengths.values.size() != 1)
-    return refuse(ErrorKind::range, "key_lengths",
-                  {"there are ", lengths.values.size(), ", but the board holds one entry of a batch; give one."});
+    return refuse(
+        ErrorKind::range, "key_lengths",
+        {"there are ", lengths.values.size(), ", but the board holds one entry of a batch; give one."});
   const float length = lengths.values.front();
   const int least = state_.causal ? state_.tokens : 0;
   const bool isWhole = length == std::floor(length);
   if (!isWhole || length < static_cast<float>(least) || length > static_cast<float>(state_.keyTokens))
-    return refuse(ErrorKind::range, "key_lengths[0]",
-                  {shortest(length), " does not fit; use a whole number from ", least, " to ", state_.keyTokens, "."});
+    return refuse(
+        ErrorKind::range, "key_lengths[0]",
+        {shortest(length), " does not fit; use a whole number from ", least, " to ", state_.keyTokens, "."});
   if (root_.find("past_k") != nullptr)
     return refuse(ErrorKind::range, "key_lengths", {"past_k is given too; leave one of the two out."});
   state_.keyLength = static_cast<int>(length);

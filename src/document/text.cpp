@@ -17,8 +17,8 @@ using Kind = Json::Kind;
 constexpr int kVersion = 1;
 
 bool hasHeads(TensorId id) {
-  return id == TensorId::q || id == TensorId::k || id == TensorId::v || id == TensorId::w_a || id == TensorId::u_a ||
-         id == TensorId::v_a;
+  return id == TensorId::q || id == TensorId::k || id == TensorId::v || id == TensorId::w_a ||
+         id == TensorId::u_a || id == TensorId::v_a;
 }
 
 /// Sizes of an input tensor in the text: matrices have two, those with heads three.
@@ -136,7 +136,8 @@ class StateReader {
   Check fillTensors();
   Check readPages();
   Check readPage(const Json& json, const std::string& field, Page& page) const;
-  Check readPageLabels(const Json& json, const std::string& field, int tokens, std::vector<std::string>& labels) const;
+  Check readPageLabels(const Json& json, const std::string& field, int tokens,
+                       std::vector<std::string>& labels) const;
   /// Null if the text does not have it.
   const Block* block(TensorId id) const {
     const Block& read = blocks_[static_cast<std::size_t>(id)];
@@ -203,14 +204,14 @@ Check StateReader::readBlocks() {
   for (const TensorId id : inputIds()) {
     const std::string_view name = attention::name(id);
     const Json* json = root_.find(name);
-    const bool mayLack = !isEditable(state_, id) || id == TensorId::w_a || id == TensorId::u_a || id == TensorId::v_a;
+    const bool mayLack =
+        !isEditable(state_, id) || id == TensorId::w_a || id == TensorId::u_a || id == TensorId::v_a;
     if (json == nullptr && mayLack) continue;
     if (json == nullptr)
-      return refuse(
-          ErrorKind::type, name,
-          {"it is missing; a state of mode ",
-           state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o" : "\"qkv\" has q, k and v",
-           id == TensorId::x_kv ? ", and x_kv where cross is true." : "."});
+      return refuse(ErrorKind::type, name,
+                    {"it is missing; a state of mode ",
+                     state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o" : "\"qkv\" has q, k and v",
+                     id == TensorId::x_kv ? ", and x_kv where cross is true." : "."});
     Block& read = blocks_[static_cast<std::size_t>(id)];
     if (Check bad = readBlock(*json, name, Kind::numbers, read)) return bad;
     const std::size_t rank = hasHeads(id) ? 3 : 2;
@@ -245,11 +246,13 @@ Check StateReader::readSizes() {
   }
   if (Check bad = checkSizes("tokens", state_)) return bad;
   if (root_.find("labels") == nullptr) state_.labels = numberedLabels(1, state_.tokens);
-  if (state_.cross && root_.find("key_labels") == nullptr) state_.keyLabels = numberedLabels(1, state_.keyTokens);
+  if (state_.cross && root_.find("key_labels") == nullptr)
+    state_.keyLabels = numberedLabels(1, state_.keyTokens);
   return {};
 }
 
-// What is not said of keys and values is as it is of queries. Only k and x_kv know how many other tokens there are.
+// What is not said of keys and values is as it is of queries. Only k and x_kv know how many other tokens
+// there are.
 Check StateReader::readKeySizes() {
   if (state_.kvHeads == 0) state_.kvHeads = state_.heads;
   if (state_.valueDim == 0) state_.valueDim = state_.headDim;
@@ -284,7 +287,8 @@ Check StateReader::fillTensors() {
     const Block* read = block(id);
     if (read == nullptr) continue;
     if (!hasInput(state_, id))
-      return refuse(ErrorKind::range, attention::name(id), {"only cross-attention has it; set cross to true."});
+      return refuse(ErrorKind::range, attention::name(id),
+                    {"only cross-attention has it; set cross to true."});
     const std::vector<std::int64_t> want = textShape(state_, id);
     if (read->shape != want)
       return refuse(
@@ -310,8 +314,9 @@ Check StateReader::readPages() {
     return refuse(ErrorKind::range, "batch_item",
                   {state_.batchItem, " is no item of the batch; use 0 to ", state_.batch - 1, "."});
   if (json == nullptr || json->kind != Kind::list || json->items.size() != others)
-    return refuse(ErrorKind::range, "pages",
-                  {"a batch of ", state_.batch, " needs a list of the ", others, " items that are not on the board."});
+    return refuse(
+        ErrorKind::range, "pages",
+        {"a batch of ", state_.batch, " needs a list of the ", others, " items that are not on the board."});
   state_.pages.resize(others + 1);
   for (std::size_t i = 0; i < others; ++i) {
     const std::size_t item = static_cast<int>(i) < state_.batchItem ? i : i + 1;
@@ -334,24 +339,28 @@ Check StateReader::readPageLabels(const Json& json, const std::string& field, in
 
 Check StateReader::readPage(const Json& json, const std::string& field, Page& page) const {
   if (json.kind != Kind::object)
-    return refuse(ErrorKind::type, field, {json.kindName(), " is no item of a batch; give {\"labels\", \"q\", …}."});
+    return refuse(ErrorKind::type, field,
+                  {json.kindName(), " is no item of a batch; give {\"labels\", \"q\", …}."});
   const Json *labels = json.find("labels"), *keyLabels = json.find("key_labels");
   page.labels = state_.labels, page.keyLabels = state_.keyLabels;
   if (labels != nullptr)
     if (Check bad = readPageLabels(*labels, field + ".labels", state_.tokens, page.labels)) return bad;
   if (keyLabels != nullptr && state_.cross)
-    if (Check bad = readPageLabels(*keyLabels, field + ".key_labels", state_.keyTokens, page.keyLabels)) return bad;
+    if (Check bad = readPageLabels(*keyLabels, field + ".key_labels", state_.keyTokens, page.keyLabels))
+      return bad;
   for (const TensorId id : itemInputIds()) {
     if (!hasInput(state_, id)) continue;
     const std::string name = joined({field, ".", attention::name(id)});
     const Json* tensor = json.find(attention::name(id));
     if (tensor == nullptr)
-      return refuse(ErrorKind::type, name, {"it is missing; give one of the shape ", shapeText(textShape(state_, id)), "."});
+      return refuse(ErrorKind::type, name,
+                    {"it is missing; give one of the shape ", shapeText(textShape(state_, id)), "."});
     Block block;
     if (Check bad = readBlock(*tensor, name, Kind::numbers, block)) return bad;
     if (block.shape != textShape(state_, id))
-      return refuse(ErrorKind::range, name + ".shape",
-                    {shapeText(block.shape), " does not fit; it must be ", shapeText(textShape(state_, id)), "."});
+      return refuse(
+          ErrorKind::range, name + ".shape",
+          {shapeText(block.shape), " does not fit; it must be ", shapeText(textShape(state_, id)), "."});
     const Axes shape = axes(state_, id);
     *input(page, id) = tensorOf(block, shape.heads, shape.rows.count(), shape.cols.count());
   }

@@ -79,7 +79,8 @@ class RandomEdits {
       case 9:
         return set(below(2) != 0 ? OptionId::d_k : OptionId::model_dim, static_cast<double>(1 + below(5)));
       case 10:
-        return set(below(3) != 0 ? OptionId::tokens : OptionId::key_tokens, static_cast<double>(1 + below(8)));
+        return set(below(3) != 0 ? OptionId::tokens : OptionId::key_tokens,
+                   static_cast<double>(1 + below(8)));
       case 11:
         return labels(s);
       case 12:
@@ -99,7 +100,8 @@ class RandomEdits {
         return set(below(2) != 0 ? OptionId::kv_heads : OptionId::d_v, static_cast<double>(1 + below(4)));
       case 19:
         return below(2) != 0 ? set(OptionId::cross, below(2) != 0)
-                             : set(OptionId::hidden_heads, std::vector<int>(static_cast<std::size_t>(below(2)), below(s.heads)));
+                             : set(OptionId::hidden_heads,
+                                   std::vector<int>(static_cast<std::size_t>(below(2)), below(s.heads)));
       case 20:
         return below(3) != 0 ? set(OptionId::batch_item, static_cast<double>(below(s.batch)))
                              : set(OptionId::batch, static_cast<double>(1 + below(3)));
@@ -136,7 +138,8 @@ class RandomEdits {
   }
   document::Edit labels(const document::State& s) {
     if (below(2) != 0) {
-      document::SetOption edit{document::OptionId::labels, {}};  // in pieces: GCC 12 warns of a free that is none
+      document::SetOption edit{document::OptionId::labels,
+                               {}};  // in pieces: GCC 12 warns of a free that is none
       edit.value.emplace<std::string>("a b c d e f", 0, static_cast<std::size_t>(1 + below(11)));
       return edit;
     }
@@ -148,14 +151,16 @@ class RandomEdits {
     static constexpr document::OptionId ids[] = {document::OptionId::score, document::OptionId::normalizer,
                                                  document::OptionId::position, document::OptionId::pattern};
     const document::Option& o = document::option(ids[below(4)]);
-    return set(o.id, std::string(o.choices[static_cast<std::size_t>(below(static_cast<int>(o.choices.size())))]));
+    return set(o.id,
+               std::string(o.choices[static_cast<std::size_t>(below(static_cast<int>(o.choices.size())))]));
   }
   document::Edit mask() {
     using document::OptionId;
     static constexpr OptionId ids[] = {
-        OptionId::causal_offset,  OptionId::window_left,   OptionId::window_right,   OptionId::prefix,
-        OptionId::key_length,     OptionId::pattern_local, OptionId::pattern_dilation, OptionId::pattern_stride,
-        OptionId::pattern_block,  OptionId::pattern_global, OptionId::pattern_random, OptionId::pattern_seed};
+        OptionId::causal_offset,    OptionId::window_left,    OptionId::window_right,
+        OptionId::prefix,           OptionId::key_length,     OptionId::pattern_local,
+        OptionId::pattern_dilation, OptionId::pattern_stride, OptionId::pattern_block,
+        OptionId::pattern_global,   OptionId::pattern_random, OptionId::pattern_seed};
     const int which = below(13);
     if (which == 12) return set(OptionId::mask_after_softmax, below(2) != 0);
     return set(ids[which], static_cast<double>(below(6) - 1));

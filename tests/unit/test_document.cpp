@@ -543,16 +543,23 @@ TEST_CASE("document: a random fill is decided by its seed") {
 }
 
 TEST_CASE("document: every option comes back by undo, bit for bit") {
-  const std::pair<OptionId, Value> all[] = {
-      {OptionId::score, std::string("general")},    {OptionId::score, std::string("additive")},
-      {OptionId::normalizer, std::string("none")},  {OptionId::position, std::string("alibi")},
-      {OptionId::softcap, 2.5},                     {OptionId::scale, 0.5},
-      {OptionId::causal_offset, 2.0},               {OptionId::window_left, 1.0},
-      {OptionId::prefix, 2.0},                      {OptionId::key_length, 2.0},
-      {OptionId::pattern, std::string("strided")},  {OptionId::pattern_random, 2.0},
-      {OptionId::mask_after_softmax, true},         {OptionId::kv_heads, 1.0},
-      {OptionId::d_v, 2.0},                         {OptionId::cross, true},
-      {OptionId::hidden_heads, std::vector<int>{1}}};
+  const std::pair<OptionId, Value> all[] = {{OptionId::score, std::string("general")},
+                                            {OptionId::score, std::string("additive")},
+                                            {OptionId::normalizer, std::string("none")},
+                                            {OptionId::position, std::string("alibi")},
+                                            {OptionId::softcap, 2.5},
+                                            {OptionId::scale, 0.5},
+                                            {OptionId::causal_offset, 2.0},
+                                            {OptionId::window_left, 1.0},
+                                            {OptionId::prefix, 2.0},
+                                            {OptionId::key_length, 2.0},
+                                            {OptionId::pattern, std::string("strided")},
+                                            {OptionId::pattern_random, 2.0},
+                                            {OptionId::mask_after_softmax, true},
+                                            {OptionId::kv_heads, 1.0},
+                                            {OptionId::d_v, 2.0},
+                                            {OptionId::cross, true},
+                                            {OptionId::hidden_heads, std::vector<int>{1}}};
   for (const auto& [id, value] : all) {
     CAPTURE(option(id).name);
     Document d = opened();

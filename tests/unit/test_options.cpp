@@ -148,7 +148,8 @@ TEST_CASE("options: score and scale say one thing between them") {
   Document d(test::start());
   const State start = d.state();
   const auto has = [&](std::string_view score, const Value& scale) {
-    return get(d.state(), OptionId::score) == Value(std::string(score)) && get(d.state(), OptionId::scale) == scale;
+    return get(d.state(), OptionId::score) == Value(std::string(score)) &&
+           get(d.state(), OptionId::scale) == scale;
   };
   const auto set = [&](OptionId id, const Value& value) { return refusal(d.apply(test::set(id, value))); };
   CHECK(has("scaled", true));
@@ -168,7 +169,8 @@ TEST_CASE("options: score and scale say one thing between them") {
   CHECK(set(OptionId::scale, true) == "accepted");
   CHECK(has("scaled", true));
   CHECK(set(OptionId::scale, 0.0) == "scale: 0 is too small; use 0.0001 to 10000.");
-  CHECK(set(OptionId::scale, std::string("on")) == "scale: \"on\" is not true, false or a number; use one of these.");
+  CHECK(set(OptionId::scale, std::string("on")) ==
+        "scale: \"on\" is not true, false or a number; use one of these.");
   d.undo();
   CHECK(has("dot", false));
   d.undo();
@@ -195,7 +197,8 @@ TEST_CASE("options: a pattern by name writes its parts, and the parts make a nam
   }
   CHECK(tried(OptionId::pattern, std::string("custom")) ==
         "pattern: \"custom\" is what its parts make; set pattern_local, pattern_block or another of them.");
-  CHECK(tried(OptionId::pattern, std::string("sparse")).starts_with("pattern: \"sparse\" is unknown; use \"none\","));
+  CHECK(tried(OptionId::pattern, std::string("sparse"))
+            .starts_with("pattern: \"sparse\" is unknown; use \"none\","));
   d.apply(test::set(OptionId::pattern, std::string("longformer")));
   d.apply(test::set(OptionId::pattern_local, 3.0));
   d.apply(test::set(OptionId::pattern, std::string("bigbird")));
@@ -221,37 +224,45 @@ TEST_CASE("options: what means nothing together is refused from either side") {
     REQUIRE(now(id, value) == "accepted");
     document::apply(s, test::set(id, value));
   };
-  const Value sinusoidal = std::string("sinusoidal"), rotary = std::string("rotary"), additive = std::string("additive");
+  const Value sinusoidal = std::string("sinusoidal"), rotary = std::string("rotary"),
+              additive = std::string("additive");
   constexpr std::string_view addedToX =
-      "sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or \"alibi\".";
+      "sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or "
+      "\"alibi\".";
   CHECK(now(OptionId::position, sinusoidal) == "position: " + std::string(addedToX));
   set(OptionId::mode, std::string("x"));
   set(OptionId::position, sinusoidal);
   CHECK(now(OptionId::mode, std::string("qkv")) == "mode: " + std::string(addedToX));
   CHECK(now(OptionId::position, rotary) ==
-        "position: rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\".");
+        "position: rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or "
+        "\"alibi\".");
   set(OptionId::d_k, 4.0);
   set(OptionId::position, rotary);
   set(OptionId::mode, std::string("qkv"));
   CHECK(now(OptionId::d_k, 5.0) ==
-        "d_k: rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\".");
+        "d_k: rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or "
+        "\"alibi\".");
   CHECK(now(OptionId::heads, 8.0) ==
         "heads: 8 heads of 1 columns cannot be turned in pairs by rotary positions; use 1, 2 or 4.");
   CHECK(now(OptionId::score, additive) ==
-        "score: rotary positions turn dot products, and an additive score has none; set score to \"scaled\", or position "
+        "score: rotary positions turn dot products, and an additive score has none; set score to \"scaled\", "
+        "or position "
         "to \"none\" or \"alibi\".");
   CHECK(now(OptionId::causal_offset, 1021.0) ==
-        "causal_offset: the last query would stand beyond position 1024; use a smaller causal_offset, or set position to "
+        "causal_offset: the last query would stand beyond position 1024; use a smaller causal_offset, or set "
+        "position to "
         "\"alibi\".");
   set(OptionId::causal_offset, 1020.0);
-  CHECK(refusal(check(s, InsertTokens{0, 1})).starts_with("tokens: the last query would stand beyond position 1024"));
+  CHECK(refusal(check(s, InsertTokens{0, 1}))
+            .starts_with("tokens: the last query would stand beyond position 1024"));
   set(OptionId::position, std::string("alibi"));
   set(OptionId::score, additive);
   CHECK(now(OptionId::position, rotary).starts_with("position: rotary positions turn dot products"));
   set(OptionId::mask_after_softmax, true);
-  CHECK(now(OptionId::normalizer, std::string("relu")) ==
-        "normalizer: the mask cannot come after a softmax that is not there; set normalizer to \"softmax\", or "
-        "mask_after_softmax to false.");
+  CHECK(
+      now(OptionId::normalizer, std::string("relu")) ==
+      "normalizer: the mask cannot come after a softmax that is not there; set normalizer to \"softmax\", or "
+      "mask_after_softmax to false.");
 }
 
 TEST_CASE("options: heads that share keys and values") {
@@ -278,11 +289,14 @@ TEST_CASE("options: heads that share keys and values") {
         "heads: 3 does not divide the 10 columns of all values (heads × d_v); use 1 or 2.");
   set(OptionId::d_k, 4.0);
   CHECK(s.valueDim == 5);
-  CHECK(now(OptionId::hidden_heads, std::vector<int>{0, 2}) == "hidden_heads: there is no head 2; use 0 to 1.");
+  CHECK(now(OptionId::hidden_heads, std::vector<int>{0, 2}) ==
+        "hidden_heads: there is no head 2; use 0 to 1.");
   CHECK(now(OptionId::hidden_heads, std::vector<int>{64}) == "hidden_heads: 64 is too large; use 0 to 63.");
-  CHECK(now(OptionId::hidden_heads, 1.0) == "hidden_heads: 1 is not a list of head numbers; use [] for none.");
+  CHECK(now(OptionId::hidden_heads, 1.0) ==
+        "hidden_heads: 1 is not a list of head numbers; use [] for none.");
   CHECK(now(OptionId::step, 5.0) == "step: 5 is too large; use 0 to 4.");
-  CHECK(now(OptionId::key_tokens, 5.0) == "key_tokens: the keys are the tokens here; set cross to true first.");
+  CHECK(now(OptionId::key_tokens, 5.0) ==
+        "key_tokens: the keys are the tokens here; set cross to true first.");
   CHECK(now(OptionId::key_tokens, 4.0) == "accepted");
   CHECK(now(OptionId::key_labels, std::string("a b")) ==
         "key_labels: the keys are the tokens here; set cross to true first.");

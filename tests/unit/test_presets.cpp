@@ -89,8 +89,9 @@ TEST_CASE("presets: names, and states that are whole") {
     REQUIRE(again);
     CHECK(sameBits(*again, s));
   }
-  CHECK(test::refusal(preset("nope")).starts_with(
-      "preset: \"nope\" is unknown; use \"i-saw-a-saw\", \"pronoun\", \"previous-token\", \"look-up\", "));
+  CHECK(test::refusal(preset("nope"))
+            .starts_with("preset: \"nope\" is unknown; use \"i-saw-a-saw\", \"pronoun\", \"previous-token\", "
+                         "\"look-up\", "));
   CHECK(test::refusal(preset("nope")).ends_with("\"alibi\" or \"mask-after-softmax\"."));
 }
 
@@ -275,7 +276,8 @@ TEST_CASE("presets: a window of three makes the mean of three days") {
   const State s = named("local-window");
   const attention::Trace trace = traced(s);
   const double means[] = {12, 13.5, 12, 14, 16, 19, 18};
-  for (int i = 0; i < 7; ++i) CHECK(static_cast<double>(trace.headOutput.at(0, i, 0)) == doctest::Approx(means[i]));
+  for (int i = 0; i < 7; ++i)
+    CHECK(static_cast<double>(trace.headOutput.at(0, i, 0)) == doctest::Approx(means[i]));
 }
 
 TEST_CASE("presets: sparse patterns see what their names say") {
@@ -337,7 +339,8 @@ TEST_CASE("presets: heads that share keys and values") {
       const attention::Trace alone = traced(one);
       for (int i = 0; i < 5; ++i)
         for (int c = 0; c < 3; ++c)
-          CHECK(trace.headOutput.at(h, i, c) == doctest::Approx(static_cast<double>(alone.headOutput.at(0, i, c))));
+          CHECK(trace.headOutput.at(h, i, c) ==
+                doctest::Approx(static_cast<double>(alone.headOutput.at(0, i, c))));
     }
   }
 }
@@ -357,7 +360,8 @@ TEST_CASE("presets: positions tell equal tokens apart") {
     const double slope = std::exp2(-2.0 * (h + 1));  // 2^(-8(h+1)/heads)
     double sum = 0;
     for (int j = 0; j < 6; ++j) sum += std::exp(-slope * (5 - j));
-    for (int j = 0; j < 6; ++j) CHECK(weight(alibi, 5, j, h) == doctest::Approx(std::exp(-slope * (5 - j)) / sum));
+    for (int j = 0; j < 6; ++j)
+      CHECK(weight(alibi, 5, j, h) == doctest::Approx(std::exp(-slope * (5 - j)) / sum));
   }
 }
 

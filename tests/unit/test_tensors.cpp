@@ -151,7 +151,8 @@ TEST_CASE("tensors: options") {
   CHECK(bad("\"kv_heads\": 1") ==
         "k.shape: [2, 4, 3] has 2 heads, but options.kv_heads is 1; make them agree, or set layout to "
         "\"packed\" to split columns.");
-  CHECK(bad("\"score\": \"additive\", \"position\": \"rotary\"").starts_with("position: rotary positions turn"));
+  CHECK(bad("\"score\": \"additive\", \"position\": \"rotary\"")
+            .starts_with("position: rotary positions turn"));
   CHECK(bad("\"normalizer\": \"soft\"").starts_with("normalizer: \"soft\" is unknown; use \"softmax\", "));
   CHECK(bad("\"window_left\": -2") == "window_left: -2 is too small; use -1 to 1024.");
   CHECK(bad("\"layout\": 1") == "options.layout: 1 is not known here; use \"split\" or \"packed\".");
@@ -222,7 +223,8 @@ TEST_CASE("tensors: the theme and decimals of the board stay") {
 }
 
 TEST_CASE("tensors: shared keys and values, their own columns, and another sequence") {
-  State s = read(R"({"q": [[[1,2],[3,4],[5,6]],[[1,2],[3,4],[5,6]]], "k": [[[1,2],[3,4]]], "v": [[[1],[2]]], "key_labels": "le chat"})");
+  State s = read(
+      R"({"q": [[[1,2],[3,4],[5,6]],[[1,2],[3,4],[5,6]]], "k": [[[1,2],[3,4]]], "v": [[[1],[2]]], "key_labels": "le chat"})");
   CHECK(s.heads == 2);
   CHECK(s.kvHeads == 1);
   CHECK(s.headDim == 2);
@@ -235,15 +237,18 @@ TEST_CASE("tensors: shared keys and values, their own columns, and another seque
   CHECK(s.xKv.rows() == 2);
   CHECK(s.v.at(0, 1, 0) == 2.0f);
   CHECK(read(R"({"q": [[1,2]], "k": [[1,2]], "v": [[1,2,3]]})").valueDim == 3);
-  s = read(R"({"q": [[1,2,3,4]], "k": [[1,2]], "v": [[1,2,3]], "options": {"layout": "packed", "heads": 2, "kv_heads": 1}})");
+  s = read(
+      R"({"q": [[1,2,3,4]], "k": [[1,2]], "v": [[1,2,3]], "options": {"layout": "packed", "heads": 2, "kv_heads": 1}})");
   CHECK(s.kvHeads == 1);
   CHECK(s.valueDim == 3);
-  s = read(R"({"q": [[1,2]], "k": [[1,2]], "v": [[1,2]], "w_a": [[0,1],[1,0]], "options": {"score": "general"}})");
+  s = read(
+      R"({"q": [[1,2]], "k": [[1,2]], "v": [[1,2]], "w_a": [[0,1],[1,0]], "options": {"score": "general"}})");
   CHECK(s.wA.at(0, 0, 1) == 1.0f);
   CHECK(s.uA.at(0, 0, 0) == 1.0f);
   CHECK(tried(R"({"q": [[1,2]], "k": [[1,2]], "v": [[1,2]], "w_a": [[0,1]]})") ==
         "w_a.shape: [1, 1, 2] does not fit; it must be [1, 2, 2].");
-  s = read(R"({"x": [[1,0]], "x_kv": [[1,2],[3,4],[5,6]], "w_q": [[1,2,3,4],[1,2,3,4]], "w_k": [[1,2],[3,4]], "w_v": [[1],[2]],
+  s = read(
+      R"({"x": [[1,0]], "x_kv": [[1,2],[3,4],[5,6]], "w_q": [[1,2,3,4],[1,2,3,4]], "w_k": [[1,2],[3,4]], "w_v": [[1],[2]],
     "options": {"heads": 2}})");
   CHECK(s.cross);
   CHECK(s.keyTokens == 3);
@@ -273,20 +278,25 @@ TEST_CASE("tensors: past keys and values come before the others, and move a caus
   CHECK(heads.v.at(1, 1, 0) == 6.0f);
   CHECK(tried(now + R"(, "past_k": [[1]], "past_v": [[1]]})") ==
         "past_k.shape: [1, 1, 1] does not go before k with [1, 1, 2]; only the number of tokens may differ.");
-  CHECK(tried(now + R"(, "past_k": [[1,2]], "past_v": [[1],[2]]})") == "v.shape: 3 tokens for 2 of k; give as many.");
+  CHECK(tried(now + R"(, "past_k": [[1,2]], "past_v": [[1],[2]]})") ==
+        "v.shape: 3 tokens for 2 of k; give as many.");
   CHECK(tried(R"({"x": [[1]], "w_q": [[1]], "w_k": [[1]], "w_v": [[1]], "past_k": [[1]]})") ==
         "past_k: it goes with q, k and v, and there is no q; leave it out.");
-  CHECK(tried(R"({"q": [[1]], "k": [[1]], "v": [[1]], "past_k": [[1]], "past_v": [[1]], "options": {"causal_offset": 1}})") ==
-        "options.causal_offset: past_k says it already; leave one of the two out.");
+  CHECK(
+      tried(
+          R"({"q": [[1]], "k": [[1]], "v": [[1]], "past_k": [[1]], "past_v": [[1]], "options": {"causal_offset": 1}})") ==
+      "options.causal_offset: past_k says it already; leave one of the two out.");
 }
 
 TEST_CASE("tensors: a key length is padding, and places the queries of a causal layer") {
-  const std::string file = R"({"q": [[1],[2]], "k": [[1],[2],[3],[4]], "v": [[1],[2],[3],[4]], "key_lengths": )";
+  const std::string file =
+      R"({"q": [[1],[2]], "k": [[1],[2],[3],[4]], "v": [[1],[2],[3],[4]], "key_lengths": )";
   CHECK(read(file + "[3]}").keyLength == 3);
   CHECK(read(file + "[3]}").causalOffset == 0);
   CHECK(read(file + R"([3], "options": {"causal": true}})").causalOffset == 1);
   CHECK(tried(file + "[5]}") == "key_lengths[0]: 5 does not fit; use a whole number from 0 to 4.");
-  CHECK(tried(file + R"([1], "options": {"causal": true}})") == "key_lengths[0]: 1 does not fit; use a whole number from 2 to 4.");
+  CHECK(tried(file + R"([1], "options": {"causal": true}})") ==
+        "key_lengths[0]: 1 does not fit; use a whole number from 2 to 4.");
   CHECK(tried(file + "[1.5]}") == "key_lengths[0]: 1.5 does not fit; use a whole number from 0 to 4.");
   CHECK(tried(file + "[1, 2]}") ==
         "key_lengths: there are 2, but the board holds one entry of a batch; give one.");

@@ -448,28 +448,34 @@ TEST_CASE("text: options that contradict each other, or what is there") {
   CHECK(with("\"scale\": true", "\"scale\": 0.25") == "accepted");
   CHECK(with("\"scale\": true", "\"scale\": -1") == "scale: -1 is too small; use 0.0001 to 10000.");
   CHECK(more("\"position\": \"sinusoidal\"") ==
-        "position: sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or "
+        "position: sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", "
+        "\"rotary\" or "
         "\"alibi\".");
   CHECK(more("\"position\": \"rotary\"") ==
-        "position: rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\".");
+        "position: rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or "
+        "\"alibi\".");
   CHECK(more("\"kv_heads\": 3") == "kv_heads: 3 does not divide the 2 heads; use 1 or 2.");
   CHECK(more("\"kv_heads\": 1").starts_with("w_k.shape: [3, 6] does not fit"));
   CHECK(more("\"mask_after_softmax\": true, \"normalizer\": \"relu\"") ==
-        "mask_after_softmax: the mask cannot come after a softmax that is not there; set normalizer to \"softmax\", or "
+        "mask_after_softmax: the mask cannot come after a softmax that is not there; set normalizer to "
+        "\"softmax\", or "
         "mask_after_softmax to false.");
-  CHECK(more("\"hidden_heads\": [2]") == "hidden_heads: it names a head that is not there; use those from 0 to heads - 1.");
+  CHECK(more("\"hidden_heads\": [2]") ==
+        "hidden_heads: it names a head that is not there; use those from 0 to heads - 1.");
   CHECK(more("\"hidden_heads\": [0.5]") ==
         "hidden_heads[0]: 0.5 is not a whole number that can be used; use small ones.");
   CHECK(more("\"hidden_heads\": []") == "accepted");
   CHECK(more("\"key_tokens\": 5") == "key_tokens: the keys are the tokens here; set cross to true first.");
-  CHECK(more("\"key_labels\": \"a b c d\"") == "key_labels: the keys are the tokens here; set cross to true first.");
+  CHECK(more("\"key_labels\": \"a b c d\"") ==
+        "key_labels: the keys are the tokens here; set cross to true first.");
   CHECK(more("\"x_kv\": [[1]]") == "x_kv: only cross-attention has it; set cross to true.");
   CHECK(more("\"cross\": true, \"key_tokens\": 5").starts_with("k.shape: [2, 4, 3] does not fit"));
   CHECK(more("\"step\": 5") == "step: 5 is more than there are tokens; use 0 to 4.");
   CHECK(more("\"window_left\": -2") == "window_left: -2 is too small; use -1 to 1024.");
   CHECK(more("\"w_a\": [[[1]]]").starts_with("w_a.shape: [1, 1, 1] does not fit"));
-  const auto pattern =
-      fromText(replaced(toText(test::start()), "\"seed\": 1", "\"seed\": 1, \"pattern\": \"longformer\", \"pattern_local\": 3"), {});
+  const auto pattern = fromText(replaced(toText(test::start()), "\"seed\": 1",
+                                         "\"seed\": 1, \"pattern\": \"longformer\", \"pattern_local\": 3"),
+                                {});
   REQUIRE(refusal(pattern) == "accepted");
   CHECK(pattern->pattern.local == 3);
   CHECK(pattern->pattern.global == 1);
@@ -487,11 +493,14 @@ TEST_CASE("text: the pages of a batch") {
   REQUIRE(refusal(again) == "accepted");
   CHECK(sameBits(*again, d.state()));
   CHECK(toText(*again) == text);
-  const auto changed = [&](std::string_view from, std::string_view to) { return tried(replaced(text, from, to)); };
+  const auto changed = [&](std::string_view from, std::string_view to) {
+    return tried(replaced(text, from, to));
+  };
   CHECK(changed("\"batch\": 3", "\"batch\": 4") ==
         "pages: a batch of 4 needs a list of the 3 items that are not on the board.");
   CHECK(changed("\"batch\": 3", "\"batch\": 1") == "batch_item: 1 is no item of the batch; use 0 to 0.");
-  CHECK(changed("\"batch_item\": 1", "\"batch_item\": 3") == "batch_item: 3 is no item of the batch; use 0 to 2.");
+  CHECK(changed("\"batch_item\": 1", "\"batch_item\": 3") ==
+        "batch_item: 3 is no item of the batch; use 0 to 2.");
   CHECK(changed("\"pages\": [{", "\"pages\": [3, {").starts_with("pages: a batch of 3 needs a list"));
   CHECK(changed("\"pages\": [{\"labels\": [\"I\", ", "\"pages\": [{\"labels\": [") ==
         "pages[0].labels: it must be a list of 4 texts.");
@@ -504,5 +513,6 @@ TEST_CASE("text: the pages of a batch") {
   CHECK(inPages("\"q\": {\"shape\": [2, 4, 3]", "\"q\": {\"shape\": [2, 3, 4]") ==
         "pages[0].q.shape: [2, 3, 4] does not fit; it must be [2, 4, 3].");
   CHECK(inPages("\"q\"", "\"Q\"") == "pages[0].q: it is missing; give one of the shape [2, 4, 3].");
-  CHECK(with("\"seed\": 1", "\"seed\": 1, \"pages\": [{}]").starts_with("pages: a batch of 1 needs a list of the 0"));
+  CHECK(with("\"seed\": 1", "\"seed\": 1, \"pages\": [{}]")
+            .starts_with("pages: a batch of 1 needs a list of the 0"));
 }
