@@ -233,9 +233,10 @@ class BoardView {
 
   void titles(const MatrixPlace& m, const Box& box) {
     if (!m.title.empty()) centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
+    if (m.caption.empty()) return;
     if (m.tensor == TensorId::scores) caption(m, box, scoreFormula(c_.state));
     else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
-    else if (!m.caption.empty()) caption(m, box, m.caption);
+    else caption(m, box, m.caption);
   }
 
   // Captions of one line give way to each other: one that would run into the last is moved, or left out.

@@ -56,7 +56,7 @@ struct MatrixPlace {
   float cell = 0;            ///< pitch
   bool labelsLeft = false, labelsRight = false, labelsBelow = false, labelsAbove = false;
   bool sums = false;         ///< row sums stand at the right
-  std::string_view title, caption;
+  std::string_view title, caption;  ///< under scores and weights stands their formula, where there is any caption
 
   /// The box of one cell, by row and column of the tensor (not as shown).
   Box cellBox(int row, int col) const;
