@@ -390,6 +390,20 @@ struct App::Parts {
     return Rect{box.x, box.y, box.width, box.height};
   }
 
+  /// The place of a control, brought into view where the side panel has it further down or up.
+  Rect controlRect(const Box& box) {
+    const views::Layout layout = makeLayout();
+    const Box& side = layout.side;
+    const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
+    float by = 0;
+    if (inPanel && box.bottom() > side.bottom()) by = box.bottom() - side.bottom() + views::kUnit;
+    if (inPanel && box.y < side.y) by = box.y - side.y - views::kUnit;
+    const float scroll = std::clamp(view.sideScroll + by, 0.0f, view.sideLimit);
+    by = inPanel ? scroll - view.sideScroll : 0.0f;
+    if (by != 0) view.sideWanted = scroll, wake();
+    return {box.x, box.y - by, box.width, box.height};
+  }
+
   void focusOn(int head) {
     if (head == document.state().focusHead) return;
     apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(head)}, 0);
@@ -700,7 +714,7 @@ Result<Rect> App::locate(std::string_view name, int head, int row, int col) {
   const views::Places& places = parts_->places.empty() ? parts_->lastPlaces : parts_->places;
   const auto at = places.find(name);
   if (at == places.end()) return unknown("locate", name, "a tensor, or a control that is on the screen");
-  return Rect{at->second.x, at->second.y, at->second.width, at->second.height};
+  return parts_->controlRect(at->second);
 }
 
 Result<std::string> App::explain(std::string_view name, int head, int row, int col) const {

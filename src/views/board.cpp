@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/decode.h"
 #include "views/panels.h"
 #include "views/widgets.h"
 
@@ -127,7 +128,7 @@ class BoardView {
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
     if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, s);
     if (m.sums && m.cell >= 16) rowSums(m, box);
-    if (c_.state.step > 0) decoding(m, box);
+    if (c_.decodes()) decoding(m, box);
     titles(m, box);
     labels(m, box);
   }
@@ -207,6 +208,7 @@ class BoardView {
   // A decoder that has produced `step` tokens: what it has not seen yet is veiled, the key of this step is framed.
   void decoding(const MatrixPlace& m, const Box& box) {
     const int here = c_.state.step - 1;
+    const attention::CacheStep step = attention::cacheStep(c_.spec, here);
     const ImU32 veil = withAlpha(c_.palette.background, 0.82f);
     const auto cover = [&](int top, int left, int rows, int cols) {
       if (rows <= 0 || cols <= 0) return;
@@ -215,13 +217,13 @@ class BoardView {
       const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4, a.y + static_cast<float>(rows) * m.cell + 4};
       list_->AddRectFilled(a, b, veil, 4);
     };
-    const Tensor& tensor = *c_.tensor(m.tensor);
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
     if (m.tensor == TensorId::k || m.tensor == TensorId::v) {
-      const int evicted = std::clamp(attention::visibleKeys(c_.spec, here).begin, 0, here);
-      cover(0, 0, evicted, cols);
-      cover(here + 1, 0, rows - here - 1, cols);
-      outline(m, box, {m.tensor, sliceOf(c_.state, m.tensor).head, here, 0, 1, tensor.cols()}, hue(c_.palette, m.tensor), 2.5f);
+      const int kept = step.reused.begin < step.reused.end ? step.reused.begin : step.added.begin;
+      const int added = step.added.end - step.added.begin;
+      cover(0, 0, kept, cols);
+      cover(step.added.end, 0, rows - step.added.end, cols);
+      outline(m, box, {m.tensor, sliceOf(c_.state, m.tensor).head, step.added.begin, 0, added, cols}, hue(c_.palette, m.tensor), 2.5f);
     } else if (m.tensor == TensorId::q || m.tensor == TensorId::scores || m.tensor == TensorId::weights ||
                m.tensor == TensorId::head_output || m.tensor == TensorId::output) {
       cover(0, 0, here, cols);

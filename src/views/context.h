@@ -79,6 +79,7 @@ struct ViewState {
   bool windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
   float scroll = 0, fling = 0;
   float sideScroll = 0, sideLimit = 0;  ///< of the side panel
+  std::optional<float> sideWanted;      ///< where it is to be scrolled to in the next frame
   std::string notice;       ///< the sentence at the bottom, until the next input
   bool noticeIsError = false;
   Lab lab;                  ///< the experiments
@@ -139,6 +140,8 @@ struct Context {
   CellRef focus() const;
   /// The weights on the board: of the head in focus, or the mean of all heads.
   float weight(int query, int key) const;
+  /// Is the layer shown as a decoder does it, a token at a time?
+  bool decodes() const { return state.step > 0 && state.causal && !state.cross; }
   /// Brings view.derived up to date. To be called once a frame, before the panels.
   void derive();
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/decode.h"
 #include "document/text.h"
 #include "views/panels.h"
 #include "views/widgets.h"
@@ -182,6 +183,7 @@ class SidePanel {
     count(OptionId::d_v, "d_v per head");
     if (projected) count(OptionId::model_dim, "Width of X");
     remark(cacheSize());
+    batch();
     choice(OptionId::position, "Positions", kPositions);
     if (w_.button("randomize", row(28, 8), "Random numbers")) {
       c_.wishes.edit(document::Randomize{c_.state.seed * 1664525u + 1013904223u, std::nullopt});
@@ -224,12 +226,20 @@ class SidePanel {
     if (step != 0) c_.wishes.set(OptionId::kv_heads, static_cast<double>(step < 0 ? less : more));
   }
 
-  // What a decoder would keep: keys and values of all tokens, in float32.
+  // What a decoder would keep of all tokens.
   std::string cacheSize() const {
-    const std::int64_t numbers = std::int64_t{c_.state.keyTokens} * c_.state.kvHeads * (c_.state.headDim + c_.state.valueDim);
-    const double bytes = static_cast<double>(numbers) * 4;
-    const std::string size = bytes < 10240 ? std::to_string(numbers * 4) + " bytes" : formatNumber(bytes / 1024, 0) + " KB";
-    return "Key-value cache: " + size;
+    const std::int64_t bytes = attention::cacheBytes(c_.spec, c_.state.keyTokens);
+    return "Key-value cache: " + (bytes < 10240 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KB");
+  }
+
+  // Several sequences through the same layer; the board shows one.
+  void batch() {
+    count(OptionId::batch, "Batch");
+    if (c_.state.batch == 1) return;
+    const int here = c_.state.batchItem, all = c_.state.batch;
+    const std::string shown = std::to_string(here + 1) + " of " + std::to_string(all);
+    const int step = stepRow("batch_item", "  On the board", shown, here > 0, here + 1 < all);
+    if (step != 0) c_.wishes.set(OptionId::batch_item, static_cast<double>(here + step));
   }
 
   void mask() {
@@ -321,10 +331,9 @@ class SidePanel {
     const Box box = row(22, 6);
     const bool given = on && c_.state.scaleBy != 0.0f;
     const Box value{box.right() - 34 - 8 - 60, box.y, 60, box.height};
-    if (w_.toggle("scale", {box.x, box.y, box.width, box.height}, given ? "× scale" : "÷ √d_k", on)) {
-      c_.wishes.set(OptionId::scale, !on);
-    }
+    // The value first: it lies inside the row of the switch, and what comes first takes the click.
     if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto");
+    if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on)) c_.wishes.set(OptionId::scale, !on);
   }
 
   template <class ToValue>
@@ -348,14 +357,14 @@ class SidePanel {
   void numbers() {
     heading("NUMBERS");
     count(OptionId::decimals, "Decimals");
-    if (!c_.state.cross) part(OptionId::step, "Decoder step");
-    if (c_.state.step > 0) remark(decoderWords());
+    if (c_.state.causal && !c_.state.cross) part(OptionId::step, "Decoder step");
+    if (c_.decodes()) remark(decoderWords());
   }
 
   std::string decoderWords() const {
-    const int here = c_.state.step - 1;
-    const int first = std::clamp(attention::visibleKeys(c_.spec, here).begin, 0, here);
-    return "1 key new, " + std::to_string(here - first) + " reused, " + std::to_string(first) + " evicted";
+    const attention::CacheStep step = attention::cacheStep(c_.spec, c_.state.step - 1);
+    const auto size = [](attention::KeyRange keys) { return std::to_string(keys.end - keys.begin); };
+    return "Keys: " + size(step.added) + " new, " + size(step.reused) + " reused, " + size(step.evicted) + " evicted";
   }
 
   static constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};
@@ -386,6 +395,8 @@ void sidePanel(Context& c) {
   ImGui::SetCursorScreenPos({origin.x, origin.y + height + 16});
   ImGui::Dummy({1, 1});
   scrollWithFinger();
+  if (c.view.sideWanted) ImGui::SetScrollY(*c.view.sideWanted);
+  c.view.sideWanted.reset();
   c.view.sideScroll = ImGui::GetScrollY(), c.view.sideLimit = ImGui::GetScrollMaxY();
   ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()}, c.palette.border);
   const bool away = c.layout.sidePanelIsDrawer && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
