@@ -330,7 +330,7 @@ class SidePanel {
   void scale(bool on) {
     const Box box = row(22, 6);
     const bool given = on && c_.state.scaleBy != 0.0f;
-    const Box value{box.right() - 34 - 8 - 60, box.y, 60, box.height};
+    const Box value{box.right() - 34 - 8 - 44, box.y, 44, box.height};
     // The value first: it lies inside the row of the switch, and what comes first takes the click.
     if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto");
     if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on)) c_.wishes.set(OptionId::scale, !on);
