@@ -96,7 +96,8 @@ TEST_CASE("golden: every stored case, from NumPy and PyTorch") {
     forward(layer.spec, layer.inputs(), trace);
     const ReferenceTrace exact = reference(layer.spec, layer.inputs());
     for (const auto& [key, wanted] : stored.at("expected").items()) {
-      CAPTURE(key);
+      const std::string tensorName = key;
+      CAPTURE(tensorName);
       const TensorId id = *tensorNamed(key);
       compare(wanted, *find(layer.inputs(), trace, id), 1e-9 + errorBound(layer.spec, layer.inputs(), exact, id));
       ++compared;
@@ -113,7 +114,8 @@ TEST_CASE("golden: the reference agrees with NumPy and PyTorch to ten digits") {
     const test::Layer layer = layerOf(stored);
     const ReferenceTrace exact = reference(layer.spec, layer.inputs());
     for (const auto& [key, wanted] : stored.at("expected").items()) {
-      CAPTURE(key);
+      const std::string tensorName = key;
+      CAPTURE(tensorName);
       const ReferenceTensor& tensor = *intermediate(exact, *tensorNamed(key));
       REQUIRE(wanted.size() == tensor.values.size());
       for (std::size_t i = 0; i < wanted.size(); ++i) {

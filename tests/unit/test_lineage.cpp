@@ -240,13 +240,17 @@ void checkConverse(const Layer& layer) {
     return std::string(name(std::get<0>(c))) + " " + std::to_string(std::get<1>(c)) + " " +
            std::to_string(std::get<2>(c)) + " " + std::to_string(std::get<3>(c));
   };
-  for (const auto& [cell, targets] : fed) {
-    for (const Cell& target : targets)
+  for (const auto& feeding : fed) {
+    const Cell& cell = feeding.first;
+    for (const Cell& target : feeding.second) {
       CHECK_MESSAGE(from[target].count(cell) == 1, describe(cell), " feeds ", describe(target));
+    }
   }
-  for (const auto& [cell, origins] : from) {
-    for (const Cell& origin : origins)
+  for (const auto& coming : from) {
+    const Cell& cell = coming.first;
+    for (const Cell& origin : coming.second) {
       CHECK_MESSAGE(fed[origin].count(cell) == 1, describe(cell), " is from ", describe(origin));
+    }
   }
 }
 
