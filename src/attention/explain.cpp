@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "attention/mask.h"
-#include "attention/normalizer.h"
 #include "attention/phrase.h"
 #include "attention/position.h"
-#include "attention/steps.h"
 
 namespace attention {
 namespace {

@@ -1,6 +1,8 @@
 // sources() and feeds(): which cells have a part in which. What is written here is the structure of the layer, not its
 // numbers: a cell that is listed may change, and one that is not listed cannot.
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "attention/explain.h"
 #include "attention/mask.h"
@@ -14,8 +16,11 @@ namespace {
 std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int query, Span keys) {
   std::vector<Span> runs;
   const KeyRange range = visibleKeys(spec, query);
+  const Span seen{std::max(range.begin, keys.begin), std::min(range.end, keys.end)};
+  const bool hasHoles = inputs.painted || spec.prefix > 0 || spec.pattern.any();
+  if (!hasHoles && !seen.empty()) return {seen};
   const MaskRow mask(spec, query);
-  for (int j = std::max(range.begin, keys.begin); j < std::min(range.end, keys.end); ++j) {
+  for (int j = seen.begin; j < seen.end; ++j) {
     if (!mask.sees(j) || (inputs.painted && inputs.painted->isBlocked(query, j))) continue;
     if (!runs.empty() && runs.back().end == j) {
       ++runs.back().end;
@@ -83,8 +88,8 @@ class Lineage {
 
   void add(TensorId tensor, int head, Span rows, Span cols) {
     if (rows.empty() || cols.empty()) return;
-    const Region region{tensor, head, rows.begin, cols.begin, rows.size(), cols.size()};
-    if (std::find(regions_.begin(), regions_.end(), region) == regions_.end()) regions_.push_back(region);
+    const bool isNew = known_.insert({tensor, head, rows.begin, cols.begin, rows.end, cols.end}).second;
+    if (isNew) regions_.push_back({tensor, head, rows.begin, cols.begin, rows.size(), cols.size()});
   }
   void addCell(TensorId tensor, int head, int row, int col) { add(tensor, head, {row, row + 1}, {col, col + 1}); }
 
@@ -110,6 +115,7 @@ class Lineage {
 
  private:
   std::vector<Region> regions_;
+  std::set<std::tuple<TensorId, int, int, int, int, int>> known_;
 };
 
 class Sources : public Lineage {
