@@ -36,8 +36,10 @@ bool sameShapes(const Spec& a, const Spec& b) {
          a.headDim == b.headDim && a.valueDim == b.valueDim;
 }
 
-/// Others than these are recomputed.
+/// Others than these are recomputed, but for an edit of W_O, which everything else comes before.
 bool hasUpdates(const Spec& spec, const Inputs& inputs) { return isPlain(spec) && !inputs.xKv && !inputs.bias; }
+
+bool isOutputWeights(const Change& change) { return change.what == What::cells && change.tensor == TensorId::w_o; }
 
 const Tensor* inputOf(const Inputs& in, TensorId id) {
   switch (id) {
@@ -70,8 +72,10 @@ float tempered(float masked, float inverseTemperature) {
 
 void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes) {
   if (changes.empty()) return;
-  const bool sameLayer = sameShapes(spec, spec_) && columns(inputs.x) == modelDim_ &&
-                         columns(inputs.wO) == outputDim_ && hasUpdates(spec, inputs) && hasUpdates(spec_, inputs_);
+  const bool canUpdate = (hasUpdates(spec, inputs) && hasUpdates(spec_, inputs_)) ||
+                         std::all_of(changes.begin(), changes.end(), isOutputWeights);
+  const bool sameLayer = canUpdate && sameShapes(spec, spec_) && columns(inputs.x) == modelDim_ &&
+                         columns(inputs.wO) == outputDim_;
   previous_ = spec_, spec_ = spec, inputs_ = inputs;
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
   // Options reach everything after the scores; together with other changes one recomputation serves them all.

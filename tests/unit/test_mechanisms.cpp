@@ -437,6 +437,20 @@ TEST_CASE("engine: options change a trace whatever it was before") {
   });
 }
 
+TEST_CASE("engine: edits of layers without updates, and of W_O, which needs none of the rest") {
+  Random random(23);
+  Engine engine;
+  forMechanisms(test::projected(test::shape(2, 1, 6, 6, 4, 3), 5, 7, random), random, [&](Layer layer) {
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    for (TensorId id : {TensorId::w_o, TensorId::x, TensorId::w_o, TensorId::w_v}) {
+      layer.input(id).at(0, 2, 1) += 1.5f;
+      const Change change{.what = Change::What::cells, .tensor = id, .row = 2, .col = 1, .rows = 1, .cols = 1};
+      engine.apply(layer.spec, layer.inputs(), change);
+      CHECK(test::difference(layer, engine.trace(), reference(layer.spec, layer.inputs())) == "");
+    }
+  });
+}
+
 TEST_CASE("engine: a switch of any option at 16 tokens and 4 heads") {
   Random random(21);
   Engine engine;
