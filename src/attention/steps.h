@@ -1,5 +1,6 @@
 // The steps of the layer, each for a block of rows or columns, made of the row operations of kernels.h. forward() takes
-// the projections and the end from here; Engine redoes with them exactly what an edit touches. None allocates memory.
+// the projections and the end from here; Engine redoes with them exactly what an edit touches. None allocates memory, but
+// for the draws of a random pattern.
 #pragma once
 
 #include "attention/trace.h"
