@@ -33,7 +33,8 @@ inline std::int64_t normalSum(std::uint64_t bits) {
 /// A stream of draws, each from N(0, 1), for one seed.
 class NormalDraws {
  public:
-  explicit NormalDraws(std::uint64_t seed) : state_(mix(seed)) {}
+  /// `first` draws are left out.
+  explicit NormalDraws(std::uint64_t seed, std::uint64_t first = 0) : state_(mix(seed) + first) {}
   double next() { return static_cast<double>(normalSum(mix(state_++))) / static_cast<double>(kNormalUnit); }
 
  private:

@@ -21,7 +21,7 @@ Check checkRange(const char* field, double value, double least, double most) {
 
 // --- spread
 
-constexpr int kQueries = SpreadSpec::queries, kKeys = SpreadSpec::keys;
+constexpr int kQueries = SpreadDraws::queries, kKeys = SpreadDraws::keys;
 using Scores = std::vector<double>;  // [kQueries, kKeys]
 
 void measureMoments(const Scores& scores, double factor, Distribution& out) {
@@ -54,30 +54,22 @@ void count(const Scores& scores, double factor, Distribution& out) {
   }
 }
 
-Spread measure(const SpreadSpec& spec, int dim, const Scores& scores) {
+Spread measure(const SpreadSpec& spec, const Scores& scores) {
   const double mu = spec.mean * spec.mean, both = spec.deviation * spec.deviation + mu;
-  const double mean = dim * mu, deviation = std::sqrt(dim * (both * both - mu * mu));
+  const double mean = spec.dim * mu, deviation = std::sqrt(spec.dim * (both * both - mu * mu));
+  const double scale = 1.0 / std::sqrt(static_cast<double>(spec.dim));
   Spread out;
-  out.dim = dim;
+  out.dim = spec.dim;
   for (Distribution* d : {&out.raw, &out.scaled}) {
-    const double factor = d == &out.scaled ? 1.0 / std::sqrt(static_cast<double>(dim)) : 1.0;
+    const double factor = d == &out.scaled ? scale : 1.0;
     d->predictedMean = mean * factor, d->predictedDeviation = deviation * factor;
-    d->low = mean - 4.0 * deviation, d->high = mean + 4.0 * deviation;
+    d->low = std::min(mean - 4.0 * deviation, (mean - 4.0 * deviation) * scale);
+    d->high = std::max(mean + 4.0 * deviation, (mean + 4.0 * deviation) * scale);
     measureMoments(scores, factor, *d);
     measureSoftmax(scores, factor, *d);
     count(scores, factor, *d);
   }
   return out;
-}
-
-/// Adds one more component of every query and key to their products.
-void addComponent(const SpreadSpec& spec, NormalDraws& draws, Scores& scores) {
-  for (int i = 0; i < kQueries; ++i) {
-    const double q = spec.mean + spec.deviation * draws.next();
-    for (int j = 0; j < kKeys; ++j) {
-      scores[static_cast<std::size_t>(i * kKeys + j)] += q * (spec.mean + spec.deviation * draws.next());
-    }
-  }
 }
 
 // --- comparison
@@ -119,29 +111,49 @@ Matrix orthogonal(NormalDraws& draws) {
 
 }  // namespace
 
-Check validate(const SpreadSpec& spec, std::span<const int> dims) {
+Check validate(const SpreadSpec& spec) {
   if (Check bad = checkRange("mean", spec.mean, -10.0, 10.0)) return bad;
   if (Check bad = checkRange("deviation", spec.deviation, 0.0, 10.0)) return bad;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (Check bad = checks::checkSize("dim", dims[i], SpreadSpec::largestDim)) return bad;
-    if (i > 0 && dims[i] <= dims[i - 1]) {
-      return checks::refuse("dim", checks::text(dims[i]) + " does not come after " + checks::text(dims[i - 1]) +
-                                       "; use increasing numbers.");
-    }
-  }
-  return {};
+  return checks::checkSize("dim", spec.dim, SpreadDraws::largestDim);
 }
 
-std::vector<Spread> spread(const SpreadSpec& spec, std::span<const int> dims) {
-  std::vector<Spread> out;
-  NormalDraws draws(spec.seed);
-  Scores scores(std::size_t{kQueries} * kKeys, 0.0);
-  int components = 0;
-  for (const int dim : dims) {
-    for (; components < dim; ++components) addComponent(spec, draws, scores);
-    out.push_back(measure(spec, dim, scores));
+/// Adds one more component of every query and key.
+void SpreadDraws::Sums::add(NormalDraws& draws) {
+  for (std::size_t i = 0; i < kQueries; ++i) {
+    const double q = draws.next();
+    this->queries[i] += q;
+    for (std::size_t j = i * kKeys; j < (i + 1) * kKeys; ++j) {
+      const double k = draws.next();
+      this->keys[j] += k;
+      products[j] += q * k;
+    }
   }
-  return out;
+}
+
+SpreadDraws::SpreadDraws(std::uint32_t seed) : seed_(seed) {
+  NormalDraws draws(seed);
+  constexpr std::size_t kPairs = std::size_t{kQueries} * kKeys;
+  Sums sums{std::vector<double>(kQueries), std::vector<double>(kPairs), std::vector<double>(kPairs)};
+  kept_.push_back(sums);
+  for (int c = 1; c <= largestDim; ++c) {
+    sums.add(draws);
+    if (c % kStep == 0) kept_.push_back(sums);
+  }
+}
+
+Spread SpreadDraws::at(const SpreadSpec& spec) const {
+  const int from = spec.dim / kStep * kStep;
+  Sums sums = kept_[static_cast<std::size_t>(from / kStep)];
+  NormalDraws draws(seed_, static_cast<std::uint64_t>(from) * kQueries * (1 + kKeys));
+  for (int c = from; c < spec.dim; ++c) sums.add(draws);
+
+  const double mean = spec.mean, deviation = spec.deviation;
+  Scores scores(sums.products.size());
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    scores[j] = spec.dim * mean * mean + mean * deviation * (sums.queries[j / kKeys] + sums.keys[j]) +
+                deviation * deviation * sums.products[j];
+  }
+  return measure(spec, scores);
 }
 
 Comparison compare(const Spec& spec, const Inputs& direct, const ComparisonSpec& comparison) {

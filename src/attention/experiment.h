@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <span>
 #include <vector>
 
 #include "attention/spec.h"
@@ -16,17 +15,14 @@ namespace attention {
 struct SpreadSpec {
   double mean = 0.0;       ///< μ, -10 to 10
   double deviation = 1.0;  ///< σ, 0 to 10
-  std::uint32_t seed = 1;
-
-  static constexpr int queries = 128, keys = 16;  ///< 2048 scores: a measured deviation is within some 3 %
-  static constexpr int largestDim = 1024;
+  int dim = 64;            ///< d, 1 to 1024
   bool operator==(const SpreadSpec&) const = default;
 };
 
 /// How scores are distributed, and what softmax makes of them.
 struct Distribution {
   double mean = 0, deviation = 0;                    ///< measured
-  double predictedMean = 0, predictedDeviation = 0;  ///< by the formulas at spread()
+  double predictedMean = 0, predictedDeviation = 0;  ///< by the formulas at SpreadDraws::at()
   double largestWeight = 0;  ///< mean over the queries of the largest of their `keys` weights: 1/keys to 1
   double entropy = 0;        ///< mean over the queries, in bits: log2(keys) to 0
 
@@ -41,15 +37,35 @@ struct Spread {
   Distribution scaled;  ///< of q·k ÷ √d
 };
 
-/// The spread of q·k for every number of components in `dims` (increasing, 1 to SpreadSpec::largestDim). The vectors of
-/// a smaller d are the first components of those of a larger one, so that one pass serves all, and a curve over d is
-/// smooth. Bins reach four predicted deviations of q·k to both sides of its mean, for both distributions.
-///
-/// A product of two draws has mean μ² and variance (σ² + μ²)² − μ⁴; of d of them, independent: d·μ² and
-/// d·((σ² + μ²)² − μ⁴). Draws are those of draws.h: the same on every machine.
-std::vector<Spread> spread(const SpreadSpec& spec, std::span<const int> dims);
+/// The draws of one seed: 128 queries with 16 keys each, of up to 1024 components. The vectors of a smaller d are the
+/// first components of those of a larger one, so that a curve over d is smooth. Draws are those of draws.h: the same on
+/// every machine. With z drawn from N(0, 1), q·k = d·μ² + μσ·(Σ z_q + Σ z_k) + σ²·Σ z_q·z_k: the three sums are kept for
+/// every 32nd d (1.1 MB), so that another μ, σ or d costs little.
+class SpreadDraws {
+ public:
+  static constexpr int queries = 128, keys = 16, largestDim = 1024;
 
-Check validate(const SpreadSpec& spec, std::span<const int> dims);
+  /// Nothing drawn yet; at() must not be asked.
+  SpreadDraws() = default;
+  explicit SpreadDraws(std::uint32_t seed);
+
+  /// How q·k is spread. A product of two components has mean μ² and variance (σ² + μ²)² − μ⁴; d of them, independent,
+  /// have d·μ² and d·((σ² + μ²)² − μ⁴). Measured deviations are within some 2 % of that for large d and 7 % for d = 1.
+  /// Bins reach four predicted deviations beyond the means of both distributions. `spec` must have passed validate().
+  Spread at(const SpreadSpec& spec) const;
+
+ private:
+  /// Over the first components: Σ z_q of each query, Σ z_k of each of its keys, Σ z_q·z_k of each pair.
+  struct Sums {
+    std::vector<double> queries, keys, products;
+    void add(class NormalDraws& draws);
+  };
+  static constexpr int kStep = 32;
+  std::uint32_t seed_ = 0;
+  std::vector<Sums> kept_;  ///< of 0, 32, 64 … components
+};
+
+Check validate(const SpreadSpec& spec);
 
 // --- Attention beside a fully connected layer
 

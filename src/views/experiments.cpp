@@ -20,7 +20,7 @@ std::string fixed(double value, int decimals = 2) { return formatNumber(value, d
 
 // --- Why divide by √d_k?
 
-constexpr std::array<int, 11> kPowers{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+constexpr std::size_t kPowers = 11;  // of two, from 1 to 1024
 constexpr double kDimTicks[] = {1, 4, 16, 64, 256, 1024};
 
 class SpreadView {
@@ -29,9 +29,9 @@ class SpreadView {
 
   void controls(LabColumn& column) {
     column.question("Why are scores divided by √d_k?");
-    float at = std::log2(static_cast<float>(page_.dim)) / 10;
-    if (column.slider("slider:d_k", "d_k", std::to_string(page_.dim), at, 0.1f)) {
-      page_.dim = static_cast<int>(std::lround(std::exp2(at * 10)));
+    float at = std::log2(static_cast<float>(page_.spec.dim)) / 10;
+    if (column.slider("slider:d_k", "d_k", std::to_string(page_.spec.dim), at, 0.1f)) {
+      page_.spec.dim = static_cast<int>(std::lround(std::exp2(at * 10)));
     }
     float mean = static_cast<float>(page_.spec.mean + 2) / 4;
     if (column.slider("slider:mean", "Mean μ", fixed(page_.spec.mean), mean, 0.0125f)) {
@@ -42,7 +42,7 @@ class SpreadView {
       page_.spec.deviation = std::round(static_cast<double>(deviation) * 3 * 20) / 20;
     }
     if (column.toggle("lab:scaled", "÷ √d_k", page_.scaled)) page_.scaled = !page_.scaled;
-    if (column.button("lab:draw", "Draw again")) ++page_.spec.seed;
+    if (column.button("lab:draw", "Draw again")) ++page_.seed;
     compute();
   }
 
@@ -67,9 +67,16 @@ class SpreadView {
 
  private:
   void compute() {
-    const int dim[] = {page_.dim};
-    at_ = &page_.at.get({page_.spec, page_.dim}, [&] { return attention::spread(page_.spec, dim)[0]; });
-    curve_ = &page_.curve.get(page_.spec, [&] { return attention::spread(page_.spec, kPowers); });
+    using attention::SpreadDraws;
+    const SpreadDraws& draws = page_.draws.get(page_.seed, [&] { return SpreadDraws(page_.seed); });
+    attention::SpreadSpec spec = page_.spec;
+    at_ = &page_.at.get({spec, page_.seed}, [&] { return draws.at(spec); });
+    spec.dim = 1;  // the curve does not depend on it
+    curve_ = &page_.curve.get({spec, page_.seed}, [&] {
+      std::vector<Spread> curve;
+      for (spec.dim = 1; spec.dim <= SpreadDraws::largestDim; spec.dim *= 2) curve.push_back(draws.at(spec));
+      return curve;
+    });
   }
 
   const Distribution& chosen() const { return page_.scaled ? at_->scaled : at_->raw; }
@@ -110,8 +117,8 @@ class SpreadView {
   }
 
   template <class Get>
-  std::array<Point, kPowers.size()> points(Get get) const {
-    std::array<Point, kPowers.size()> out{};
+  std::array<Point, kPowers> points(Get get) const {
+    std::array<Point, kPowers> out{};
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = {static_cast<double>((*curve_)[i].dim), get((*curve_)[i])};
     return out;
   }
@@ -124,7 +131,7 @@ class SpreadView {
     const auto last = std::upper_bound(std::begin(ticks), std::end(ticks), high);
     Chart chart(c_, box, "Deviation", {1, 1024, true, kDimTicks, "d_k"},
                 {low, high, true, {first, last}, ""});
-    chart.mark(page_.dim, c_.palette.faint);
+    chart.mark(page_.spec.dim, c_.palette.faint);
     for (const bool scaled : {false, true}) {
       const auto of = [scaled](const Spread& s) -> const Distribution& { return scaled ? s.scaled : s.raw; };
       chart.line(points([&](const Spread& s) { return of(s).predictedDeviation; }), withAlpha(color(scaled), 0.6f),
@@ -137,7 +144,7 @@ class SpreadView {
   void weights(const Box& box) {
     static constexpr double ticks[] = {0, 0.25, 0.5, 0.75, 1};
     Chart chart(c_, box, "Largest of 16 weights", {1, 1024, true, kDimTicks, "d_k"}, {0, 1, false, ticks, ""});
-    chart.mark(page_.dim, c_.palette.faint);
+    chart.mark(page_.spec.dim, c_.palette.faint);
     for (const bool scaled : {false, true}) {
       const auto line = points([&](const Spread& s) { return (scaled ? s.scaled : s.raw).largestWeight; });
       chart.line(line, withAlpha(color(scaled), 0.6f), 1.4f);
@@ -197,7 +204,7 @@ class WeightsView {
   void pictures(LabColumn& column) {
     const int head = std::min(c_.state.focusHead, result_->fixed.heads() - 1);
     const bool beside = column.width() >= 420;
-    const float each = beside ? (column.width() - kGap) / 2 : column.width(), high = 240;
+    const float each = beside ? (column.width() - kGap) / 2 : column.width(), high = 300;
     const std::uint64_t version = page_.result.version() << 8 | static_cast<std::uint64_t>(head);
     const auto draw = [&](std::uint32_t slot, const attention::Tensor& t, const Box& room, bool weights,
                           const char* title) {

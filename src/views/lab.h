@@ -38,16 +38,17 @@ class Cached {
 
 struct SpreadPage {
   attention::SpreadSpec spec;
-  int dim = 64;
+  std::uint32_t seed = 1;
   bool scaled = true;
 
   struct Key {
     attention::SpreadSpec spec;
-    int dim;
+    std::uint32_t seed;
     bool operator==(const Key&) const = default;
   };
+  Cached<std::uint32_t, attention::SpreadDraws> draws;
   Cached<Key, attention::Spread> at;
-  Cached<attention::SpreadSpec, std::vector<attention::Spread>> curve;  ///< at the powers of two
+  Cached<Key, std::vector<attention::Spread>> curve;  ///< at the powers of two
 };
 
 /// Of what is computed from the layer on the board.

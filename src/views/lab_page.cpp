@@ -153,19 +153,20 @@ LabMatrix drawMatrix(Context& c, std::uint32_t slot, const attention::Tensor& te
   c.heatmaps.draw(list, slot, {tensor.head(head), tensor.rows(), tensor.cols(), tensor.cols(), version}, look);
   list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2}, c.palette.border, 5);
 
-  const std::string widest = formatNumber(-static_cast<double>(most), 2);
-  const bool numbers = textWidth(c.fonts.monoSmall, weights ? "0.00" : widest) < m.cell - 2;
+  const double widest = weights ? 0.0 : -static_cast<double>(most);
+  int decimals = 2;  // 0 where not even one fits
+  while (decimals > 0 && textWidth(c.fonts.monoSmall, formatNumber(widest, decimals)) > m.cell - 2) --decimals;
   for (int r = 0; r < tensor.rows(); ++r) {
     const float y = m.box.y + m.cell * (static_cast<float>(r) + 0.5f);
     if (m.cell >= 13 && static_cast<std::size_t>(r) < c.state.labels.size()) {
       textRight(list, c.fonts.small, m.box.x - 8, y, c.palette.text,
                 elide(c.fonts.small, c.state.labels[static_cast<std::size_t>(r)], labels - 10));
     }
-    for (int col = 0; numbers && col < tensor.cols(); ++col) {
+    for (int col = 0; decimals > 0 && col < tensor.cols(); ++col) {
       const float v = tensor.at(head, r, col);
       const gfx::Color under = gfx::at(look.map, (v - look.low) / (look.high - look.low));
       textCentered(list, c.fonts.monoSmall, m.box.x + m.cell * (static_cast<float>(col) + 0.5f), y, textOn(under),
-                   formatNumber(static_cast<double>(v), 2));
+                   formatNumber(static_cast<double>(v), decimals));
     }
   }
   return m;

@@ -57,60 +57,57 @@ TEST_CASE("draws: mean 0, deviation 1, and as many far out as a normal number ha
 TEST_CASE("spread: every stored case, from NumPy") {
   const json golden = test::around();
   for (const json& stored : golden.at("spreads")) {
-    const SpreadSpec spec{stored.at("mean"), stored.at("deviation"), stored.at("seed")};
-    std::vector<int> dims;
-    for (const json& wanted : stored.at("expected")) dims.push_back(wanted.at("dim"));
-    REQUIRE(!validate(spec, dims));
-    const std::vector<Spread> got = spread(spec, dims);
-    REQUIRE(got.size() == dims.size());
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      CAPTURE(dims[i]);
-      CHECK(got[i].dim == dims[i]);
-      compareDistribution(stored.at("expected")[i].at("raw"), got[i].raw);
-      compareDistribution(stored.at("expected")[i].at("scaled"), got[i].scaled);
+    const SpreadDraws draws(stored.at("seed").get<std::uint32_t>());
+    for (const json& wanted : stored.at("expected")) {
+      const SpreadSpec spec{stored.at("mean"), stored.at("deviation"), wanted.at("dim")};
+      REQUIRE(!validate(spec));
+      const Spread got = draws.at(spec);
+      CAPTURE(spec.dim);
+      CHECK(got.dim == spec.dim);
+      compareDistribution(wanted.at("raw"), got.raw);
+      compareDistribution(wanted.at("scaled"), got.scaled);
     }
   }
 }
 
 TEST_CASE("spread: measured as predicted for every d, and 1/√d brings it back") {
-  const int dims[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+  const SpreadDraws draws(3);
   for (const auto& [mean, deviation] : {std::pair{0.0, 1.0}, {0.0, 0.5}, {1.0, 1.0}, {-2.0, 0.3}}) {
-    const SpreadSpec spec{mean, deviation, 3};
-    const std::vector<Spread> all = spread(spec, dims);
-    for (const Spread& s : all) {
-      CAPTURE(s.dim);
-      const double d = s.dim, variance = d * (std::pow(deviation * deviation + mean * mean, 2) - std::pow(mean, 4));
-      CHECK(s.raw.predictedMean == doctest::Approx(d * mean * mean));
+    for (const int dim : {1, 2, 3, 8, 31, 32, 33, 100, 256, 1000, 1024}) {
+      CAPTURE(dim);
+      const Spread s = draws.at({mean, deviation, dim});
+      const double variance = dim * (std::pow(deviation * deviation + mean * mean, 2) - std::pow(mean, 4));
+      CHECK(s.raw.predictedMean == doctest::Approx(dim * mean * mean));
       CHECK(s.raw.predictedDeviation == doctest::Approx(std::sqrt(variance)));
       CHECK(s.raw.deviation == doctest::Approx(s.raw.predictedDeviation).epsilon(0.1));
       CHECK(std::abs(s.raw.mean - s.raw.predictedMean) < 0.2 * s.raw.predictedDeviation);
-      CHECK(s.scaled.deviation == doctest::Approx(s.raw.deviation / std::sqrt(d)));
-      int counted = 0;
-      for (const int n : s.raw.counts) counted += n;
-      CHECK(counted == SpreadSpec::queries * SpreadSpec::keys);
+      CHECK(s.scaled.deviation == doctest::Approx(s.raw.deviation / std::sqrt(dim)));
+      for (const Distribution* d : {&s.raw, &s.scaled}) {
+        int counted = 0;
+        for (const int n : d->counts) counted += n;
+        CHECK(counted == SpreadDraws::queries * SpreadDraws::keys);
+        CHECK(d->low <= d->mean - 2 * d->deviation);
+        CHECK(d->high >= d->mean + 2 * d->deviation);
+      }
     }
   }
-  // The point of the scale: softmax saturates without it, and not with it.
-  const std::vector<Spread> standard = spread({0.0, 1.0, 1}, dims);
-  CHECK(standard.back().raw.largestWeight > 0.93);
-  CHECK(standard.back().raw.entropy < 0.2);
-  CHECK(standard.back().scaled.largestWeight < 0.4);
-  CHECK(standard.back().scaled.entropy > 2.5);
 }
 
-TEST_CASE("spread: a smaller d is the beginning of a larger one") {
-  const SpreadSpec spec{0.3, 1.2, 8};
-  const int alone[] = {16}, among[] = {1, 16, 64};
-  CHECK(spread(spec, alone)[0].raw.deviation == spread(spec, among)[1].raw.deviation);
+TEST_CASE("spread: softmax saturates without the scale, and not with it") {
+  const SpreadDraws draws(1);
+  const Spread one = draws.at({0.0, 1.0, 1}), many = draws.at({0.0, 1.0, 1024});
+  CHECK(one.raw.largestWeight == doctest::Approx(one.scaled.largestWeight));
+  CHECK(many.raw.largestWeight > 0.93);
+  CHECK(many.raw.entropy < 0.2);
+  CHECK(many.scaled.largestWeight < 0.4);
+  CHECK(many.scaled.entropy > 2.5);
 }
 
 TEST_CASE("spread: refusals") {
-  const int one[] = {1}, falling[] = {4, 4}, wide[] = {2048};
-  CHECK(!validate(SpreadSpec{}, one));
-  CHECK(validate({99.0, 1.0, 1}, one)->message == "mean: 99 is out of range; use -10 to 10.");
-  CHECK(validate({0.0, NAN, 1}, one)->message == "deviation: NaN is out of range; use 0 to 10.");
-  CHECK(validate({}, wide)->message == "dim: 2048 is out of range; use 1 to 1024.");
-  CHECK(validate({}, falling)->message == "dim: 4 does not come after 4; use increasing numbers.");
+  CHECK(!validate(SpreadSpec{}));
+  CHECK(validate(SpreadSpec{99.0, 1.0, 1})->message == "mean: 99 is out of range; use -10 to 10.");
+  CHECK(validate(SpreadSpec{0.0, NAN, 1})->message == "deviation: NaN is out of range; use 0 to 10.");
+  CHECK(validate(SpreadSpec{0.0, 1.0, 2048})->message == "dim: 2048 is out of range; use 1 to 1024.");
 }
 
 TEST_CASE("comparison: the same as long as only values move, and not when queries and keys do") {
