@@ -113,7 +113,7 @@ struct App::Parts {
     views::LayoutInput in;
     in.width = size.x, in.height = size.y;
     in.mode = s.mode, in.tokens = s.tokens, in.keyTokens = s.keyTokens, in.heads = s.heads, in.headDim = s.headDim;
-    in.valueDim = s.valueDim, in.modelDim = s.modelDim;
+    in.kvHeads = s.kvHeads, in.valueDim = s.valueDim, in.modelDim = s.modelDim, in.wholeProjections = s.wholeProjections;
     in.thumbnails = s.heads > 1 ? s.heads + 1 : 1;
     for (const TensorId id : kExtras) {
       if (const Tensor* t = attention::find(inputs, engine.trace(), id)) in.extras.push_back({id, t->rows(), t->cols()});

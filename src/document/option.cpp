@@ -106,6 +106,7 @@ constexpr Option kOptions[] = {
     other(Id::hidden_heads, "hidden_heads", Type::heads, 0, Limits::heads - 1,
           "Heads that are left out, from 0"),
     shown(toggle(Id::average_heads, "average_heads", "Show the mean of the heads' weights")),
+    shown(toggle(Id::whole_projections, "whole_projections", "Show the W of all heads as one matrix each")),
     shown(whole(Id::step, "step", 0, kTokens,
                 "Tokens that a decoder has produced so far; 0: not step by step")),
     whole(Id::batch, "batch", 1, kMaxBatch, "Sequences that go through the same layer"),
@@ -382,6 +383,8 @@ Value get(const Settings& settings, OptionId id) {
       return bitsSet(settings.hiddenHeads);
     case Id::average_heads:
       return settings.averageHeads;
+    case Id::whole_projections:
+      return settings.wholeProjections;
     case Id::step:
       return number(settings.step);
     case Id::batch:
@@ -530,6 +533,9 @@ void assign(Settings& settings, OptionId id, const Value& value) {
       break;
     case Id::hidden_heads:
       settings.hiddenHeads = bitsOf(*numbersOf(value));
+      break;
+    case Id::whole_projections:
+      settings.wholeProjections = flag();
       break;
     case Id::average_heads:
       settings.averageHeads = flag();

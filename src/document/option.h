@@ -51,6 +51,7 @@ enum class OptionId : std::uint8_t {
   key_labels,     ///< as labels
   hidden_heads,   ///< list of head numbers, from 0
   average_heads,  ///< show the mean of all heads' weights
+  whole_projections,  ///< show each W of all heads as one matrix
   step,           ///< tokens that a decoder has produced, 0: not step by step
   batch,          ///< how many sequences go through the layer
   batch_item,     ///< the one on the board, from 0
@@ -81,7 +82,7 @@ struct Option {
   OptionType type;
   double min = 0, max = 0;                      ///< of integer, real and scale
   std::span<const std::string_view> choices{};  ///< of choice
-  bool undoable = true;  ///< false for how things are shown: focus_head, decimals, theme, average_heads, step
+  bool undoable = true;  ///< false for how things are shown: focus_head, decimals, theme, average_heads …
   std::string_view help;  ///< one line
   Stored stored = Stored::ifSet;
 };

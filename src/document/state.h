@@ -67,6 +67,7 @@ struct Settings {
   int decimals = 2;
   Theme theme = Theme::automatic;
   bool averageHeads = false;  ///< show the mean of the heads' weights
+  bool wholeProjections = false;  ///< show W_Q, W_K, W_V and W_O of all heads as one matrix each
   int step = 0;               ///< tokens that a decoder has produced so far, 0: not shown step by step
   std::uint32_t seed = 1;     ///< of the last random fill, and of numbers for new tokens, heads and columns
 

@@ -182,6 +182,9 @@ class SidePanel {
     count(OptionId::d_k, "d_k per head");
     count(OptionId::d_v, "d_v per head");
     if (projected) count(OptionId::model_dim, "Width of X");
+    if (projected && c_.state.heads > 1 && w_.toggle("whole_projections", row(22, 7), "W of all heads", c_.state.wholeProjections)) {
+      c_.wishes.set(OptionId::whole_projections, !c_.state.wholeProjections);
+    }
     remark(cacheSize());
     batch();
     choice(OptionId::position, "Positions", kPositions);

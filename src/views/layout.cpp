@@ -44,13 +44,17 @@ bool isOfAllHeads(TensorId id) {
   }
 }
 
+bool isProjection(TensorId id) {
+  return id == TensorId::w_q || id == TensorId::w_k || id == TensorId::w_v || id == TensorId::w_o;
+}
+
 class Builder {
  public:
   explicit Builder(const LayoutInput& input) : in_(input) {}
 
   Layout build() {
     frame();
-    if (out_.board.width < 860) {
+    if (out_.board.width < 860 || (projected() && in_.wholeProjections)) {
       compact();
       return std::move(out_);
     }
@@ -67,6 +71,9 @@ class Builder {
 
  private:
   bool projected() const { return in_.mode == Mode::x; }
+  // How many heads of a projection are shown.
+  int queryHeads() const { return in_.wholeProjections ? in_.heads : 1; }
+  int keyHeads() const { return in_.wholeProjections ? in_.kvHeads : 1; }
 
   void frame() {
     out_.width = in_.width >= 1100 ? Width::full : in_.width >= 600 ? Width::medium : Width::narrow;
@@ -258,14 +265,16 @@ class Builder {
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
     std::vector<Item> items;
     if (projected()) {
-      items = {{TensorId::x, n, m, "X", "", true},       {TensorId::w_q, m, d, "W_Q", "Q = X·W_Q", false},
-               {TensorId::w_k, m, d, "W_K", "K = X·W_K", false}, {TensorId::w_v, m, e, "W_V", "V = X·W_V", false}};
+      items = {{TensorId::x, n, m, "X", "", true},
+               {TensorId::w_q, m, d * queryHeads(), "W_Q", "Q = X·W_Q", false},
+               {TensorId::w_k, m, d * keyHeads(), "W_K", "K = X·W_K", false},
+               {TensorId::w_v, m, e * keyHeads(), "W_V", "V = X·W_V", false}};
     }
     items.push_back({TensorId::scores, n, keys, "S", "S", true});
     items.push_back({TensorId::v, keys, e, "V", projected() ? "V = X·W_V" : "", true});
     items.push_back({TensorId::head_output, n, e, "O", "O = W·V", true});
     if (projected()) {
-      items.push_back({TensorId::w_o, e, m, "W_O", "", false});
+      items.push_back({TensorId::w_o, e * queryHeads(), m, "W_O", "", false});
       items.push_back({TensorId::output, n, m, "Output", "all heads · W_O", true});
     }
     const std::vector<Item> more = extraItems();
@@ -319,6 +328,7 @@ class Builder {
 
 Slice sliceOf(const document::Settings& s, TensorId id) {
   const int head = s.focusHead, kvHead = head / (s.heads / s.kvHeads);
+  if (s.wholeProjections && isProjection(id)) return {};
   switch (id) {
     case TensorId::w_q: return {0, 0, head * s.headDim};
     case TensorId::w_k: return {0, 0, kvHead * s.headDim};
@@ -333,6 +343,7 @@ Slice sliceOf(const document::Settings& s, TensorId id) {
 
 int headShowing(const document::Settings& s, TensorId id, int head, int row, int col) {
   const int group = s.heads / s.kvHeads, here = s.focusHead;
+  if (s.wholeProjections && isProjection(id)) return here;
   const auto queryHeadOf = [&](int kvHead) { return here / group == kvHead ? here : kvHead * group; };
   switch (id) {
     case TensorId::w_q: return col / s.headDim;

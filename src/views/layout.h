@@ -39,7 +39,8 @@ struct Extra {
 struct LayoutInput {
   float width = 0, height = 0;
   document::Mode mode = document::Mode::qkv;
-  int tokens = 1, keyTokens = 1, heads = 1, headDim = 1, valueDim = 1, modelDim = 1;
+  int tokens = 1, keyTokens = 1, heads = 1, kvHeads = 1, headDim = 1, valueDim = 1, modelDim = 1;
+  bool wholeProjections = false;  ///< W_Q … of all heads as one matrix each
   std::vector<Extra> extras;
   int thumbnails = 1;  ///< one a head, and one for their mean
   int decimals = 2;

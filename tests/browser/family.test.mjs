@@ -141,6 +141,47 @@ onBoard('a hidden head adds nothing to the output, and the mean is shown on its 
   assert.equal(await board.get('average_heads'), true);
 });
 
+onBoard('projections of one head, or of all as one matrix', async (board) => {
+  await board.click('mode:x');
+  await board.settle();
+  await board.click('whole_projections');
+  assert.equal(await board.get('whole_projections'), true);
+  await board.settle();
+  const head = await board.get('focus_head');
+  await board.drag('w_q', [0, 0, 5], 40, 0);
+  assert.equal(await board.get('focus_head'), head, 'a column of another head is on the board, too');
+});
+
+onBoard('a batch, a page at a time', async (board) => {
+  await board.click('batch+');
+  assert.equal(await board.get('batch'), 2);
+  await board.settle();
+  const first = (await board.tensor('q')).data;
+  await board.click('batch_item+');
+  assert.equal(await board.get('batch_item'), 1);
+  await board.drag('q', [0, 0, 0], 33, 0);
+  await board.check();
+  await board.click('batch_item-');
+  assert.deepEqual((await board.tensor('q')).data, first);
+});
+
+onBoard('a decoder, step by step', async (board) => {
+  await board.click('step+');
+  await board.click('step+');
+  assert.equal(await board.get('step'), 2);
+  await board.check();
+});
+
+onBoard('every preset is what the equations give', async (board) => {
+  for (const preset of ['additive', 'general', 'cosine', 'alignment', 'local-window', 'longformer', 'bigbird', 'block', 'sparsemax',
+    'grouped-query', 'multi-query', 'sinusoidal', 'rotary', 'alibi', 'mask-after-softmax']) {
+    await board.page.evaluate(([selector, name]) => document.querySelector(selector).setAttribute('preset', name), [board.selector, preset]);
+    await board.settle();
+    assert.equal((await board.call('getState')).preset, preset);
+    await board.check();
+  }
+});
+
 onBoard('numbers of options are typed as well', async (board) => {
   for (const [option, value] of [['softcap', 2.5], ['temperature', 0.7], ['scale', 0.25]]) {
     await board.click(`${option}-value`);

@@ -85,6 +85,7 @@ TEST_CASE("layout: nothing overlaps with two sequences, d_v of its own and the s
         in.mode = mode;
         in.tokens = tokens, in.keyTokens = 15 - tokens, in.heads = in.thumbnails = 5;
         in.headDim = 4, in.valueDim = 6, in.modelDim = 5;
+        in.kvHeads = 5, in.wholeProjections = tokens % 2 == 0;
         in.extras = {{TensorId::w_a, 4, 4}, {TensorId::u_a, 4, 4}, {TensorId::v_a, 1, 4}, {TensorId::x_kv, 15 - tokens, 5},
                      {TensorId::positions, tokens, 5}, {TensorId::biased, tokens, 15 - tokens}};
         checkLayout(in);

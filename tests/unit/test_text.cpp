@@ -420,6 +420,7 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::key_labels, std::string("je vis une scie , oui")},
       {OptionId::hidden_heads, std::vector<int>{1}},
       {OptionId::average_heads, true},
+      {OptionId::whole_projections, true},
       {OptionId::step, 2.0},
       {OptionId::score, std::string("cosine")},
       {OptionId::mask_after_softmax, false},
