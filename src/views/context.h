@@ -76,7 +76,7 @@ struct ViewState {
   bool painting = false;    ///< clicks on scores and weights paint the mask
   bool drawer = false, help = false;
   Derived derived;
-  bool windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
+  bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
   float scroll = 0, fling = 0;
   float sideScroll = 0, sideLimit = 0;  ///< of the side panel
   std::optional<float> sideWanted;      ///< where it is to be scrolled to in the next frame

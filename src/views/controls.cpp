@@ -13,6 +13,7 @@ namespace {
 using document::OptionId;
 
 constexpr std::uint32_t kMaskSlot = 900;  // of the texture
+constexpr float kMaskSize = 48;
 
 /// A choice as the menu shows it.
 struct Entry {
@@ -178,15 +179,12 @@ class SidePanel {
       count(OptionId::key_tokens, "Key tokens");
     }
     headCount();
-    if (c_.state.heads > 1) keyHeads();
     count(OptionId::d_k, "d_k per head");
-    count(OptionId::d_v, "d_v per head");
     if (projected) count(OptionId::model_dim, "Width of X");
     if (projected && c_.state.heads > 1 && w_.toggle("whole_projections", row(22, 7), "W of all heads", c_.state.wholeProjections)) {
       c_.wishes.set(OptionId::whole_projections, !c_.state.wholeProjections);
     }
-    remark(cacheSize());
-    batch();
+    moreSizes();
     choice(OptionId::position, "Positions", kPositions);
     if (w_.button("randomize", row(28, 8), "Random numbers")) {
       c_.wishes.edit(document::Randomize{c_.state.seed * 1664525u + 1013904223u, std::nullopt});
@@ -216,6 +214,17 @@ class SidePanel {
     if (step != 0) c_.wishes.set(OptionId::heads, static_cast<double>(*(here + step)));
   }
 
+  void moreSizes() {
+    const document::Settings& s = c_.state;
+    const bool usual = s.kvHeads == s.heads && s.valueDim == s.headDim && s.batch == 1;
+    fold("more-sizes", "d_v, shared heads …", usual ? "" : "on", c_.view.moreSizesOpen);
+    if (!c_.view.moreSizesOpen) return;
+    count(OptionId::d_v, "  d_v per head");
+    if (s.heads > 1) keyHeads();
+    remark(cacheSize());
+    batch();
+  }
+
   // Steps to the next divisor of the heads.
   void keyHeads() {
     const auto next = [&](int step) {
@@ -225,19 +234,19 @@ class SidePanel {
       return 0;
     };
     const int less = next(-1), more = next(+1);
-    const int step = stepRow("kv_heads", "Key-value heads", std::to_string(c_.state.kvHeads), less > 0, more > 0);
+    const int step = stepRow("kv_heads", "  Key-value heads", std::to_string(c_.state.kvHeads), less > 0, more > 0);
     if (step != 0) c_.wishes.set(OptionId::kv_heads, static_cast<double>(step < 0 ? less : more));
   }
 
   // What a decoder would keep of all tokens.
   std::string cacheSize() const {
     const std::int64_t bytes = attention::cacheBytes(c_.spec, c_.state.keyTokens);
-    return "Key-value cache: " + (bytes < 10240 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KB");
+    return "  Key-value cache: " + (bytes < 10240 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KB");
   }
 
   // Several sequences through the same layer; the board shows one.
   void batch() {
-    count(OptionId::batch, "Batch");
+    count(OptionId::batch, "  Batch");
     if (c_.state.batch == 1) return;
     const int here = c_.state.batchItem, all = c_.state.batch;
     const std::string shown = std::to_string(here + 1) + " of " + std::to_string(all);
@@ -301,18 +310,18 @@ class SidePanel {
   void maskPicture() {
     const attention::Tensor& cells = c_.view.derived.visible;
     const float longer = static_cast<float>(std::max(cells.rows(), cells.cols()));
-    const Box box = row(64, 8);
+    const Box box = row(kMaskSize, 8);
     gfx::Heatmap look;
-    look.cell = 64 / std::max(longer, 1.0f);
+    look.cell = kMaskSize / std::max(longer, 1.0f);
     look.x = box.x, look.y = box.y;
     look.gap = look.cell >= 6 ? 1.0f : 0.0f;
     look.low = -0.1f, look.high = 1.4f;  // so that neither end is as plain as the panel, or as strong as a weight of 1
     look.map = c_.palette.weightMap;
     c_.heatmaps.draw(list_, kMaskSlot, {cells.data(), cells.rows(), cells.cols(), cells.cols(), c_.revision}, look);
-    c_.places["mask-picture"] = {box.x, box.y, 64, 64};
-    textMiddle(list_, c_.fonts.text, box.x + 76, box.y + 22, c_.palette.text,
+    c_.places["mask-picture"] = {box.x, box.y, kMaskSize, kMaskSize};
+    textMiddle(list_, c_.fonts.text, box.x + kMaskSize + 12, box.y + 15, c_.palette.text,
                std::to_string(c_.view.derived.visibleCount) + " of " + std::to_string(cells.size()));
-    textMiddle(list_, c_.fonts.small, box.x + 76, box.y + 42, c_.palette.muted, "scores computed");
+    textMiddle(list_, c_.fonts.small, box.x + kMaskSize + 12, box.y + 34, c_.palette.muted, "scores computed");
   }
 
   void score() {

@@ -70,11 +70,14 @@ class Header {
 
   void presets(float width) {
     w_.menuButton("preset", fromLeft(width), presetTitle());
-    if (!w_.beginMenu("preset")) return;
+    if (!w_.beginMenu("preset", 280)) return;
+    std::string_view about;
     for (const document::Preset& p : document::presets()) {
-      const std::string name = "preset:" + std::string(p.name);
-      if (w_.menuItem(name, p.title, p.name == c_.state.preset, p.about)) c_.wishes.preset = std::string(p.name);
+      const bool chosen = p.name == c_.state.preset;
+      if (w_.menuItem("preset:" + std::string(p.name), p.title, chosen)) c_.wishes.preset = std::string(p.name);
+      if (ImGui::IsItemHovered() || (chosen && about.empty())) about = p.about;
     }
+    w_.menuText(about);
     w_.endMenu();
   }
 

@@ -276,7 +276,8 @@ void Widgets::menuButton(std::string_view name, Box box, std::string_view label)
   ImGui::SetNextWindowPos({box.x, box.bottom() + 4}, ImGuiCond_Appearing);
 }
 
-bool Widgets::beginMenu(std::string_view name) {
+bool Widgets::beginMenu(std::string_view name, float width) {
+  menuWidth_ = width;
   const Palette& p = c_.palette;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {6, 6});
   ImGui::PushStyleVar(ImGuiStyleVar_PopupRounding, 8);
@@ -294,7 +295,7 @@ bool Widgets::beginMenu(std::string_view name) {
 
 bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about) {
   const Palette& p = c_.palette;
-  const float wide = std::max({textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about), 150.0f});
+  const float wide = std::max({textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about), menuWidth_});
   const ImVec2 at0 = ImGui::GetCursorScreenPos();
   const Box box{at0.x, at0.y, std::min(wide + 40, ImGui::GetIO().DisplaySize.x - 32), about.empty() ? 30.0f : 46.0f};
   const bool pressed = hit(name, box);
@@ -310,6 +311,14 @@ bool Widgets::menuItem(std::string_view name, std::string_view label, bool chose
   }
   if (pressed) ImGui::CloseCurrentPopup();
   return pressed;
+}
+
+void Widgets::menuText(std::string_view words) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float width = std::min(menuWidth_ + 40, ImGui::GetIO().DisplaySize.x - 32);
+  list_->AddLine({from.x + 4, from.y + 5}, {from.x + width - 4, from.y + 5}, c_.palette.border);
+  list_->AddText(c_.fonts.small, sizeOf(c_.fonts.small), {from.x + 10, from.y + 11}, c_.palette.muted, words.data(), end(words), width - 20);
+  ImGui::Dummy({width, 44});
 }
 
 void Widgets::endMenu() {

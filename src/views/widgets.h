@@ -42,8 +42,10 @@ class Widgets {
   bool icon(std::string_view name, Box box, Icon icon, bool enabled = true, bool active = false);
   /// A button that opens a menu; `menu` in beginMenu() is the same name.
   void menuButton(std::string_view name, Box box, std::string_view label);
-  bool beginMenu(std::string_view name);
+  bool beginMenu(std::string_view name, float width = 150);
   bool menuItem(std::string_view name, std::string_view label, bool chosen = false, std::string_view about = {});
+  /// Two lines under the entries of a menu.
+  void menuText(std::string_view words);
   void endMenu();
   /// A value on a track between 0 and 1; true while it is moved.
   bool slider(std::string_view name, Box box, float& position);
@@ -58,6 +60,7 @@ class Widgets {
   bool hit(std::string_view name, Box box, bool enabled = true);
   Context& c_;
   ImDrawList* list_;
+  float menuWidth_ = 0;
 };
 
 }  // namespace views

@@ -119,6 +119,8 @@ onBoard('cross-attention: its own sentence, its own count of tokens', async (boa
 });
 
 onBoard('shared keys and values, and a width of the values of their own', async (board) => {
+  await board.click('more-sizes');
+  await board.settle();
   await board.click('kv_heads-');
   assert.equal(await board.get('kv_heads'), 1);
   await board.check();
@@ -153,6 +155,8 @@ onBoard('projections of one head, or of all as one matrix', async (board) => {
 });
 
 onBoard('a batch, a page at a time', async (board) => {
+  await board.click('more-sizes');
+  await board.settle();
   await board.click('batch+');
   assert.equal(await board.get('batch'), 2);
   await board.settle();

@@ -181,8 +181,12 @@ export class Board {
     const {options, mask, tensors} = await this.page.evaluate(([selector, names, optionNames]) => {
       const element = document.querySelector(selector);
       const found = (name) => {
-        const tensor = element.getTensor(name);
-        return tensor && {data: Array.from(tensor.data), shape: tensor.shape};
+        try {
+          const tensor = element.getTensor(name);
+          return {data: Array.from(tensor.data), shape: tensor.shape};
+        } catch {
+          return null;  // not of this layer
+        }
       };
       return {options: optionNames.map((name) => [name, element.get(name)]), mask: element.getState().mask,
         tensors: names.map((name) => [name, found(name)])};
