@@ -27,7 +27,10 @@ constexpr int kKeysOfHead = 32;   // more than one key in 32
 constexpr int kRowsByProduct = 64;  // changed rows of concat that are multiplied one by one
 constexpr int kValuesAtOnce = 8;  // rows of V that are added one by one; more are summed anew
 
+constexpr int kTokensAtOnce = 16;  // more than one token in 16
+
 bool isOption(What what) { return what == What::causal || what == What::scale || what == What::temperature; }
+bool isOfTokens(What what) { return what == What::tokensInserted || what == What::tokensRemoved; }
 
 int columns(const Tensor* tensor) { return tensor ? tensor->cols() : 0; }
 
@@ -74,15 +77,15 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   if (changes.empty()) return;
   const bool canUpdate = (hasUpdates(spec, inputs) && hasUpdates(spec_, inputs_)) ||
                          std::all_of(changes.begin(), changes.end(), isOutputWeights);
-  const bool sameLayer = canUpdate && sameShapes(spec, spec_) && columns(inputs.x) == modelDim_ &&
-                         columns(inputs.wO) == outputDim_;
+  const bool sameWidths = columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;
   previous_ = spec_, spec_ = spec, inputs_ = inputs;
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
   // Options reach everything after the scores; together with other changes one recomputation serves them all.
   const bool mixed = changes.size() > 1 &&
                      std::any_of(changes.begin(), changes.end(), [](const Change& c) { return isOption(c.what); });
-  const bool known = sameLayer && !mixed &&
-                     std::all_of(changes.begin(), changes.end(), [this](const Change& c) { return fits(c); });
+  const auto rest = changes.subspan(isOfTokens(changes.front().what) ? 1 : 0);
+  const bool known = canUpdate && sameWidths && follows(changes.front()) && !mixed &&
+                     std::all_of(rest.begin(), rest.end(), [this](const Change& c) { return fits(c); });
   if (known) {
     for (const Change& change : changes) applyOne(change);
     finish();
@@ -95,10 +98,28 @@ void Engine::recompute() {
   forward(spec_, inputs_, trace_, scratch_);
   sums_.resize(static_cast<std::size_t>(spec_.heads));
   for (RunningSums& sums : sums_) sums.reset(spec_.queryCount, spec_.valueDim);
+  fitBuffers();
+}
+
+void Engine::fitBuffers() {
   const std::size_t queries = static_cast<std::size_t>(spec_.queryCount);
   mark_.assign(queries, untouched), changed_.assign(queries, 0);
   exponents_.resize(queries), deltas_.resize(queries);
   column_.resize(std::max(queries, static_cast<std::size_t>(spec_.keyCount)));
+  ones_.resize(static_cast<std::size_t>(spec_.keyCount), 1.0f);
+}
+
+/// Are the shapes those of the last call after the first change? Tokens may change them.
+bool Engine::follows(const Change& first) const {
+  if (!isOfTokens(first.what)) return sameShapes(spec_, previous_);
+  const bool isInserted = first.what == What::tokensInserted;
+  const int shorter = std::min(previous_.queryCount, previous_.keyCount);
+  if (first.rows < 1 || first.row < 0 || first.row > shorter - (isInserted ? 0 : first.rows)) return false;
+  if (first.rows > 1 && first.rows > shorter / kTokensAtOnce) return false;
+  Spec expected = previous_;
+  expected.queryCount += isInserted ? first.rows : -first.rows;
+  expected.keyCount += isInserted ? first.rows : -first.rows;
+  return sameShapes(spec_, expected);
 }
 
 /// Can the change be applied to the trace as it is? What lies outside of its tensor is not this layer's.
@@ -116,6 +137,8 @@ bool Engine::fits(const Change& change) const {
 
 void Engine::applyOne(const Change& change) {
   if (isOption(change.what)) return changeAll(change);
+  if (change.what == What::tokensInserted) return insertTokens({change.row, change.rows});
+  if (change.what == What::tokensRemoved) return removeTokens({change.row, change.rows});
   if (change.rows == 0 || change.cols == 0) return;
   if (change.what == What::cells) return applyCells(change);
   changeMask({change.row, change.row + change.rows}, {change.col, change.col + change.cols});
@@ -266,9 +289,7 @@ void Engine::changeValues(int kvHead, Span keys, Span cols) {
     } else if (cols.size() == 1) {
       redoColumn(h, cols.begin);
     } else {
-      forwardHeadOutput(spec_, h, trace_, scratch_);
-      sums_[static_cast<std::size_t>(h)].forgetAll();
-      writeRows(h, {0, spec_.queryCount});
+      redoHeadOutput(h);
     }
   }
 }
@@ -298,6 +319,13 @@ void Engine::redoColumn(int head, int col) {
   int gathered = -1;
   for (int i = 0; i < spec_.queryCount; ++i) gathered = takeSums(head, i, {col, col + 1}, gathered);
   writeTouchedRows(head, {col, col + 1}, false);
+}
+
+/// All outputs of a head from its weights.
+void Engine::redoHeadOutput(int head) {
+  forwardHeadOutput(spec_, head, trace_, scratch_);
+  sums_[static_cast<std::size_t>(head)].forgetAll();
+  writeRows(head, {0, spec_.queryCount});
 }
 
 /// Outputs of the touched queries, some columns of them, from their sums; sums that are not known are taken first. With
@@ -330,10 +358,17 @@ void Engine::writeTouchedRows(int head, Span cols, bool newTotals) {
   }
 }
 
+/// The sum of a row of exponentials, taken anew: their product with ones.
+float Engine::sumOfRow(int head, int query) const {
+  float sum = 0.0f;
+  kernels::dots(kernels::best(), ones_.data(), trace_.exponentials.row(head, query), 0, 1, spec_.keyCount, &sum, 1);
+  return sum;
+}
+
 void Engine::normaliseRow(int head, int query, double total) {
   const KeyRange visible = visibleKeys(spec_, query);
   trace_.rowSum.at(head, query, 0) = static_cast<float>(total);
-  kernels::scale(kernels::best(), static_cast<float>(1.0 / total), trace_.exponentials.row(head, query) + visible.begin,
+  kernels::scale(kernels::best(), total > 0.0 ? static_cast<float>(1.0 / total) : 0.0f, trace_.exponentials.row(head, query) + visible.begin,
                  visible.end - visible.begin, trace_.weights.row(head, query) + visible.begin);
 }
 
@@ -361,6 +396,127 @@ int Engine::takeSums(int head, int query, Span cols, int gathered) {
   return col;
 }
 
+// -------------------------------------------------------------------------------------------------------------- tokens
+
+// What the other tokens have between themselves moves aside; the weights, whose sums are new nearly everywhere, are made
+// again from the exponentials.
+
+void Engine::insertTokens(Gap gap) {
+  for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat,
+                    &trace_.output}) {
+    openGap(*t, gap, {});
+  }
+  for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials}) openGap(*t, gap, gap);
+  trace_.weights.reshape(spec_.heads, spec_.queryCount, spec_.keyCount);
+  fitBuffers();
+  const Span fresh{gap.at, gap.at + gap.count};
+  for (int g = 0; g < spec_.kvHeads; ++g) {
+    makeKeys(inputs_, g, fresh, {0, spec_.headDim}, trace_);
+    makeValues(inputs_, g, fresh, {0, spec_.valueDim}, trace_);
+  }
+  for (int h = 0; h < spec_.heads; ++h) {
+    makeQueries(inputs_, h, fresh, {0, spec_.headDim}, trace_);
+    insertKeysOf(h, gap);
+  }
+}
+
+void Engine::insertKeysOf(int head, Gap gap) {
+  const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount}, fresh{gap.at, gap.at + gap.count};
+  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.moveQueries({gap.at, 0, gap.count});
+  const bool summing = sums.knowsMost();
+  std::fill(mark_.begin(), mark_.end(), untouched);
+  std::fill_n(mark_.begin() + gap.at, gap.count, moved);
+  makeRaw(spec_, head, fresh, keys, trace_);
+  makeScores(spec_, head, fresh, keys, trace_);
+  makeMasked(spec_, inputs_.painted, head, fresh, keys, trace_);
+  for (int j = fresh.begin; j < fresh.end; ++j) {
+    makeRaw(spec_, head, queries, {j, j + 1}, trace_);
+    makeScores(spec_, head, queries, {j, j + 1}, trace_);
+    makeMasked(spec_, inputs_.painted, head, queries, {j, j + 1}, trace_);
+    if (changeExponentials(head, j) > 0 && summing) sums.addKey(deltas_.data(), trace_.v.row(kvHeadOf(spec_, head), j));
+  }
+  for (int i = 0; i < previous_.queryCount; ++i) {
+    const int now = i < gap.at ? i : i + gap.count;
+    if (!seesTheSame(gap, visibleKeys(spec_, now), visibleKeys(previous_, i))) changeSight(head, now);
+  }
+  finishTokens(head, summing);
+}
+
+void Engine::removeTokens(Gap gap) {
+  // What the removed keys gave to the rows that stay is read before it goes.
+  const std::size_t queries = static_cast<std::size_t>(spec_.queryCount);
+  std::vector<float> exponentials, values;
+  for (int h = 0; h < spec_.heads; ++h) {
+    for (int j = gap.at; j < gap.at + gap.count; ++j) {
+      for (int i = 0; i < spec_.queryCount; ++i) {
+        exponentials.push_back(trace_.exponentials.at(h, i < gap.at ? i : i + gap.count, j));
+      }
+    }
+  }
+  for (int g = 0; g < spec_.kvHeads; ++g) {
+    values.insert(values.end(), trace_.v.row(g, gap.at), trace_.v.row(g, gap.at) + gap.count * spec_.valueDim);
+  }
+  for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat,
+                    &trace_.output}) {
+    closeGap(*t, gap, {});
+  }
+  for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials}) closeGap(*t, gap, gap);
+  trace_.weights.reshape(spec_.heads, spec_.queryCount, spec_.keyCount);
+  fitBuffers();
+  const std::size_t count = static_cast<std::size_t>(gap.count);
+  for (int h = 0; h < spec_.heads; ++h) {
+    removeKeysOf(h, gap, exponentials.data() + static_cast<std::size_t>(h) * count * queries,
+                 values.data() + static_cast<std::size_t>(kvHeadOf(spec_, h)) * count * static_cast<std::size_t>(spec_.valueDim));
+  }
+}
+
+/// `exponentials` of the removed keys, a row of queries each, and their rows of V.
+void Engine::removeKeysOf(int head, Gap gap, const float* exponentials, const float* values) {
+  RunningSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.moveQueries({gap.at, gap.count, 0});
+  const bool summing = sums.knowsMost();
+  std::fill(mark_.begin(), mark_.end(), untouched);
+  for (int j = 0; j < gap.count; ++j, exponentials += spec_.queryCount, values += spec_.valueDim) {
+    for (int i = 0; i < spec_.queryCount; ++i) {
+      std::uint8_t& mark = mark_[static_cast<std::size_t>(i)];
+      deltas_[static_cast<std::size_t>(i)] = -double{exponentials[i]};
+      // An exponential of 1 was the maximum, or as good as: another key is now.
+      if (exponentials[i] == 1.0f) mark = moved;
+      if (exponentials[i] > 0.0f && mark == untouched) mark = touched;
+    }
+    if (summing) sums.addKey(deltas_.data(), values);
+  }
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const int before = i < gap.at ? i : i + gap.count;
+    if (!seesTheSame(gap, visibleKeys(previous_, before), visibleKeys(spec_, i))) changeSight(head, i);
+  }
+  finishTokens(head, summing);
+}
+
+/// A query that now sees other keys than before, beside those that came or went: the offset and the windows count places.
+void Engine::changeSight(int head, int query) {
+  makeMasked(spec_, inputs_.painted, head, {query, query + 1}, {0, spec_.keyCount}, trace_);
+  mark_[static_cast<std::size_t>(query)] = moved;
+}
+
+/// Weights and outputs after the exponentials of some keys came or went. `summing`: so did the sums.
+void Engine::finishTokens(int head, bool summing) {
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const std::uint8_t mark = mark_[static_cast<std::size_t>(i)];
+    if (mark == moved) continue;
+    const KeyRange visible = visibleKeys(spec_, i);
+    float* weights = trace_.weights.row(head, i);
+    std::fill(weights, weights + visible.begin, 0.0f);
+    std::fill(weights + visible.end, weights + spec_.keyCount, 0.0f);
+    if (mark == untouched) normaliseRow(head, i, double{trace_.rowSum.at(head, i, 0)});
+    if (mark == touched && !summing) normaliseRow(head, i, double{sumOfRow(head, i)});
+  }
+  redoMovedRows(head);
+  if (summing) return writeTouchedRows(head, {0, spec_.valueDim}, true);
+  redoHeadOutput(head);
+}
+
 // ---------------------------------------------------------------------------------------------------- mask and options
 
 void Engine::changeMask(Span queries, Span keys) {
@@ -374,7 +530,7 @@ void Engine::changeMask(Span queries, Span keys) {
 
 /// Options reach every row, but never back to the raw scores.
 void Engine::changeAll(const Change& change) {
-  const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount};
+  const Span keys{0, spec_.keyCount};
   for (int h = 0; h < spec_.heads; ++h) {
     for (int i = 0; i < spec_.queryCount; ++i) {  // row by row, while it is in the cache
       const Span row{i, i + 1};
@@ -391,9 +547,7 @@ void Engine::changeAll(const Change& change) {
       }
       makeWeights(spec_, h, row, trace_);
     }
-    forwardHeadOutput(spec_, h, trace_, scratch_);
-    sums_[static_cast<std::size_t>(h)].forgetAll();
-    writeRows(h, queries);
+    redoHeadOutput(h);
   }
 }
 

@@ -8,7 +8,8 @@
 //   painted cells   weights and outputs of their rows                            H·Lk·d_v a row
 //   mask, scale, temperature   everything after the raw scores                   H·Lq·Lk·d_v
 //   X, W            the rows or columns of Q, K, V that they make, then as above
-//   tokens          everything: one token more changes every row, and moving the matrices costs as much as making them
+//   a token         its row and column as above; the rest of the matrices moves aside             H·Lq·Lk, d_v times where
+//                                                                                                 no running sums are held
 //
 // No drift: scores, maxima and exponentials are never updated, only made anew from their own inputs. The two sums that are
 // updated are held in double with a bound of their own rounding, and taken anew before it can be seen (sums.h). So the
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "attention/forward.h"
+#include "attention/gap.h"
 #include "attention/sums.h"
 #include "attention/trace.h"
 
@@ -33,8 +35,8 @@ struct Change {
     causal,          ///< spec.causal, causalOffset or the window
     scale,           ///< spec.score or spec.scale
     temperature,     ///< spec.temperature
-    tokensInserted,  ///< `rows` tokens before `row`, in queries and keys alike
-    tokensRemoved,   ///< `rows` tokens from `row` on
+    tokensInserted,  ///< `rows` tokens before `row`, in queries and keys alike; painted cells of the others move along
+    tokensRemoved,   ///< `rows` tokens from `row` on, likewise
   };
   What what = What::everything;
   TensorId tensor = TensorId::q;
@@ -47,8 +49,9 @@ struct Change {
 /// a K or V of a head has been edited, and the kernels' scratch.
 class Engine {
  public:
-  /// `inputs` are those after the change, and have passed validate(). Reads only what the changes reach. Shapes that
-  /// are not those of the last call, or changes that lie outside of them, recompute everything.
+  /// `inputs` are those after the changes, and have passed validate(). Reads only what the changes reach. A change of
+  /// tokens comes first, and the places of the others are those after it. Shapes that do not follow from those of the
+  /// last call, or changes that lie outside of them, recompute everything.
   void apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes);
   void apply(const Spec& spec, const Inputs& inputs, const Change& change) { apply(spec, inputs, {&change, 1}); }
   const Trace& trace() const { return trace_; }
@@ -56,6 +59,8 @@ class Engine {
 
  private:
   void recompute();
+  void fitBuffers();
+  bool follows(const Change& first) const;
   bool fits(const Change& change) const;
   void applyOne(const Change& change);
   void applyCells(const Change& change);
@@ -67,6 +72,13 @@ class Engine {
   void changeMask(Span queries, Span keys);
   void changeAll(const Change& change);
 
+  void insertTokens(Gap gap);
+  void insertKeysOf(int head, Gap gap);
+  void removeTokens(Gap gap);
+  void removeKeysOf(int head, Gap gap, const float* exponentials, const float* values);
+  void changeSight(int head, int query);
+  void finishTokens(int head, bool summing);
+
   void redoGroup(int kvHead);
   void redoRow(int head, int query);
   void changeKeysOf(int head, Span keys);
@@ -74,7 +86,9 @@ class Engine {
   void redoMovedRows(int head);
   void changeValuesOf(int head, Span keys, Span cols, const float* before);
   void redoColumn(int head, int col);
+  void redoHeadOutput(int head);
   void writeTouchedRows(int head, Span cols, bool newTotals);
+  float sumOfRow(int head, int query) const;
   void normaliseRow(int head, int query, double total);
   void writeRow(int head, int query, Span cols, const float* values);
   int takeSums(int head, int query, Span cols, int gathered);
@@ -91,7 +105,7 @@ class Engine {
   std::vector<RunningSums> sums_;      // one a head
   std::vector<std::uint8_t> mark_;     // one a query: see Mark in engine.cpp
   std::vector<std::uint8_t> changed_;  // one a query: concat has changed, output has not yet
-  std::vector<float> column_, exponents_, outputs_;
+  std::vector<float> column_, exponents_, outputs_, ones_;
   std::vector<double> deltas_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace attention {
 namespace {
@@ -10,8 +11,13 @@ namespace {
 constexpr float kUnknown = std::numeric_limits<float>::infinity();
 constexpr double kRounding = 0x1p-53;
 
+/// From column to column: never a power of two, and with room for the last block.
+int strideOf(int queries) { return (queries + 15) / 16 * 16 + 8; }
+
 constexpr int kColsAtOnce = 32;
 constexpr int kKeysAtOnce = 32;  // keys that are summed by themselves first, so that fewer roundings meet in one sum
+
+constexpr int kUnknownShare = 16;  // taking a row anew costs this many times what a matrix product spends on it (measured)
 
 /// A sum over `count` keys taken anew is off by at most this, of the sum of the magnitudes: it is drift like any other
 /// as soon as the largest of them is taken out again.
@@ -20,11 +26,30 @@ double roundingOfSum(int count) { return kRounding * static_cast<double>(kKeysAt
 /// The drift after an addition, rounded up so that a float can carry it.
 float grown(float drift, double by) { return drift + static_cast<float>(by * (1.0 + 0x1p-20)); }
 
+/// The sum of the exponentials of a row.
+double totalOf(const float* exponentials, int keys) {
+  double total = 0.0;
+  for (int begin = 0; begin < keys; begin += kKeysAtOnce) {
+    double parts[4] = {};  // four sums at once: one would wait for itself
+    for (int j = begin; j < std::min(begin + kKeysAtOnce, keys); ++j) parts[j % 4] += double{exponentials[j]};
+    total += (parts[0] + parts[1]) + (parts[2] + parts[3]);
+  }
+  return total;
+}
+
+/// A row of `count` numbers, one a query, to where its queries move; `fresh` for the new ones.
+template <class T>
+void moveRow(RunningSums::Move move, const T* from, int count, T fresh, T* to) {
+  std::copy(from, from + move.at, to);
+  std::fill_n(to + move.at, move.inserted, fresh);
+  std::copy(from + move.at + move.removed, from + count, to + move.at + move.inserted);
+}
+
 }  // namespace
 
 void RunningSums::reset(int queries, int dim) {
   const bool sameShape = queries == queries_ && dim == dim_;
-  queries_ = queries, dim_ = dim, stride_ = (queries + 15) / 16 * 16 + 8;
+  queries_ = queries, dim_ = dim, stride_ = strideOf(queries);
   if (sameShape) return forgetAll();
   total_.clear(), weighted_.clear(), totalDrift_.clear(), drift_.clear();
 }
@@ -34,6 +59,28 @@ void RunningSums::prepare() {
   const std::size_t rows = at(queries_), all = at(0, dim_);
   total_.assign(rows, 0.0), weighted_.assign(all, 0.0);
   totalDrift_.assign(rows, kUnknown), drift_.assign(all, kUnknown);
+}
+
+void RunningSums::moveQueries(Move move) {
+  const int count = queries_ - move.removed + move.inserted;
+  RunningSums next;
+  next.reset(count, dim_);
+  if (!total_.empty()) {
+    next.prepare();
+    moveRow(move, total_.data(), queries_, 0.0, next.total_.data());
+    moveRow(move, totalDrift_.data(), queries_, kUnknown, next.totalDrift_.data());
+    for (int c = 0; c < dim_; ++c) {
+      moveRow(move, weighted_.data() + at(0, c), queries_, 0.0, next.weighted_.data() + next.at(0, c));
+      moveRow(move, drift_.data() + at(0, c), queries_, kUnknown, next.drift_.data() + next.at(0, c));
+    }
+  }
+  *this = std::move(next);
+}
+
+bool RunningSums::knowsMost() const {
+  int known = 0;
+  for (int i = 0; i < queries_ && !total_.empty(); ++i) known += knowsTotal(i);
+  return known >= queries_ - queries_ / kUnknownShare;
 }
 
 void RunningSums::forgetAll() {
@@ -104,12 +151,7 @@ void RunningSums::quotients(int first, int count, const double* totals, int firs
 }
 
 void RunningSums::takeRow(int query, const float* exponentials, const float* values, int keys) {
-  double total = 0.0;
-  for (int begin = 0; begin < keys; begin += kKeysAtOnce) {
-    double part = 0.0;
-    for (int j = begin; j < std::min(begin + kKeysAtOnce, keys); ++j) part += double{exponentials[j]};
-    total += part;
-  }
+  const double total = totalOf(exponentials, keys);
   total_[at(query)] = total;
   totalDrift_[at(query)] = grown(0.0f, roundingOfSum(keys) * total);
   for (int first = 0; first < dim_; first += kColsAtOnce) {

@@ -25,6 +25,13 @@ class RunningSums {
   /// Forgets what concerns one query, or all of them: to be called when their exponentials change otherwise than by add….
   void forget(int query);
   void forgetAll();
+  /// Queries taken out from `at` on, and others, of which nothing is known, put in there. The rest keep their sums.
+  struct Move {
+    int at = 0, removed = 0, inserted = 0;
+  };
+  void moveQueries(Move move);
+  /// Are nearly all sums known, so that adding to them costs less than taking all anew?
+  bool knowsMost() const;
   /// Takes the memory. To be called before anything below.
   void prepare();
 

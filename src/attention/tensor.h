@@ -40,7 +40,7 @@ class Tensor {
   bool sameShape(const Tensor& other) const {
     return heads_ == other.heads_ && rows_ == other.rows_ && cols_ == other.cols_;
   }
-  /// Gives the block a new shape; the numbers are unspecified unless the shape is the same as before.
+  /// Gives the block a new shape. The numbers stay where they lie in memory, as many as there is room for; new ones are 0.
   void reshape(int heads, int rows, int cols) {
     heads_ = heads, rows_ = rows, cols_ = cols;
     values_.resize(count(heads, rows, cols));

@@ -106,6 +106,30 @@ Change paintCell(Board& b, int round) {
   return change;
 }
 
+/// One token fewer, or one more, somewhere in the middle.
+Change moveToken(Board& b, int round, bool insert) {
+  const int at = round * 37 % b.spec.queryCount, delta = insert ? 1 : -1;
+  b.spec.queryCount += delta, b.spec.keyCount += delta;
+  b.painted.rows = b.painted.cols = b.spec.keyCount;
+  b.painted.blocked.resize(static_cast<std::size_t>(b.spec.queryCount) * static_cast<std::size_t>(b.spec.keyCount));
+  for (Tensor* t : {&b.q, &b.k, &b.v}) {
+    if (!insert) closeGap(*t, {at, 1}, {});
+    if (insert) openGap(*t, {at, 1}, {});
+    for (int h = 0; insert && h < t->heads(); ++h) {
+      for (int c = 0; c < t->cols(); ++c) t->at(h, at, c) = b.random.normal();
+    }
+  }
+  Change change = option(insert ? Change::What::tokensInserted : Change::What::tokensRemoved);
+  change.row = at, change.rows = 1;
+  return change;
+}
+
+/// The same, with the opposite done before it, so that the size stays.
+Change moveTokenBack(Board& b, int round, bool insert) {
+  b.apply(moveToken(b, round, !insert));
+  return moveToken(b, round, insert);
+}
+
 std::vector<Edit> edits(const Spec& s) {
   const int dim = s.headDim, valueDim = s.valueDim;
   return {
@@ -116,6 +140,8 @@ std::vector<Edit> edits(const Spec& s) {
       {"row of V", 0, [=](Board& b, int i) { return touch(b, TensorId::v, b.v, i, 1, valueDim); }},
       {"row of K", 0, [=](Board& b, int i) { return touch(b, TensorId::k, b.k, i, 1, dim); }},
       {"painted cell", 0, paintCell},
+      {"token inserted", 0, [](Board& b, int i) { return moveTokenBack(b, i, true); }},
+      {"token removed", 0, [](Board& b, int i) { return moveTokenBack(b, i, false); }},
       {"causal flip", 1.5, [](Board& b, int) {
          b.spec.causal = !b.spec.causal;
          return option(Change::What::causal);

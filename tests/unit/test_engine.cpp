@@ -31,14 +31,15 @@ float anyNumber(Random& random, bool wild) {
 /// A layer, its engine, and edits of every kind made to both.
 class Editing {
  public:
-  Editing(Layer layer, std::uint64_t seed) : layer_(std::move(layer)), random_(seed) {
+  Editing(Layer layer, std::uint64_t seed)
+      : layer_(std::move(layer)), random_(seed), most_(2 * std::min(layer_.spec.queryCount, layer_.spec.keyCount)) {
     layer_.paintNothing();
     apply({Change{}});
   }
 
   void edit() {
     if (!restore_.empty() && random_.chance(0.1)) return restoreAll();
-    std::vector<Change> changes{one()};
+    std::vector<Change> changes{random_.chance(0.06) ? tokens() : one()};
     while (random_.chance(0.1)) changes.push_back(one());
     apply(changes);
   }
@@ -75,8 +76,7 @@ class Editing {
     if (kind < 86) return paint();
     if (kind < 90) return option(What::causal);
     if (kind < 93) return option(What::scale);
-    if (kind < 96) return option(What::temperature);
-    return tokens();
+    return option(What::temperature);
   }
 
   Change cells() {
@@ -132,26 +132,45 @@ class Editing {
     return change;
   }
 
-  /// One token more or less, at its end or by copying: the engine is only told that there is.
+  /// Some tokens more or fewer, in queries and keys alike; the painted cells of the others move along.
   Change tokens() {
-    const int before = layer_.spec.queryCount;
-    const bool insert = before < 4 || (before < 12 && random_.chance(0.5));
-    const int after = before + (insert ? 1 : -1);
-    layer_.spec.queryCount = after;
-    layer_.spec.keyCount += after - before;
+    Spec& spec = layer_.spec;
+    const int shorter = std::min(spec.queryCount, spec.keyCount), count = random_.chance(0.8) ? 1 : 2;
+    const bool insert = shorter < 4 || (shorter < most_ && random_.chance(0.5));
+    const int at = random_.below(insert ? shorter + 1 : shorter - count + 1), delta = insert ? count : -count;
+    const auto before = [&](int place) { return place < at ? place : insert && place < at + count ? -1 : place - delta; };
+    spec.queryCount += delta, spec.keyCount += delta;
     for (Tensor* t : {&layer_.x, &layer_.q, &layer_.k, &layer_.v}) {
       if (t->empty()) continue;
-      Tensor next(t->heads(), t->rows() + after - before, t->cols());
+      Tensor next(t->heads(), t->rows() + delta, t->cols());
       for (int h = 0; h < t->heads(); ++h) {
-        for (int r = 0; r < next.rows(); ++r) std::copy_n(t->row(h, r % t->rows()), t->cols(), next.row(h, r));
+        for (int r = 0; r < next.rows(); ++r) {
+          for (int c = 0; c < t->cols(); ++c) next.at(h, r, c) = before(r) < 0 ? anyNumber(random_, false) : t->at(h, before(r), c);
+        }
       }
       *t = next;
     }
+    const PaintedMask painted = layer_.painted;
     layer_.paintNothing();
+    for (int r = 0; r < spec.queryCount; ++r) {
+      for (int c = 0; c < spec.keyCount; ++c) {
+        layer_.paint(r, c) = before(r) < 0 || before(c) < 0 ? random_.chance(0.2) : painted.isBlocked(before(r), before(c));
+      }
+    }
+    std::erase_if(restore_, [&](Restore& cell) {
+      if (!isOfTokens(cell.id)) return false;
+      const bool isGone = !insert && cell.row >= at && cell.row < at + count;
+      if (cell.row >= at) cell.row += delta;
+      return isGone;
+    });
     Change change;
     change.what = insert ? What::tokensInserted : What::tokensRemoved;
-    change.row = after - 1, change.rows = 1;
+    change.row = at, change.rows = count;
     return change;
+  }
+
+  static bool isOfTokens(TensorId id) {
+    return id == TensorId::x || id == TensorId::q || id == TensorId::k || id == TensorId::v;
   }
 
   struct Restore {
@@ -162,6 +181,7 @@ class Editing {
 
   Layer layer_;
   Random random_;
+  int most_;  // tokens
   Engine engine_;
   std::vector<Restore> restore_;
 };
@@ -210,6 +230,64 @@ TEST_CASE("engine: 22,000 random edits of a projected layer without W_O") {
 TEST_CASE("engine: 3,000 random edits where blocks of keys are updated, not made anew") {
   Random random(5);
   property(Editing(test::direct(test::shape(2, 2, 33, 130, 5, 6), random), 15), 3'000, 25);
+}
+
+// One token at a time is applied to the trace as it is; that it is not recomputed shows in the bits of what only moved.
+TEST_CASE("engine: a token inserted or removed moves the others' numbers, whatever the mask") {
+  Random random(10);
+  for (int variant = 0; variant < 4; ++variant) {
+    CAPTURE(variant);
+    Layer layer = test::direct(test::shape(2, 1, 20, 20, 3, 5), random);
+    layer.spec.causal = variant == 1 || variant == 3;
+    layer.spec.causalOffset = variant == 3 ? 2 : 0;
+    layer.spec.windowLeft = variant == 2 ? 3 : -1, layer.spec.windowRight = variant == 2 ? 1 : -1;
+    Engine engine;
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    for (int keysKnown = 0; keysKnown < 2; ++keysKnown) {
+      const float before = engine.trace().raw.at(1, 18, 17);
+      const auto insert = [&](Tensor& t) {
+        openGap(t, {7, 1}, {});
+        for (int h = 0; h < t.heads(); ++h)
+          for (int c = 0; c < t.cols(); ++c) t.at(h, 7, c) = random.normal();
+      };
+      for (Tensor* t : {&layer.q, &layer.k, &layer.v}) insert(*t);
+      layer.spec.queryCount = layer.spec.keyCount = 21;
+      Change change;
+      change.what = What::tokensInserted, change.row = 7, change.rows = 1;
+      engine.apply(layer.spec, layer.inputs(), change);
+      CHECK(test::difference(layer, engine.trace(), reference(layer.spec, layer.inputs())) == "");
+      CHECK(engine.trace().raw.at(1, 19, 18) == before);
+      for (Tensor* t : {&layer.q, &layer.k, &layer.v}) closeGap(*t, {12, 1}, {});
+      layer.spec.queryCount = layer.spec.keyCount = 20;
+      change.what = What::tokensRemoved, change.row = 12;
+      engine.apply(layer.spec, layer.inputs(), change);
+      CHECK(test::difference(layer, engine.trace(), reference(layer.spec, layer.inputs())) == "");
+      CHECK(engine.trace().raw.at(1, 18, 17) == before);
+      layer.k.at(0, 3, 1) += 1.0f;  // takes the running sums, which the second round moves
+      engine.apply(layer.spec, layer.inputs(), Change{What::cells, TensorId::k, 0, 3, 1, 1, 1});
+    }
+  }
+}
+
+TEST_CASE("gap: rows and columns, at the ends and between") {
+  for (const Gap rows : {Gap{0, 2}, Gap{2, 1}, Gap{4, 3}, Gap{}}) {
+    for (const Gap cols : {Gap{0, 1}, Gap{3, 2}, Gap{5, 1}, Gap{}}) {
+      Tensor tensor(2, 4, 5);
+      for (std::size_t i = 0; i < tensor.size(); ++i) tensor.data()[i] = static_cast<float>(i + 1);
+      const Tensor before = tensor;
+      openGap(tensor, rows, cols);
+      REQUIRE((tensor.rows() == 4 + rows.count && tensor.cols() == 5 + cols.count));
+      const auto inside = [](Gap gap, int place) { return place >= gap.at && place < gap.at + gap.count; };
+      for (int r = 0; r < tensor.rows(); ++r) {
+        for (int c = 0; c < tensor.cols(); ++c) {
+          const bool isNew = inside(rows, r) || inside(cols, c);
+          CHECK(tensor.at(1, r, c) == (isNew ? 0.0f : before.at(1, withoutGap(rows, r), withoutGap(cols, c))));
+        }
+      }
+      closeGap(tensor, rows, cols);
+      CHECK(tensor == before);
+    }
+  }
 }
 
 TEST_CASE("engine: 20,000 edits of one cell do not drift") {
