@@ -213,10 +213,19 @@ Keys visibleKeys(const Plan& plan, int row) {
   return {static_cast<int>(std::clamp<std::int64_t>(begin, 0, length)), static_cast<int>(std::clamp<std::int64_t>(end, 0, length))};
 }
 
-bool fits(const Plan& plan, float queryMagnitude, float keyMagnitude, float valueMagnitude) {
-  const double product = static_cast<double>(queryMagnitude) * static_cast<double>(keyMagnitude) * plan.call.headDim;
-  return product * plan.margin < 1e37 && static_cast<double>(queryMagnitude) * plan.margin < 1e37 &&
-         static_cast<double>(valueMagnitude) * plan.keyEnd < 1e37;
+bool fits(const Plan& plan, const Magnitudes& most) {
+  return std::sqrt(most.querySquare * most.keySquare) * plan.margin < 1e37 && std::sqrt(most.querySquare) * plan.margin < 1e37 &&
+         static_cast<double>(most.value) * plan.keyEnd < 1e37;
+}
+
+bool isBounded(const Plan& plan, const Magnitudes& most) {
+  constexpr double kMostScore = 32.0;  // unit-normal Q and K of 64 dimensions come to 20
+  const Forward& f = plan.call;
+  if (!plan.plain || f.exponentials || f.rowSum) return false;
+  const double score = std::sqrt(most.querySquare * most.keySquare) * std::abs(static_cast<double>(plan.queryFactor));
+  // Squares beyond this may belong to others that underflowed; values beyond it leave the range of a float, times 2^score.
+  return score < kMostScore && most.querySquare < 1e30 && most.keySquare < 1e30 &&
+         (most.value == 0.0f || (most.value > 1e-15f && most.value < 1e15f));
 }
 
 void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, double* row) {

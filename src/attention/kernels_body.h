@@ -39,12 +39,16 @@ KERNEL_INLINE float magnitude(float x) { return x < 0 ? -x : x; }
 
 // e^r = 1 + r·(1 + r·(…)) for |r| <= ln2/2: minimax of degree 6 for the relative error, 1.9e-9 before rounding.
 constexpr float kPolynomial[] = {1.0f, 0.499999911f, 0.166664198f, 0.0416682288f, 0.00837485678f, 0.00138367945f};
-// The same for 2^f, |f| <= 1/2: 1 + f·(0.69… + f·(…)).
-constexpr float kPolynomial2[] = {0.693147182f, 0.240226462f, 0.0555032864f, 0.00961849f, 0.00133999973f, 0.000153457542f};
 // Adding and subtracting this rounds to a whole number, which is then in the low bits of the sum.
 constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
 constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // the product of the first with |n| < 2^9 is exact
-constexpr float kExp2Lowest = -126.0f;
+
+/// What 2^x is made of.
+struct Exp2 {
+  float polynomial[6];  // 2^f = 1 + f·(…) for |f| <= 1/2
+  float one, rounder, lowest;
+};
+constexpr Exp2 kExp2{{0.693147182f, 0.240226462f, 0.0555032864f, 0.00961849f, 0.00133999973f, 0.000153457542f}, 1.0f, kRounder, -126.0f};
 
 /// In pairs rather than one after the other: half the latency, which is what the exponentials of a block wait for.
 KERNEL_INLINE V polynomial(const float (&c)[6], V r) {
@@ -56,12 +60,17 @@ KERNEL_INLINE V polynomial(const float (&c)[6], V r) {
 /// v · 2^n, where `rounded` holds n + kRounder. The result must be a normal number.
 KERNEL_INLINE V timesPowerOf2(V v, V rounded) { return fromBits(bitsOf(v) + (bitsOf(rounded) << 23)); }
 
-/// 2^x for x <= 0; zero below -126.
-KERNEL_INLINE V exp2OfNegative(V x) {
-  const V rounded = x + set(kRounder);
-  const V f = x - (rounded - set(kRounder));
-  const V y = timesPowerOf2(mulAdd(polynomial(kPolynomial2, f), f, set(1.0f)), rounded);
-  return x >= set(kExp2Lowest) ? y : V{};
+/// 2^x for |x| < 126.
+KERNEL_INLINE V exp2OfSmall(V x, const Exp2& by) {
+  const V rounded = x + set(by.rounder);
+  const V f = x - (rounded - set(by.rounder));
+  return timesPowerOf2(mulAdd(polynomial(by.polynomial, f), f, set(by.one)), rounded);
+}
+
+/// 2^x for x < 127; zero below -126.
+KERNEL_INLINE V exp2Of(V x, const Exp2& by) {
+  const V y = exp2OfSmall(x, by);
+  return x >= set(by.lowest) ? y : V{};
 }
 
 /// x = n·ln2 + r; returns r, and n + kRounder in `rounded`.
@@ -204,6 +213,27 @@ float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, s
   }
   const float lanes = largestLane(largerOf(most0, most1));
   return lanes > rest ? lanes : rest;
+}
+
+/// The largest of the rows' sums of squares.
+double largestSquare(const float* rows, std::ptrdiff_t rowStride, int count, int dim) {
+  float most = 0.0f;
+  for (int r = 0; r < count; ++r) {
+    const float* row = rows + r * rowStride;
+    V sum0{}, sum1{};
+    int c = 0;
+    for (; c + 2 * kLanes <= dim; c += 2 * kLanes) {
+      const V a = load(row + c), b = load(row + c + kLanes);
+      sum0 = mulAdd(a, a, sum0);
+      sum1 = mulAdd(b, b, sum1);
+    }
+    float sum = sumOfLanes(sum0 + sum1);
+    for (; c < dim; ++c) sum += row[c] * row[c];
+    most = sum > most ? sum : most;
+  }
+  if (most <= kLargest) return static_cast<double>(most);
+  const double magnitude = static_cast<double>(largestMagnitude(rows, rowStride, count, dim));
+  return magnitude * magnitude * dim;
 }
 
 /// Rows of Q times `factor` into blocks [chunk of kBlockKeys columns][kRows][kRowStride].
@@ -362,19 +392,20 @@ KERNEL_INLINE float largestOf(const float* s, std::uint64_t panels) {
   return largestLane(largerOf(m0, m1));
 }
 
-/// A row of scores becomes exponentials relative to `max`; their sum.
-template <V (*Exp)(V)>
-KERNEL_INLINE float exponentiate(float* s, std::uint64_t panels, float max) {
-  V sum{};
-  const V shift = set(max == -kInfinity ? 0.0f : max);
+/// The panels of a row of scores become their exponentials; the sum of these.
+template <class Exp>
+KERNEL_INLINE float exponentiate(float* s, std::uint64_t panels, Exp exp) {
+  V sum0{}, sum1{};
   forRuns(panels, [&](int first, int last) {
-    for (int c = first * kPanel; c < last * kPanel; c += kLanes) {
-      const V e = Exp(load(s + c) - shift);
-      store(s + c, e);
-      sum = sum + e;
+    for (int c = first * kPanel; c < last * kPanel; c += 2 * kLanes) {
+      const V e0 = exp(load(s + c)), e1 = exp(load(s + c + kLanes));
+      store(s + c, e0);
+      store(s + c + kLanes, e1);
+      sum0 = sum0 + e0;
+      sum1 = sum1 + e1;
     }
   });
-  return sumOfLanes(sum);
+  return sumOfLanes(sum0 + sum1);
 }
 
 /// e^(from - to) or 2^(from - to), where `from` is -inf or not above `to`.
@@ -382,7 +413,7 @@ KERNEL_INLINE float ratio(bool plain, float from, float to) {
   if (from == to) return from == -kInfinity ? 0.0f : 1.0f;
   const V x = set(from - to);
   float lanes[kLanes];
-  store(lanes, plain ? exp2OfNegative(x) : expOf(x));
+  store(lanes, plain ? exp2Of(x, kExp2) : expOf(x));
   return lanes[0];
 }
 
@@ -405,6 +436,7 @@ KERNEL_INLINE void copyRow(const float* s, std::uint64_t panels, int count, floa
 /// Where a block of rows stands between one pack of keys and the next.
 struct Rows {
   int head = 0, row = 0, count = 0;
+  bool isBounded = false;  // no score can be far from 0, so exponentials are relative to 0, whatever the largest is
   float* max = nullptr;  // running, one a row
   float* sum = nullptr;
 };
@@ -453,10 +485,12 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
         if (!(sight.scored >> (c / kPanel) & 1)) to[c] = -kInfinity;
     }
     maxBefore[r] = rows.max[r];
+    if (rows.isBounded) continue;
     const float most = largestOf(s, sight.visible);
     if (most > rows.max[r]) rows.max[r] = most;
   }
 
+  const Exp2& exp2 = *inMemory(&kExp2);
   for (int r = 0; r < rows.count; ++r) {
     const Sight& sight = sights[r / kTileRows];
     float* s = scratch.scores + r * kRowStride;
@@ -466,8 +500,11 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
         rows.sum[r] *= shrink;
         if (f.output) scaleRow(scratch.sums + r * sumStride, sumStride, shrink);
       }
-      rows.sum[r] += plan.plain ? exponentiate<exp2OfNegative>(s, sight.visible, rows.max[r])
-                                : exponentiate<expOf>(s, sight.visible, rows.max[r]);
+      const std::uint64_t small = rows.isBounded ? sight.visible & sight.whole : 0, rest = sight.visible & ~small;
+      const V shift = set(rows.max[r] == -kInfinity ? 0.0f : rows.max[r]);
+      if (small) rows.sum[r] += exponentiate(s, small, [&](V x) { return exp2OfSmall(x, exp2); });
+      if (rest && plan.plain) rows.sum[r] += exponentiate(s, rest, [&](V x) { return exp2Of(x - shift, exp2); });
+      if (rest && !plan.plain) rows.sum[r] += exponentiate(s, rest, [&](V x) { return expOf(x - shift); });
     }
     if (f.weights) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.weights, rows.head, rows.row + r) + begin);
     if (f.exponentials) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.exponentials, rows.head, rows.row + r) + begin);
@@ -523,7 +560,7 @@ void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, i
   const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
   const bool first = begin == 0, last = end == plan.keyEnd;
   if (first) {
-    fill(rows.max, 0, rows.count, -kInfinity);
+    fill(rows.max, 0, rows.count, rows.isBounded ? 0.0f : -kInfinity);
     fill(rows.sum, 0, rows.count, 0.0f);
   }
   if (f.output) {
@@ -553,7 +590,7 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
   if (scratch.packedHead != unit.kvHead) {
     scratch.packedHead = unit.kvHead;
     scratch.packedBegin = -1;
-    scratch.keyMagnitude = largestMagnitude(keys, f.k.rowStride, plan.keyEnd, f.headDim);
+    scratch.keySquare = largestSquare(keys, f.k.rowStride, plan.keyEnd, f.headDim);
     scratch.valueMagnitude = f.output ? largestMagnitude(values, f.v.rowStride, plan.keyEnd, f.valueDim) : 0.0f;
   }
   int begin = 0;
@@ -568,9 +605,10 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
     for (int head = unit.kvHead * group; head < (unit.kvHead + 1) * group; ++head) {
       for (int row = unit.rowBegin; row < unit.rowEnd; row += kRows) {
         const int count = smaller(kRows, unit.rowEnd - row);
-        const float query = largestMagnitude(rowOf(f.q, head, row), f.q.rowStride, count, f.headDim);
-        if (fits(plan, query, scratch.keyMagnitude, scratch.valueMagnitude))
-          rowBlock(plan, scratch, {head, row, count, max, sum}, begin, end);
+        const Magnitudes most{largestSquare(rowOf(f.q, head, row), f.q.rowStride, count, f.headDim), scratch.keySquare,
+                              scratch.valueMagnitude};
+        if (fits(plan, most))
+          rowBlock(plan, scratch, {head, row, count, isBounded(plan, most), max, sum}, begin, end);
         else if (begin == 0)
           forwardCarefully(plan, head, row, row + count, scratch.carefulRow);
         max += count;

@@ -42,7 +42,8 @@ struct Scratch {
   float* blockMax = nullptr;    ///< per row of the block and block of keys: what its exponentials are relative to
   double* carefulRow = nullptr; ///< for forwardCarefully
   int packedHead = -1, packedBegin = -1;  ///< what keys and values hold
-  float keyMagnitude = 0.0f, valueMagnitude = 0.0f;  ///< the largest |k| and |v| of that head
+  double keySquare = 0.0;       ///< of that head, as in Magnitudes
+  float valueMagnitude = 0.0f;
   std::int64_t computed = 0;  ///< tiles of scores
 };
 
@@ -74,8 +75,15 @@ struct Keys {
 };
 Keys visibleKeys(const Plan& plan, int row);
 
-/// Can no product of these magnitudes, nor a sum of them, leave the range of a float?
-bool fits(const Plan& plan, float queryMagnitude, float keyMagnitude, float valueMagnitude);
+/// How large the numbers of a call are.
+struct Magnitudes {
+  double querySquare = 0.0, keySquare = 0.0;  ///< the largest q·q and k·k of a row: (q·k)² is at most their product
+  float value = 0.0f;                         ///< the largest |v|
+};
+/// Can no product of such numbers, nor a sum of them, leave the range of a float?
+bool fits(const Plan& plan, const Magnitudes& most);
+/// Are scores so small that 2^score needs no maximum taken off first?
+bool isBounded(const Plan& plan, const Magnitudes& most);
 
 namespace scalar { const Table& table(); }
 namespace sse4 { const Table& table(); }

@@ -70,6 +70,16 @@ KERNEL_INLINE V mulAdd(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 KERNEL_INLINE V largerOf(V a, V b) { return _mm512_mask_max_ps(a, 0xffff, a, b); }
 #endif
 
+/// Keeps numbers in memory that would else become constants. V8 makes a constant vector of two integers each time it has no
+/// register left for it, four instructions; one that lies in memory is one.
+template <class T>
+KERNEL_INLINE const T* inMemory(const T* numbers) {
+#if KERNEL_LANES > 1 && defined(__wasm_simd128__)
+  asm("" : "+r"(numbers));
+#endif
+  return numbers;
+}
+
 KERNEL_INLINE V smallerOf(V a, V b) { return -largerOf(-a, -b); }
 KERNEL_INLINE Bits bitsOf(V v) { return __builtin_bit_cast(Bits, v); }
 KERNEL_INLINE V fromBits(Bits bits) { return __builtin_bit_cast(V, bits); }

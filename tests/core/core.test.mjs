@@ -62,7 +62,7 @@ const small = () => ({q: numbers(12, 1), k: numbers(12, 2), v: numbers(12, 3), h
 test('at least one build runs here, and the best is taken', async () => {
   assert.ok(kernels.includes('wasm-simd128'));
   const attn = await loadAttention();
-  assert.equal(attn.kernel, kernels.at(-1));
+  assert.equal(attn.kernel, 'f16round' in Math ? kernels.at(-1) : 'wasm-simd128');  // see ranked() in core.js
   assert.throws(() => { attn.kernel = 'x'; }, TypeError);
 });
 
@@ -219,7 +219,7 @@ test('in a worker, and without eval', async () => {
     parentPort.postMessage(attn.forward({q: [1, 0], k: [1, 0], v: [3, 4], queryCount: 1, headDim: 2}).output);`;
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`));
   const output = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
-  assert.deepEqual([...output], [3, 4]);
+  near(output, [3, 4], 1e-6, 'output');
   await worker.terminate();
   assert.doesNotMatch(await readFile(fileURLToPath(script), 'utf8'), /\beval\b|new Function/);
 });

@@ -365,6 +365,32 @@ TEST_CASE("kernels: no NaN from finite numbers, however large or small") {
   }
 }
 
+TEST_CASE("kernels: small scores go without their maximum, larger ones do not, and both are right") {
+  test::Random random(16);
+  for (Kernel kernel : available()) {
+    for (float score : {-40.0f, -22.0f, -21.0f, 21.0f, 22.0f, 40.0f}) {  // the change is at 32 · ln 2 = 22.2
+      for (float value : {1.0f, 2e-15f, 5e-16f, 9e14f, 1e16f}) {
+        Case c(shaped(1, 1, 13, 70, 8, 5), random, 0, 0, false, 0.01f);
+        for (int j = 0; j < 70; ++j) {
+          c.k.at(0, j, 0) += score > 0.0f ? 2.0f : -2.0f;
+          for (int d = 0; d < 5; ++d) c.v.at(0, j, d) *= value;
+        }
+        for (int i = 0; i < 13; ++i) c.q.at(0, i, 0) += std::abs(score) / 2.0f / c.f.scale;
+        c.f.causal = true, c.f.causalOffset = 30;
+        INFO(name(kernel), " score ", score, " value ", value);
+        for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask));
+      }
+    }
+    Case apart(shaped(1, 1, 7, 19, 4, 3), random);  // squares that underflow, beside such that do not
+    for (int i = 0; i < 7; ++i)
+      for (int d = 0; d < 4; ++d) apart.q.at(0, i, d) *= 1e-23f;
+    for (int j = 0; j < 19; ++j)
+      for (int d = 0; d < 4; ++d) apart.k.at(0, j, d) *= 1e25f;
+    INFO(name(kernel));
+    CHECK(agrees(kernel, apart, Ask::weights));
+  }
+}
+
 TEST_CASE("kernels: no keys, no queries, padding everywhere") {
   test::Random random(37);
   for (Kernel kernel : available()) {
