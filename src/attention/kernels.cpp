@@ -219,13 +219,14 @@ bool fits(const Plan& plan, const Magnitudes& most) {
 }
 
 bool isBounded(const Plan& plan, const Magnitudes& most) {
-  constexpr double kMostScore = 32.0;  // unit-normal Q and K of 64 dimensions come to 20
+  constexpr double kMostScore = 60.0;  // unit-normal Q and K of 64 dimensions come to 20, to 45 as Magnitudes counts
   const Forward& f = plan.call;
   if (!plan.plain || f.exponentials || f.rowSum) return false;
   const double score = std::sqrt(most.querySquare * most.keySquare) * std::abs(static_cast<double>(plan.queryFactor));
-  // Squares beyond this may belong to others that underflowed; values beyond it leave the range of a float, times 2^score.
+  // Larger squares may belong to others that underflowed; larger values leave the range of a float, times 2^60, and so do
+  // smaller ones times 2^-60.
   return score < kMostScore && most.querySquare < 1e30 && most.keySquare < 1e30 &&
-         (most.value == 0.0f || (most.value > 1e-15f && most.value < 1e15f));
+         (most.value == 0.0f || (most.value > 1e-15f && static_cast<double>(most.value) * plan.keyEnd < 1e18));
 }
 
 void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, double* row) {

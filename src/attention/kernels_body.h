@@ -148,8 +148,6 @@ KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, in
 
 // ----------------------------------------------------------------------------------------------------------- packing
 
-typedef float Four __attribute__((vector_size(16)));
-
 /// Keys [begin, end) into panels [panel][dim][kPanel]; what is missing of the last panel is zero.
 void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, int dim, float* to) {
   for (int key = begin; key < end; key += kPanel, to += static_cast<std::ptrdiff_t>(dim) * kPanel) {
@@ -215,9 +213,11 @@ float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, s
   return lanes > rest ? lanes : rest;
 }
 
-/// The largest of the rows' sums of squares.
+/// At least the largest of the rows' sums of squares: each lane's largest part of one, added up at the end, since adding the
+/// lanes of every row would take most of the time.
 double largestSquare(const float* rows, std::ptrdiff_t rowStride, int count, int dim) {
-  float most = 0.0f;
+  V most{};
+  float mostRest = 0.0f;
   for (int r = 0; r < count; ++r) {
     const float* row = rows + r * rowStride;
     V sum0{}, sum1{};
@@ -227,11 +227,13 @@ double largestSquare(const float* rows, std::ptrdiff_t rowStride, int count, int
       sum0 = mulAdd(a, a, sum0);
       sum1 = mulAdd(b, b, sum1);
     }
-    float sum = sumOfLanes(sum0 + sum1);
-    for (; c < dim; ++c) sum += row[c] * row[c];
-    most = sum > most ? sum : most;
+    most = largerOf(sum0 + sum1, most);
+    float rest = 0.0f;
+    for (; c < dim; ++c) rest += row[c] * row[c];
+    mostRest = rest > mostRest ? rest : mostRest;
   }
-  if (most <= kLargest) return static_cast<double>(most);
+  const float sum = sumOfLanes(most) + mostRest;
+  if (sum <= kLargest) return static_cast<double>(sum);
   const double magnitude = static_cast<double>(largestMagnitude(rows, rowStride, count, dim));
   return magnitude * magnitude * dim;
 }

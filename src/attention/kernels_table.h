@@ -77,7 +77,7 @@ Keys visibleKeys(const Plan& plan, int row);
 
 /// How large the numbers of a call are.
 struct Magnitudes {
-  double querySquare = 0.0, keySquare = 0.0;  ///< the largest q·q and k·k of a row: (q·k)² is at most their product
+  double querySquare = 0.0, keySquare = 0.0;  ///< at least the largest q·q and k·k of a row: (q·k)² <= their product
   float value = 0.0f;                         ///< the largest |v|
 };
 /// Can no product of such numbers, nor a sum of them, leave the range of a float?

@@ -368,8 +368,8 @@ TEST_CASE("kernels: no NaN from finite numbers, however large or small") {
 TEST_CASE("kernels: small scores go without their maximum, larger ones do not, and both are right") {
   test::Random random(16);
   for (Kernel kernel : available()) {
-    for (float score : {-40.0f, -22.0f, -21.0f, 21.0f, 22.0f, 40.0f}) {  // the change is at 32 · ln 2 = 22.2
-      for (float value : {1.0f, 2e-15f, 5e-16f, 9e14f, 1e16f}) {
+    for (float score : {-60.0f, -42.0f, -41.0f, 41.0f, 42.0f, 60.0f}) {  // the change is at 60 · ln 2 = 41.6
+      for (float value : {1.0f, 2e-15f, 5e-16f, 1e16f, 1e17f}) {
         Case c(shaped(1, 1, 13, 70, 8, 5), random, 0, 0, false, 0.01f);
         for (int j = 0; j < 70; ++j) {
           c.k.at(0, j, 0) += score > 0.0f ? 2.0f : -2.0f;
