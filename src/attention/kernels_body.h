@@ -519,13 +519,17 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
     const float* panel = scratch.values + static_cast<std::ptrdiff_t>(c) * plan.packedKeys;
     for (int t = 0; t < tiles; ++t) {
       const Sight& sight = sights[t];
+      float* sums = scratch.sums + t * kTileRows * sumStride + c;
+      bool add = begin > 0;
       forRuns(sight.visible, [&](int first, int last) {
         const int from = larger(first * kPanel, sight.keys.begin - begin);
         const int to = smaller(last * kPanel, smaller(sight.keys.end, end) - begin);
-        tileOf(rows.count - t * kTileRows, true, scratch.scores + t * kTileRows * kRowStride + from,
-                     panel + static_cast<std::ptrdiff_t>(begin - packedBegin + from) * kPanel, to - from,
-                     scratch.sums + t * kTileRows * sumStride + c, sumStride);
+        tileOf(rows.count - t * kTileRows, add, scratch.scores + t * kTileRows * kRowStride + from,
+               panel + static_cast<std::ptrdiff_t>(begin - packedBegin + from) * kPanel, to - from, sums, sumStride);
+        add = true;
       });
+      for (int r = 0; !add && r < kTileRows; ++r)
+        for (int n = 0; n < kVectors; ++n) store(sums + r * sumStride + n * kLanes, V{});
     }
   }
 }
@@ -540,7 +544,8 @@ void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
     if (f.output) {
       const float* sums = scratch.sums + r * sumStride;
       float* to = rowOf(f.output, rows.head, row);
-      for (int c = 0; c < f.valueDim; c += kLanes) storeBefore(f.valueDim, to, c, load(sums + c) * set(inverse));
+      for (int c = 0; c < f.valueDim; c += kLanes)
+        storeBefore(f.valueDim, to, c, inverse > 0.0f ? load(sums + c) * set(inverse) : V{});  // there may be no sums at all
     }
     if (f.rowMax) *rowOf(f.rowMax, rows.head, row) = rows.max[r];
     if (f.rowSum) *rowOf(f.rowSum, rows.head, row) = rows.sum[r];
@@ -565,11 +570,11 @@ void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, i
     fill(rows.max, 0, rows.count, rows.isBounded ? 0.0f : -kInfinity);
     fill(rows.sum, 0, rows.count, 0.0f);
   }
-  if (f.output) {
+  if (f.output && !first) {
     for (int r = 0; r < rows.count; ++r) {
       float* sums = scratch.sums + r * sumStride;
       const float* from = rowOf(f.output, rows.head, rows.row + r);
-      for (int c = 0; c < sumStride; c += kLanes) store(sums + c, first ? V{} : loadBefore(f.valueDim, from, c));
+      for (int c = 0; c < sumStride; c += kLanes) store(sums + c, loadBefore(f.valueDim, from, c));
     }
   }
   packQueries(rowOf(f.q, rows.head, rows.row), f.q.rowStride, rows.count, f.headDim, plan.queryFactor, scratch.query);
