@@ -41,10 +41,16 @@ export function table(title, head, lines) {
   for (const row of rows) console.log('  ' + row.map((cell, c) => c ? cell.padStart(widths[c]) : cell.padEnd(widths[c])).join('  '));
 }
 
-/** Targets against what was measured: [[text, measured, wanted, 'least'|'most']]. */
+/** The part of the tokens² products that a causal mask leaves. */
+export const causalPart = ([, tokens]) => (tokens + 1) / (2 * tokens);
+
+/**
+ * Targets against what was measured: [[text, measured, wanted, {most, limit}]]. `limit` is what the figure would come to at the
+ * register-only peak of this machine, without an exponential, a load that waits or a product too many.
+ */
 export function verdicts(list) {
-  table('targets', ['what', 'measured', 'wanted', ''], list.map(([text, measured, wanted, kind = 'least']) => [
-    text, measured, `${kind === 'least' ? '≥' : '≤'} ${wanted}`, (kind === 'least' ? measured >= wanted : measured <= wanted) ? 'met' : 'missed']));
+  table('targets', ['what', 'measured', 'wanted', '', 'at the peak'], list.map(([text, measured, wanted, {most = false, limit} = {}]) => [
+    text, measured, `${most ? '≤' : '≥'} ${wanted}`, (most ? measured <= wanted : measured >= wanted) ? 'met' : 'missed', limit ?? '']));
 }
 
 export function save(name, data, chart) {
