@@ -43,12 +43,13 @@ constexpr float kPolynomial[] = {1.0f, 0.499999911f, 0.166664198f, 0.0416682288f
 constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
 constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // the product of the first with |n| < 2^9 is exact
 
-/// What 2^x is made of.
+/// What 2^x is made of. Degree 5 is enough for weights: the error of 9.2e-8 is less than a last place. One more would be 1 % of
+/// the time of a fused call.
 struct Exp2 {
-  float polynomial[6];  // 2^f = 1 + f·(…) for |f| <= 1/2
-  float one, rounder, lowest;
+  float polynomial[6];  // 2^f for |f| <= 1/2, minimax for the relative error with a first coefficient of 1
+  float rounder, lowest;
 };
-constexpr Exp2 kExp2{{0.693147182f, 0.240226462f, 0.0555032864f, 0.00961849f, 0.00133999973f, 0.000153457542f}, 1.0f, kRounder, -126.0f};
+constexpr Exp2 kExp2{{1.0f, 0.693146978f, 0.24022242f, 0.0555073375f, 0.00967151668f, 0.00132647388f}, kRounder, -126.0f};
 
 /// In pairs rather than one after the other: half the latency, which is what the exponentials of a block wait for.
 KERNEL_INLINE V polynomial(const float (&c)[6], V r) {
@@ -64,7 +65,7 @@ KERNEL_INLINE V timesPowerOf2(V v, V rounded) { return fromBits(bitsOf(v) + (bit
 KERNEL_INLINE V exp2OfSmall(V x, const Exp2& by) {
   const V rounded = x + set(by.rounder);
   const V f = x - (rounded - set(by.rounder));
-  return timesPowerOf2(mulAdd(polynomial(by.polynomial, f), f, set(by.one)), rounded);
+  return timesPowerOf2(polynomial(by.polynomial, f), rounded);
 }
 
 /// 2^x for x < 127; zero below -126.
