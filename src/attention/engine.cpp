@@ -368,7 +368,8 @@ float Engine::sumOfRow(int head, int query) const {
 void Engine::normaliseRow(int head, int query, double total) {
   const KeyRange visible = visibleKeys(spec_, query);
   trace_.rowSum.at(head, query, 0) = static_cast<float>(total);
-  kernels::scale(kernels::best(), total > 0.0 ? static_cast<float>(1.0 / total) : 0.0f, trace_.exponentials.row(head, query) + visible.begin,
+  const float inverse = total > 0.0 ? static_cast<float>(1.0 / total) : 0.0f;
+  kernels::scale(kernels::best(), inverse, trace_.exponentials.row(head, query) + visible.begin,
                  visible.end - visible.begin, trace_.weights.row(head, query) + visible.begin);
 }
 
@@ -380,8 +381,8 @@ void Engine::writeRow(int head, int query, Span cols, const float* values) {
   changed_[static_cast<std::size_t>(query)] = 1;
 }
 
-/// Takes the sums of one query anew: a single weighted one, if only that is asked for, else all and the total. Returns which column of V is in
-/// column_; `gathered` is the one that was.
+/// Takes the sums of one query anew: a single weighted one, if only that is asked for, else all and the total. Returns
+/// which column of V is in column_; `gathered` is the one that was.
 int Engine::takeSums(int head, int query, Span cols, int gathered) {
   RunningSums& sums = sums_[static_cast<std::size_t>(head)];
   const int kvHead = kvHeadOf(spec_, head), col = cols.begin;
@@ -398,8 +399,8 @@ int Engine::takeSums(int head, int query, Span cols, int gathered) {
 
 // -------------------------------------------------------------------------------------------------------------- tokens
 
-// What the other tokens have between themselves moves aside; the weights, whose sums are new nearly everywhere, are made
-// again from the exponentials.
+// What the other tokens have between themselves moves aside; the weights, whose sums are new nearly everywhere, are
+// made again from the exponentials.
 
 void Engine::insertTokens(Gap gap) {
   for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat,
@@ -445,7 +446,6 @@ void Engine::insertKeysOf(int head, Gap gap) {
 
 void Engine::removeTokens(Gap gap) {
   // What the removed keys gave to the rows that stay is read before it goes.
-  const std::size_t queries = static_cast<std::size_t>(spec_.queryCount);
   std::vector<float> exponentials, values;
   for (int h = 0; h < spec_.heads; ++h) {
     for (int j = gap.at; j < gap.at + gap.count; ++j) {
@@ -464,10 +464,10 @@ void Engine::removeTokens(Gap gap) {
   for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials}) closeGap(*t, gap, gap);
   trace_.weights.reshape(spec_.heads, spec_.queryCount, spec_.keyCount);
   fitBuffers();
-  const std::size_t count = static_cast<std::size_t>(gap.count);
+  const std::ptrdiff_t column = std::ptrdiff_t{gap.count} * spec_.queryCount;
+  const std::ptrdiff_t row = std::ptrdiff_t{gap.count} * spec_.valueDim;
   for (int h = 0; h < spec_.heads; ++h) {
-    removeKeysOf(h, gap, exponentials.data() + static_cast<std::size_t>(h) * count * queries,
-                 values.data() + static_cast<std::size_t>(kvHeadOf(spec_, h)) * count * static_cast<std::size_t>(spec_.valueDim));
+    removeKeysOf(h, gap, exponentials.data() + h * column, values.data() + kvHeadOf(spec_, h) * row);
   }
 }
 
@@ -494,7 +494,7 @@ void Engine::removeKeysOf(int head, Gap gap, const float* exponentials, const fl
   finishTokens(head, summing);
 }
 
-/// A query that now sees other keys than before, beside those that came or went: the offset and the windows count places.
+/// A query that now sees other keys than before, beside those that came or went: the offset and windows count places.
 void Engine::changeSight(int head, int query) {
   makeMasked(spec_, inputs_.painted, head, {query, query + 1}, {0, spec_.keyCount}, trace_);
   mark_[static_cast<std::size_t>(query)] = moved;

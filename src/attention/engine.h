@@ -2,18 +2,18 @@
 //
 // What is redone, for heads H, queries Lq, keys Lk (measured figures: tests/bench/incremental.cpp):
 //   a row of Q      its row of scores, weights and output, from scratch          Lk·(d_k + d_v)
-//   a row of K      its column of scores, from scratch; totals and outputs by    Lq·(d_k + d_v) and Lq·Lk for the weights,
-//                   addition to running sums; the weights of rows that see it    which a new row sum changes all of
+//   a row of K      its column of scores, from scratch; totals and outputs by    Lq·(d_k + d_v) and Lq·Lk for the
+//                   addition to running sums; the weights of rows that see it    weights: a new sum changes all of a row
 //   a cell of V     its column of outputs, by addition to running sums           Lq
 //   painted cells   weights and outputs of their rows                            H·Lk·d_v a row
 //   mask, scale, temperature   everything after the raw scores                   H·Lq·Lk·d_v
 //   X, W            the rows or columns of Q, K, V that they make, then as above
-//   a token         its row and column as above; the rest of the matrices moves aside             H·Lq·Lk, d_v times where
-//                                                                                                 no running sums are held
+//   a token         its row and column as above; the other tokens' move aside    H·Lq·Lk, d_v times that in heads
+//                                                                                without running sums
 //
-// No drift: scores, maxima and exponentials are never updated, only made anew from their own inputs. The two sums that are
-// updated are held in double with a bound of their own rounding, and taken anew before it can be seen (sums.h). So the
-// trace after any history is within errorBound() (reference.h) of exact, like one made by forward().
+// No drift: scores, maxima and exponentials are never updated, only made anew from their own inputs. The two sums that
+// are updated are held in double with a bound of their own rounding, and taken anew before it can be seen (sums.h). So
+// the trace after any history is within errorBound() (reference.h) of exact, like one made by forward().
 #pragma once
 
 #include <span>

@@ -11,8 +11,8 @@ struct Gap {
   int at = 0, count = 0;
 };
 
-/// Makes room in every head of `tensor`: `rows.count` rows before row `rows.at`, and columns likewise. What was there moves
-/// aside; the room is zeros. Memory is taken only when the tensor has never been so large.
+/// Makes room in every head of `tensor`: `rows.count` rows before row `rows.at`, and columns likewise. What was there
+/// moves aside; the room is zeros. Memory is taken only when the tensor has never been so large.
 void openGap(Tensor& tensor, Gap rows, Gap cols);
 /// Takes the rows and columns [at, at + count) out of every head.
 void closeGap(Tensor& tensor, Gap rows, Gap cols);

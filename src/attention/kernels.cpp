@@ -214,8 +214,8 @@ Keys visibleKeys(const Plan& plan, int row) {
 }
 
 bool fits(const Plan& plan, const Magnitudes& most) {
-  return std::sqrt(most.querySquare * most.keySquare) * plan.margin < 1e37 && std::sqrt(most.querySquare) * plan.margin < 1e37 &&
-         static_cast<double>(most.value) * plan.keyEnd < 1e37;
+  return std::sqrt(most.querySquare * most.keySquare) * plan.margin < 1e37 &&
+         std::sqrt(most.querySquare) * plan.margin < 1e37 && static_cast<double>(most.value) * plan.keyEnd < 1e37;
 }
 
 bool isBounded(const Plan& plan, const Magnitudes& most) {
@@ -223,8 +223,8 @@ bool isBounded(const Plan& plan, const Magnitudes& most) {
   const Forward& f = plan.call;
   if (!plan.plain || f.exponentials || f.rowSum) return false;
   const double score = std::sqrt(most.querySquare * most.keySquare) * std::abs(static_cast<double>(plan.queryFactor));
-  // Larger squares may belong to others that underflowed; larger values leave the range of a float, times 2^60, and so do
-  // smaller ones times 2^-60.
+  // Larger squares may belong to others that underflowed; larger values leave the range of a float, times 2^60, and so
+  // do smaller ones times 2^-60.
   return score < kMostScore && most.querySquare < 1e30 && most.keySquare < 1e30 &&
          (most.value == 0.0f || (most.value > 1e-15f && static_cast<double>(most.value) * plan.keyEnd < 1e18));
 }

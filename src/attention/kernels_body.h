@@ -43,13 +43,14 @@ constexpr float kPolynomial[] = {1.0f, 0.499999911f, 0.166664198f, 0.0416682288f
 constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
 constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // the product of the first with |n| < 2^9 is exact
 
-/// What 2^x is made of. Degree 5 is enough for weights: the error of 9.2e-8 is less than a last place. One more would be 1 % of
-/// the time of a fused call.
+/// What 2^x is made of. Degree 5 is enough for weights: the error of 9.2e-8 is less than a last place. One more would be
+/// 1 % of the time of a fused call.
 struct Exp2 {
   float polynomial[6];  // 2^f for |f| <= 1/2, minimax for the relative error with a first coefficient of 1
   float rounder, lowest;
 };
-constexpr Exp2 kExp2{{1.0f, 0.693146978f, 0.24022242f, 0.0555073375f, 0.00967151668f, 0.00132647388f}, kRounder, -126.0f};
+constexpr Exp2 kExp2{
+    {1.0f, 0.693146978f, 0.24022242f, 0.0555073375f, 0.00967151668f, 0.00132647388f}, kRounder, -126.0f};
 
 /// In pairs rather than one after the other: half the latency, which is what the exponentials of a block wait for.
 KERNEL_INLINE V polynomial(const float (&c)[6], V r) {
@@ -214,8 +215,8 @@ float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, s
   return lanes > rest ? lanes : rest;
 }
 
-/// At least the largest of the rows' sums of squares: each lane's largest part of one, added up at the end, since adding the
-/// lanes of every row would take most of the time.
+/// At least the largest of the rows' sums of squares: each lane's largest part of one, added up at the end, since adding
+/// the lanes of every row would take most of the time.
 double largestSquare(const float* rows, std::ptrdiff_t rowStride, int count, int dim) {
   V most{};
   float mostRest = 0.0f;
@@ -545,8 +546,8 @@ void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
     if (f.output) {
       const float* sums = scratch.sums + r * sumStride;
       float* to = rowOf(f.output, rows.head, row);
-      for (int c = 0; c < f.valueDim; c += kLanes)
-        storeBefore(f.valueDim, to, c, inverse > 0.0f ? load(sums + c) * set(inverse) : V{});  // there may be no sums at all
+      for (int c = 0; c < f.valueDim; c += kLanes)  // there may be no sums at all
+        storeBefore(f.valueDim, to, c, inverse > 0.0f ? load(sums + c) * set(inverse) : V{});
     }
     if (f.rowMax) *rowOf(f.rowMax, rows.head, row) = rows.max[r];
     if (f.rowSum) *rowOf(f.rowSum, rows.head, row) = rows.sum[r];

@@ -70,8 +70,8 @@ KERNEL_INLINE V mulAdd(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 KERNEL_INLINE V largerOf(V a, V b) { return _mm512_mask_max_ps(a, 0xffff, a, b); }
 #endif
 
-/// Keeps numbers in memory that would else become constants. V8 makes a constant vector of two integers each time it has no
-/// register left for it, four instructions; one that lies in memory is one.
+/// Keeps numbers in memory that would else become constants. V8 makes a constant vector of two integers each time it
+/// has no register left for it, four instructions; one that lies in memory is one.
 template <class T>
 KERNEL_INLINE const T* inMemory(const T* numbers) {
 #if KERNEL_LANES > 1 && defined(__wasm_simd128__)
@@ -110,8 +110,8 @@ template <class Combine>
 KERNEL_INLINE float fold(V v, Combine) { return v; }
 #else
 
-/// Combines each lane with the one half a vector away, until one is left: the order, and so the rounding, is the same for
-/// every compiler. Through memory, as a loop over an array of lanes, GCC needs 40 cycles.
+/// Combines each lane with the one half a vector away, until one is left: the order, and so the rounding, is the same
+/// for every compiler. Through memory, as a loop over an array of lanes, GCC needs 40 cycles.
 template <class Combine>
 KERNEL_INLINE float fold(Four v, Combine combine) {
   const Four pairs = combine(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));

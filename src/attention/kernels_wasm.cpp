@@ -2,9 +2,9 @@
 #if defined(__wasm_simd128__)
 #define KERNEL_NAMESPACE wasm
 #define KERNEL_LANES 4
-// V8 keeps one register for itself. A multiply and an add want one more for the product, and V8 before Turboshaft (Node 18 to
-// 23) loads all that a step needs before it multiplies anything: 6 rows would be half as fast there, so core.js gives it
-// SIMD128. In between, 5 rows are 4 % faster than 4 in a V8 of today, and half as fast before.
+// V8 keeps one register for itself. A multiply and an add want one more for the product, and V8 before Turboshaft (Node
+// 18 to 23) loads all that a step needs before it multiplies anything: 6 rows would be half as fast there, so core.js
+// gives it SIMD128. In between, 5 rows are 4 % faster than 4 in a V8 of today, and half as fast before.
 #if defined(__wasm_relaxed_simd__)
 #define KERNEL_TILE_ROWS 6
 #else

@@ -17,7 +17,7 @@ int strideOf(int queries) { return (queries + 15) / 16 * 16 + 8; }
 constexpr int kColsAtOnce = 32;
 constexpr int kKeysAtOnce = 32;  // keys that are summed by themselves first, so that fewer roundings meet in one sum
 
-constexpr int kUnknownShare = 16;  // taking a row anew costs this many times what a matrix product spends on it (measured)
+constexpr int kUnknownShare = 16;  // taking a row anew costs this many times its part of a matrix product (measured)
 
 /// A sum over `count` keys taken anew is off by at most this, of the sum of the magnitudes: it is drift like any other
 /// as soon as the largest of them is taken out again.

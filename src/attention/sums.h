@@ -1,8 +1,8 @@
 // Running sums behind the outputs of one head, in double, so that an edited key or value is an addition.
 //
 // For query i: total[i] = Σ_j e_ij and weighted[c][i] = Σ_j e_ij·v_jc, where e are the exponentials of the trace; an
-// output is their quotient. Drift: every addition rounds by at most 2^-53 of what it meets, and that is itself added up, per
-// sum. A sum whose drift may exceed kDriftLimit of its size is not used but taken anew from the trace (so is one that
+// output is their quotient. Drift: every addition rounds by at most 2^-53 of what it meets, and that is itself added up,
+// per sum. A sum whose drift may exceed kDriftLimit of its size is not used but taken anew from the trace (so is one that
 // cancelled to almost nothing, where old rounding would show). Whatever the history, then, a sum is within 2^-27 of its
 // size of the one taken anew: an eighth of the last place of the float that is made of it.
 #pragma once
@@ -22,7 +22,7 @@ class RunningSums {
 
   /// Forgets everything; the memory (12 bytes a number of head_output) is taken when a sum is first asked for.
   void reset(int queries, int dim);
-  /// Forgets what concerns one query, or all of them: to be called when their exponentials change otherwise than by add….
+  /// Forgets what concerns one query, or all of them: for when their exponentials change otherwise than by add….
   void forget(int query);
   void forgetAll();
   /// Queries taken out from `at` on, and others, of which nothing is known, put in there. The rest keep their sums.

@@ -1,12 +1,12 @@
-// The most that an instruction set can do: multiplications and additions on registers alone, in twelve independent chains, so
-// that neither memory nor latency stands in the way. Where they are one instruction, all chains do both; where they are two,
-// half of the chains multiply and half add, since a chain of both would wait twice as long for itself.
+// The most that an instruction set can do: multiplications and additions on registers alone, in twelve independent
+// chains, so that neither memory nor latency stands in the way. Where they are one instruction, all chains do both;
+// where they are two, half of the chains multiply and half add: a chain of both would wait twice as long for itself.
 // Compiled like the kernels, once per instruction set (KERNEL_LANES, KERNEL_NAMESPACE).
 #include "attention/kernels_vector.h"
 
 namespace attention::kernels::KERNEL_NAMESPACE {
 
-/// Floating-point operations done in `rounds` rounds; `seed` must be 1 and is there so that nothing is known beforehand.
+/// Floating-point operations done in `rounds` rounds; `seed` must be 1, and is there so that nothing is known before.
 double peak(int rounds, float seed, float* result) {
   constexpr int kChains = 12;
   V chains[kChains];

@@ -1,5 +1,5 @@
-// attention-playground/core in Chromium, in a page and in a worker, from a host that sends a strict content policy
-// (script-src 'self' 'wasm-unsafe-eval', see the harness). CORE is the folder of the built package, as in core.test.mjs.
+// attention-playground/core in Chromium, in a page and in a worker, from a host that sends a strict content policy:
+// script-src 'self' 'wasm-unsafe-eval' (see the harness). CORE is the folder of the built package, as in core.test.mjs.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
@@ -12,8 +12,8 @@ before(async () => [server, browser] = await Promise.all([
 after(() => Promise.all([browser.close(), server.close()]));
 
 // Two queries, three keys, one head, causal with one key cached: the second query sees them all.
-const CALL = {q: [1, 0, 0.5, -1], k: [0.5, 1, -1, 2, 0, 0.25], v: [1, 2, 3, 4, 5, 6], queryCount: 2, keyCount: 3, headDim: 2,
-  causal: true, causalOffset: 1};
+const CALL = {q: [1, 0, 0.5, -1], k: [0.5, 1, -1, 2, 0, 0.25], v: [1, 2, 3, 4, 5, 6], queryCount: 2, keyCount: 3,
+  headDim: 2, causal: true, causalOffset: 1};
 const WANTED = [0, 1].flatMap((i) => {
   const powers = [0, 1, 2].map((j) => j > i + 1 ? 0 :
     Math.exp((CALL.q[2 * i] * CALL.k[2 * j] + CALL.q[2 * i + 1] * CALL.k[2 * j + 1]) / Math.SQRT2));
@@ -67,7 +67,11 @@ test('without being asked, Chromium gets the relaxed build; a refused call leave
     const {loadAttention} = await import('/core.js');
     const attention = await loadAttention();
     let refusal;
-    try { attention.forward({...call, q: [NaN, 0, 0, 0]}); } catch (error) { refusal = `${error.constructor.name}: ${error.message}`; }
+    try {
+      attention.forward({...call, q: [NaN, 0, 0, 0]});
+    } catch (error) {
+      refusal = `${error.constructor.name}: ${error.message}`;
+    }
     return {kernel: attention.kernel, refusal, output: Array.from(attention.forward(call).output)};
   }, CALL);
   assert.equal(result.kernel, 'wasm-relaxed');
