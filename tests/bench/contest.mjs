@@ -63,16 +63,17 @@ export function save(name, data, chart) {
 
 const escape = (text) => text.replace(/[&<>"]/g, (c) => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'}[c]));
 
-/** Horizontal bars in groups: {title, unit, groups: [{name, bars: [{name, value, ours}]}]}. */
-function bars({title, unit, groups}) {
+/** Horizontal bars in groups: {title, unit, groups: [{name, bars: [{name, value, ours}]}], log}; `log` for values far apart. */
+function bars({title, unit, groups, log = false}) {
   const left = 250, width = 440, height = 16, lines = [];
-  const largest = Math.max(...groups.flatMap((g) => g.bars.map((b) => b.value)));
+  const size = (value) => log ? Math.log10(value) : value;
+  const largest = size(Math.max(...groups.flatMap((g) => g.bars.map((b) => b.value))));
   let y = 44;
   for (const group of groups) {
     lines.push(`<text x="8" y="${y + 12}" font-weight="600">${escape(group.name)}</text>`);
     y += 20;
     for (const {name, value, ours} of group.bars) {
-      const w = Math.max(1, value / largest * width);
+      const w = Math.max(1, size(value) / largest * width);
       lines.push(`<text x="${left - 8}" y="${y + 12}" text-anchor="end">${escape(name)}</text>`,
         `<rect x="${left}" y="${y + 1}" width="${w.toFixed(1)}" height="${height - 3}" fill="${ours ? '#0072B2' : '#9a9a9a'}"/>`,
         `<text x="${(left + w + 6).toFixed(1)}" y="${y + 12}">${value.toPrecision(3)}</text>`);

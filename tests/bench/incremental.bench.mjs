@@ -1,10 +1,17 @@
 // What an edit costs against recomputing everything; incremental.cpp says how it is measured.
 //   node incremental.bench.mjs [arguments of the program]
 import {execFileSync} from 'node:child_process';
-import {mkdirSync} from 'node:fs';
-import {results} from './contest.mjs';
+import {mkdirSync, readFileSync} from 'node:fs';
+import {results, save} from './contest.mjs';
 import {build} from './fetch.mjs';
 
 const program = process.env.BENCH_INCREMENTAL ?? build('native', 'incremental');
+const file = `${results}/incremental.json`;
 mkdirSync(results, {recursive: true});
-execFileSync(program, ['--json', `${results}/incremental.json`, ...process.argv.slice(2)], {stdio: 'inherit'});
+execFileSync(program, ['--json', file, ...process.argv.slice(2)], {stdio: 'inherit'});
+
+const measured = JSON.parse(readFileSync(file, 'utf8'));
+save('incremental', measured, {
+  title: 'Edits, against recomputing everything', unit: 'times faster, on a logarithmic scale', log: true,
+  groups: [{name: measured.shape.join('×'), bars: measured.edits.map(({name, ratio}) => ({name, value: ratio, ours: true}))}],
+});
