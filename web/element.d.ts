@@ -15,13 +15,20 @@ export type TensorName =
   | 'positions' | 'x_positioned' | 'x_kv_positioned' | 'q_rotated' | 'k_rotated'
   | 'raw' | 'scores' | 'softcapped' | 'biased' | 'masked' | 'exponentials' | 'row_max' | 'row_sum' | 'weights' | 'head_output' | 'concat' | 'output';
 
+/** The block around the layer and the two levels of hierarchical attention; as the options block_… and segment_… say. */
+export type StageName =
+  | 'block:attention' | 'block:dropout_1' | 'block:residual_1' | 'block:norm_1' | 'block:hidden_raw' | 'block:hidden'
+  | 'block:feed_forward' | 'block:dropout_2' | 'block:residual_2' | 'block:norm_2' | 'token_weights' | 'segment_weights';
+
 export type OptionName =
   | 'mode' | 'tokens' | 'labels' | 'heads' | 'd_k' | 'model_dim' | 'causal' | 'scale' | 'temperature'
   | 'focus_head' | 'decimals' | 'theme' | 'seed'
   | 'score' | 'softcap' | 'normalizer' | 'position' | 'causal_offset' | 'window_left' | 'window_right' | 'prefix'
   | 'key_length' | 'pattern' | 'pattern_local' | 'pattern_dilation' | 'pattern_stride' | 'pattern_block'
   | 'pattern_global' | 'pattern_random' | 'pattern_seed' | 'mask_after_softmax' | 'kv_heads' | 'd_v' | 'cross'
-  | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'step' | 'batch' | 'batch_item';
+  | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'step' | 'batch' | 'batch_item'
+  | 'block_residual' | 'block_norm' | 'block_activation' | 'block_hidden' | 'block_dropout' | 'block_seed'
+  | 'segment_by' | 'segment_tokens' | 'segment_seed';
 
 export type OptionValue = boolean | number | string | string[] | number[];
 
@@ -91,7 +98,7 @@ export class AttentionPlayground extends HTMLElement {
   reset(): void;
   undo(): boolean;
   redo(): boolean;
-  getTensor(name: TensorName): PlaygroundTensor;
+  getTensor(name: TensorName | StageName): PlaygroundTensor;
   setTensor(name: TensorName, data: ArrayLike<number>, shape?: number[]): void;
   get(option: OptionName): OptionValue;
   set(option: OptionName, value: OptionValue): void;

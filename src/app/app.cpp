@@ -45,6 +45,14 @@ std::string listOfTensors() {
   return all;
 }
 
+std::string nameOf(attention::BlockStage stage) { return "block:" + std::string(attention::name(stage)); }
+
+std::string listOfStages() {
+  std::string all;
+  for (int i = 0; i < attention::kBlockStages; ++i) all += nameOf(static_cast<attention::BlockStage>(i)) + ", ";
+  return all + "token_weights, segment_weights";
+}
+
 std::string listOfInputs() {
   std::string all;
   for (const TensorId id : document::inputIds()) all += (all.empty() ? "" : ", ") + std::string(attention::name(id));
@@ -365,6 +373,22 @@ struct App::Parts {
             attention::kernels::name(attention::kernels::best()), embed.lock, embed.hide};
   }
 
+  /// A stage of what stands around the layer, by its name in scripts, or null. Pages have theirs for themselves: a frame
+  /// that is not yet drawn reads those.
+  const Tensor* around(std::string_view name) {
+    const auto segments = [&]() -> const attention::HierarchyTrace& {
+      return segmentsRun.get(document.revision(), [&] { return document::runSegments(document.state(), engine.trace()); }).trace;
+    };
+    if (name == "token_weights") return &segments().tokens.weights;
+    if (name == "segment_weights") return &segments().segments.weights;
+    for (int i = 0; i < attention::kBlockStages; ++i) {
+      const auto stage = static_cast<attention::BlockStage>(i);
+      if (name != nameOf(stage)) continue;
+      return &blockRun.get(document.revision(), [&] { return document::runBlock(document.state(), engine.trace()); }).trace[stage];
+    }
+    return nullptr;
+  }
+
   // --- where things are
 
   /// The place of a cell on the board, brought into view.
@@ -424,6 +448,8 @@ struct App::Parts {
   attention::Engine engine;
   attention::Spec spec;
   attention::Inputs inputs;
+  views::Cached<std::uint64_t, document::BlockRun> blockRun;  ///< of a revision, as below
+  views::Cached<std::uint64_t, document::SegmentsRun> segmentsRun;
   bool computed = false;
   bool startPending = true;  ///< select the last token and what it looks at most: where an example begins
 
@@ -659,8 +685,13 @@ Check App::set(std::string_view option, std::string_view json) {
 }
 
 Result<const Tensor*> App::tensor(std::string_view name) const {
+  if (const Tensor* stage = parts_->around(name)) {
+    if (!stage->empty()) return stage;
+    return Error{Error::Kind::range, std::string(name),
+                 std::string(name) + ": nothing is normalised here; set block_norm to \"post\" or \"pre\"."};
+  }
   const auto id = attention::tensorNamed(name);
-  if (!id) return unknown("tensor", name, listOfTensors());
+  if (!id) return unknown("tensor", name, listOfTensors() + ", " + listOfStages());
   const Tensor* t = attention::find(parts_->inputs, parts_->engine.trace(), *id);
   if (!t) t = document::input(parts_->document.state(), *id);
   if (t && !t->empty()) return t;
@@ -672,8 +703,8 @@ Result<const Tensor*> App::tensor(std::string_view name) const {
 Check App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
   Parts& p = *parts_;
   const auto id = attention::tensorNamed(name);
-  if (!id) return unknown("tensor", name, listOfTensors());
-  const Tensor* t = document::input(p.document.state(), *id);
+  if (!id && !p.around(name)) return unknown("tensor", name, listOfTensors());
+  const Tensor* t = id ? document::input(p.document.state(), *id) : nullptr;
   const std::string field(name);
   if (!t) return Error{Error::Kind::range, field, field + " is computed; set one of " + listOfInputs() + "."};
   if (t->empty()) return document::checkEditable(p.document.state(), *id);

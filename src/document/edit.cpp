@@ -263,6 +263,16 @@ std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDo
     case OptionId::temperature:
       return changeOf(What::temperature);
     case OptionId::seed:
+    // What stands around the layer is computed from its output.
+    case OptionId::block_residual:
+    case OptionId::block_norm:
+    case OptionId::block_activation:
+    case OptionId::block_hidden:
+    case OptionId::block_dropout:
+    case OptionId::block_seed:
+    case OptionId::segment_by:
+    case OptionId::segment_tokens:
+    case OptionId::segment_seed:
       return std::nullopt;
     default:
       return option(id).undoable ? std::optional(changeOf(What::everything)) : std::nullopt;

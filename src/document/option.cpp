@@ -19,6 +19,9 @@ constexpr std::string_view kThemes[] = {"auto", "light", "dark"};
 constexpr std::string_view kScores[] = {"dot", "scaled", "general", "additive", "cosine"};
 constexpr std::string_view kNormalizers[] = {"softmax", "sparsemax", "sigmoid", "relu", "hardmax", "none"};
 constexpr std::string_view kPositions[] = {"none", "sinusoidal", "rotary", "alibi"};
+constexpr std::string_view kBlockNorms[] = {"none", "post", "pre"};
+constexpr std::string_view kActivations[] = {"relu", "gelu", "tanh"};
+constexpr std::string_view kSegmentEnds[] = {"tokens", "punctuation"};
 
 using Id = OptionId;
 using Type = OptionType;
@@ -111,6 +114,17 @@ constexpr Option kOptions[] = {
                 "Tokens that a decoder has produced so far; 0: not step by step")),
     whole(Id::batch, "batch", 1, kMaxBatch, "Sequences that go through the same layer"),
     whole(Id::batch_item, "batch_item", 0, kMaxBatch - 1, "The sequence on the board, from 0"),
+    toggle(Id::block_residual, "block_residual", "The block adds its input to what each of its parts gives"),
+    choice(Id::block_norm, "block_norm", kBlockNorms, "Where the block normalises: after each part, or before"),
+    choice(Id::block_activation, "block_activation", kActivations, "What a hidden unit does with its sum"),
+    whole(Id::block_hidden, "block_hidden", 1, kMaxBlockHidden,
+          "Hidden units of the feed-forward network per number of a token"),
+    real(Id::block_dropout, "block_dropout", 0, kMaxBlockDropout,
+         "The chance of a number in the block to be dropped"),
+    whole(Id::block_seed, "block_seed", 0, kMaxSeed, "Of the block's weights and of what it drops"),
+    choice(Id::segment_by, "segment_by", kSegmentEnds, "Where segments of tokens end"),
+    whole(Id::segment_tokens, "segment_tokens", 1, kTokens, "Tokens in each segment"),
+    whole(Id::segment_seed, "segment_seed", 0, kMaxSeed, "Of the queries that weigh tokens and segments"),
 };
 
 std::string rangeText(const Option& option) {
@@ -391,6 +405,24 @@ Value get(const Settings& settings, OptionId id) {
       return number(settings.batch);
     case Id::batch_item:
       return number(settings.batchItem);
+    case Id::block_residual:
+      return settings.block.residual;
+    case Id::block_norm:
+      return choice(settings.block.norm);
+    case Id::block_activation:
+      return choice(settings.block.activation);
+    case Id::block_hidden:
+      return number(settings.block.hidden);
+    case Id::block_dropout:
+      return readable(settings.block.dropout);
+    case Id::block_seed:
+      return number(settings.block.seed);
+    case Id::segment_by:
+      return choice(settings.segments.by);
+    case Id::segment_tokens:
+      return number(settings.segments.tokens);
+    case Id::segment_seed:
+      return number(settings.segments.seed);
   }
   return false;
 }
@@ -548,6 +580,33 @@ void assign(Settings& settings, OptionId id, const Value& value) {
       break;
     case Id::batch_item:
       settings.batchItem = whole();
+      break;
+    case Id::block_residual:
+      settings.block.residual = flag();
+      break;
+    case Id::block_norm:
+      settings.block.norm = static_cast<attention::NormPlace>(choice());
+      break;
+    case Id::block_activation:
+      settings.block.activation = static_cast<attention::Activation>(choice());
+      break;
+    case Id::block_hidden:
+      settings.block.hidden = whole();
+      break;
+    case Id::block_dropout:
+      settings.block.dropout = single();
+      break;
+    case Id::block_seed:
+      settings.block.seed = static_cast<std::uint32_t>(number());
+      break;
+    case Id::segment_by:
+      settings.segments.by = static_cast<SegmentBy>(choice());
+      break;
+    case Id::segment_tokens:
+      settings.segments.tokens = whole();
+      break;
+    case Id::segment_seed:
+      settings.segments.seed = static_cast<std::uint32_t>(number());
       break;
   }
 }

@@ -55,6 +55,15 @@ enum class OptionId : std::uint8_t {
   step,           ///< tokens that a decoder has produced, 0: not step by step
   batch,          ///< how many sequences go through the layer
   batch_item,     ///< the one on the board, from 0
+  block_residual,
+  block_norm,        ///< "none" | "post" | "pre"
+  block_activation,  ///< "relu" | "gelu" | "tanh"
+  block_hidden,      ///< hidden units per number of a token, 1 … 8
+  block_dropout,     ///< 0 … 0.9
+  block_seed,
+  segment_by,      ///< "tokens" | "punctuation"
+  segment_tokens,  ///< in each segment; of segment_by "tokens"
+  segment_seed,
 };
 
 enum class OptionType : std::uint8_t {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/block.h"
 #include "attention/trace.h"
 
 namespace document {
@@ -28,6 +29,30 @@ enum class Theme : std::uint8_t { automatic, light, dark };
 
 /// Which sequence an edit of tokens is for. In self-attention there is one, whatever is said.
 enum class Side : std::uint8_t { queries, keys };
+
+/// Where the segments of hierarchical attention end.
+enum class SegmentBy : std::uint8_t { tokens, punctuation };
+
+/// The block of the Transformer around the layer. Nothing of it reaches the layer itself.
+struct BlockOptions {
+  bool residual = true;
+  attention::NormPlace norm = attention::NormPlace::post;
+  attention::Activation activation = attention::Activation::relu;
+  int hidden = 2;          ///< hidden units per number of a token
+  float dropout = 0.0f;    ///< the chance of a number to be dropped
+  std::uint32_t seed = 1;  ///< of the weights and of what is dropped
+
+  bool operator==(const BlockOptions&) const = default;
+};
+
+/// Hierarchical attention over the layer's outputs.
+struct SegmentOptions {
+  SegmentBy by = SegmentBy::tokens;
+  int tokens = 2;          ///< in each; of SegmentBy::tokens
+  std::uint32_t seed = 1;  ///< of the matrices and queries
+
+  bool operator==(const SegmentOptions&) const = default;
+};
 
 /// What options set: all of a playground but its numbers. Cheap to copy, so that a change can be tried out
 /// first. `keyTokens` is `tokens`, and `keyLabels` empty, unless `cross`.
@@ -62,6 +87,9 @@ struct Settings {
   attention::Pattern pattern;
   bool maskAfterSoftmax = false;
   std::uint64_t hiddenHeads = 0;  ///< bit h: head h is left out of concat
+
+  BlockOptions block;
+  SegmentOptions segments;
 
   int focusHead = 0;  ///< the head on the board
   int decimals = 2;
@@ -110,6 +138,8 @@ inline constexpr double kMinTemperature = 0.01, kMaxTemperature = 100;
 inline constexpr double kMinScale = 0.0001, kMaxScale = 10000;
 inline constexpr double kMaxSoftcap = 1000;
 inline constexpr int kMaxBatch = 32;
+inline constexpr int kMaxBlockHidden = 8;
+inline constexpr double kMaxBlockDropout = 0.9;
 
 /// The attention layer that a state describes, and its inputs (pointing into the state).
 attention::Spec spec(const Settings& settings);

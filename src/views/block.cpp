@@ -1,9 +1,7 @@
 // The block around the layer, a page of the experiments: its stages as a chain, each of which opens.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "attention/forward.h"
 #include "views/lab_page.h"
 #include "views/panels.h"
 
@@ -11,61 +9,10 @@ namespace views {
 namespace {
 
 using attention::BlockStage;
-using attention::NormPlace;
 using attention::Tensor;
+using document::OptionId;
 
 constexpr std::uint32_t kSlot = 5100;
-constexpr int kWidestExpansion = 8;
-
-/// Q's heads side by side.
-Tensor joined(const Tensor& q) {
-  Tensor out(1, q.rows(), q.heads() * q.cols());
-  for (int h = 0; h < q.heads(); ++h) {
-    for (int r = 0; r < q.rows(); ++r) std::copy_n(q.row(h, r), q.cols(), out.row(0, r) + h * q.cols());
-  }
-  return out;
-}
-
-/// The layer's output where it reads `x` instead of its own x, positions and all.
-Tensor outputOf(const Context& c, const Tensor& x) {
-  attention::Spec spec = c.spec;
-  attention::Inputs inputs = c.inputs;
-  if (const Tensor* positioned = c.tensor(TensorId::x_kv_positioned)) inputs.xKv = positioned;
-  if (spec.position == attention::Position::sinusoidal) spec.position = attention::Position::none;
-  inputs.x = &x;
-  attention::Trace trace;
-  attention::forward(spec, inputs, trace);
-  return std::move(trace.output);
-}
-
-BlockRun run(const Context& c, const BlockPage& page) {
-  BlockRun out;
-  out.spec = page.spec;
-  out.attended = c.trace.output;
-  out.spec.rows = out.attended.rows(), out.spec.width = out.attended.cols();
-  out.spec.hidden = std::min(out.spec.width * page.expansion, attention::BlockLimits::hidden);
-  const Tensor* positioned = c.tensor(TensorId::x_positioned);
-  const Tensor* x = positioned ? positioned : c.tensor(TensorId::x);
-  out.given = x == nullptr;
-  out.x = x ? *x : joined(c.trace.q);
-  const bool fits = out.x.sameShape(out.attended);
-  if (!fits) out.spec.residual = false;
-  if (!fits && out.spec.norm == NormPlace::pre) out.spec.norm = NormPlace::none;
-  // Of variance 1 / rows, so that what goes through keeps its size.
-  const auto weights = [&](int rows, int cols, std::uint64_t matrix) {
-    return seeded(rows, cols, 1 / std::sqrt(static_cast<double>(rows)), std::uint64_t{page.spec.seed} << 4 | matrix);
-  };
-  out.w1 = weights(out.spec.width, out.spec.hidden, 0);
-  out.w2 = weights(out.spec.hidden, out.spec.width, 1);
-  if (out.spec.norm == NormPlace::pre && !out.given) {
-    Tensor normed;
-    attention::Moments moments;
-    attention::layerNorm(*x, nullptr, nullptr, out.spec.epsilon, moments, normed);
-    out.attended = outputOf(c, normed);
-  }
-  attention::forwardBlock(out.spec, out.inputs(), out.trace);
-  return out;
-}
 
 class BlockView {
  public:
@@ -76,7 +23,7 @@ class BlockView {
     const bool beside = area_.width >= 560;
     LabColumn left(c_, area_.x, area_.y, beside ? 232.0f : area_.width);
     controls(left);
-    run_ = &page_.result.get({c_.revision, key()}, [&] { return run(c_, page_); });
+    run_ = &page_.result.get(c_.revision, [&] { return document::runBlock(c_.state, c_.trace); });
     chain_ = attention::chain(run_->spec);
     const bool there = std::any_of(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == page_.stage; });
     if (!there) page_.stage = chain_.back().stage;
@@ -89,40 +36,44 @@ class BlockView {
   }
 
  private:
-  /// What the result depends on besides the layer: the hidden width, too.
-  attention::BlockSpec key() const {
-    attention::BlockSpec key = page_.spec;
-    key.hidden = page_.expansion;
-    return key;
-  }
-
   void controls(LabColumn& column) {
     static constexpr std::string_view kNorms[] = {"none", "post", "pre"};
     static constexpr std::string_view kActivations[] = {"ReLU", "GELU", "tanh"};
-    attention::BlockSpec& s = page_.spec;
+    const document::BlockOptions& now = c_.state.block;
     column.question("What stands around attention in a Transformer?");
-    if (column.toggle("lab:residual", "Residual", s.residual)) s.residual = !s.residual;
-    const int norm = column.choice("lab:norm", "Layer normalisation", kNorms, static_cast<int>(s.norm));
-    if (norm >= 0) s.norm = static_cast<NormPlace>(norm);
-    const int activation = column.choice("lab:activation", "Activation", kActivations, static_cast<int>(s.activation));
-    if (activation >= 0) s.activation = static_cast<attention::Activation>(activation);
-    page_.expansion += column.stepper("lab:expansion", "Hidden width ×", std::to_string(page_.expansion),
-                                      page_.expansion > 1, page_.expansion < kWidestExpansion);
-    float rate = s.dropRate / 0.9f;
-    if (column.slider("slider:dropout", "Dropout", formatNumber(static_cast<double>(s.dropRate), 2), rate, 1.0f / 18)) {
-      s.dropRate = std::round(rate * 18) / 20;
-      s.training = s.dropRate > 0;
-    }
-    if (column.button("lab:draw", "Draw weights and drops again")) ++s.seed;
+    if (column.toggle("block_residual", "Residual", now.residual)) set(c_, OptionId::block_residual, !now.residual);
+    const int norm = column.choice("block_norm", "Layer normalisation", kNorms, static_cast<int>(now.norm));
+    setChoice(c_, OptionId::block_norm, norm);
+    const int activation =
+        column.choice("block_activation", "Activation", kActivations, static_cast<int>(now.activation));
+    setChoice(c_, OptionId::block_activation, activation);
+    const int more = column.stepper("block_hidden", "Hidden width ×", std::to_string(now.hidden), now.hidden > 1,
+                                    now.hidden < document::kMaxBlockHidden);
+    if (more != 0) set(c_, OptionId::block_hidden, static_cast<double>(now.hidden + more));
+    dropout(column);
+    if (column.button("block_seed", "Draw weights and drops again")) setNextSeed(c_, OptionId::block_seed, now.seed);
+  }
+
+  /// In steps of 0.05. A drag is one step of undo; so is each key.
+  void dropout(LabColumn& column) {
+    constexpr double kSteps = 20 * document::kMaxBlockDropout;
+    const auto now = static_cast<double>(c_.state.block.dropout);
+    auto rate = static_cast<float>(now / document::kMaxBlockDropout);
+    const bool moved = column.slider("slider:block_dropout", "Dropout", formatNumber(now, 2), rate,
+                                     static_cast<float>(1 / kSteps));
+    const std::uint64_t gesture = ImGui::IsItemActive() ? kSliderGesture : 0;
+    if (ImGui::IsItemDeactivated()) c_.wishes.endGesture = true;
+    if (moved) set(c_, OptionId::block_dropout, std::round(static_cast<double>(rate) * kSteps) / 20, gesture);
   }
 
   void note(LabColumn& column) {
-    const bool pre = page_.spec.norm == NormPlace::pre;
-    if (page_.spec.residual && !run_->spec.residual) {
+    const document::BlockOptions& now = c_.state.block;
+    if (now.residual && !run_->spec.residual) {
       column.sentence("There is no residual here: what attention gives is not as wide as what goes in.");
     } else if (run_->given) {
       column.sentence(
-          pre ? "Q, K and V are given: Q stands for x, and attention is as it is. In X · W mode it reads norm_1."
+          now.norm == attention::NormPlace::pre
+              ? "Q, K and V are given: Q stands for x, and attention is as it is. In X · W mode it reads norm_1."
               : "Q, K and V are given: Q stands for x.");
     }
   }
@@ -187,7 +138,7 @@ class BlockView {
   BlockPage& page_;
   Box area_;
   ImDrawList* list_;
-  const BlockRun* run_ = nullptr;
+  const document::BlockRun* run_ = nullptr;
   std::vector<attention::BlockLink> chain_;
 };
 

@@ -88,6 +88,9 @@ struct ViewState {
 /// What a panel wants done besides edits.
 enum class Command { undo, redo, reset, pickFile, saveState, copyState, copyWeights, copyCells, clearMask, fullscreen };
 
+/// A drag of any slider: there is one at a time. Those of cells count up from 1.
+inline constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};
+
 /// Collected during a frame and carried out after it, so that all panels of a frame show the same document.
 struct Wishes {
   struct Wanted {

@@ -379,7 +379,6 @@ class SidePanel {
     return "Keys: " + size(step.added) + " new, " + size(step.reused) + " reused, " + size(step.evicted) + " evicted";
   }
 
-  static constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};
   Context& c_;
   Widgets w_;
   ImDrawList* list_;

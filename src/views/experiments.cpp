@@ -431,6 +431,11 @@ void experiments(Context& c) {
 bool experimentsKeys(Context& c) {
   Lab& lab = c.view.lab;
   const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key); };
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.KeyCtrl || io.KeySuper) {
+    if (pressed(ImGuiKey_Z)) return c.wishes.ask(io.KeyShift ? Command::redo : Command::undo), true;
+    if (pressed(ImGuiKey_Y)) return c.wishes.ask(Command::redo), true;
+  }
   lab.step = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
   lab.press = pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || pressed(ImGuiKey_Space);
   const int down = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
@@ -447,7 +452,8 @@ bool experimentsKeys(Context& c) {
 }
 
 bool experimentsUseKey(ImGuiKey key, bool command, bool alt) {
-  if (command || alt) return false;
+  if (command) return key == ImGuiKey_Z || key == ImGuiKey_Y;
+  if (alt) return false;
   const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
   const bool digit = key >= ImGuiKey_1 && key < ImGuiKey_1 + Lab::kPages;
   return arrow || digit || key == ImGuiKey_Enter || key == ImGuiKey_KeypadEnter || key == ImGuiKey_Space ||

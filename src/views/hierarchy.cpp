@@ -1,6 +1,5 @@
 // Hierarchical attention, a page of the experiments: the layer's outputs in segments, both levels of weights as bars.
 #include <algorithm>
-#include <cmath>
 
 #include "views/lab_page.h"
 #include "views/panels.h"
@@ -8,27 +7,8 @@
 namespace views {
 namespace {
 
-using Options = SegmentsPage::Options;
-
-constexpr int kUnits = 8;
-
-SegmentsRun run(const Context& c, const Options& options) {
-  SegmentsRun out;
-  out.h = c.trace.output;
-  const int tokens = out.h.rows(), width = out.h.cols();
-  std::vector<std::string> labels = c.state.labels;
-  labels.resize(static_cast<std::size_t>(tokens));
-  out.starts =
-      options.atPunctuation ? attention::splitAtPunctuation(labels) : attention::splitEvery(tokens, options.every);
-  const double size = 1 / std::sqrt(static_cast<double>(width));
-  const auto learned = [&](int rows, double deviation, std::uint64_t matrix) {
-    return seeded(rows, kUnits, deviation, std::uint64_t{options.seed} << 4 | matrix);
-  };
-  out.tokenW = learned(width, size, 0), out.tokenQuery = learned(1, 1, 1);
-  out.segmentW = learned(width, size, 2), out.segmentQuery = learned(1, 1, 3);
-  attention::forwardHierarchy(out.inputs(), out.trace);
-  return out;
-}
+using document::OptionId;
+using document::SegmentBy;
 
 class SegmentsView {
  public:
@@ -39,7 +19,7 @@ class SegmentsView {
     const bool beside = area_.width >= 560;
     LabColumn left(c_, area_.x, area_.y, beside ? 264.0f : area_.width);
     controls(left);
-    run_ = &page_.result.get({c_.revision, page_.options}, [&] { return run(c_, page_.options); });
+    run_ = &page_.result.get(c_.revision, [&] { return document::runSegments(c_.state, c_.trace); });
     answer(left);
     const float from = beside ? area_.x + 264 + 28 : area_.x;
     LabColumn right(c_, from, beside ? area_.y : left.y() + 10, area_.right() - from);
@@ -50,15 +30,15 @@ class SegmentsView {
  private:
   void controls(LabColumn& column) {
     static constexpr std::string_view kSplits[] = {"every n tokens", "punctuation"};
-    Options& o = page_.options;
+    const document::SegmentOptions& now = c_.state.segments;
     column.question("How does attention sum up a whole text?");
-    const int split = column.choice("lab:split", "Segments end", kSplits, o.atPunctuation ? 1 : 0);
-    if (split >= 0) o.atPunctuation = split == 1;
-    if (!o.atPunctuation) {
-      o.every += column.stepper("lab:every", "Tokens in each", std::to_string(o.every), o.every > 1,
-                                o.every < c_.state.tokens);
+    setChoice(c_, OptionId::segment_by, column.choice("segment_by", "Segments end", kSplits, static_cast<int>(now.by)));
+    if (now.by == SegmentBy::tokens) {
+      const int more = column.stepper("segment_tokens", "Tokens in each", std::to_string(now.tokens), now.tokens > 1,
+                                      now.tokens < c_.state.tokens);
+      if (more != 0) set(c_, OptionId::segment_tokens, static_cast<double>(now.tokens + more));
     }
-    if (column.button("lab:draw", "Draw other queries")) ++o.seed;
+    if (column.button("segment_seed", "Draw other queries")) setNextSeed(c_, OptionId::segment_seed, now.seed);
     column.gap(6);
   }
 
@@ -108,7 +88,7 @@ class SegmentsView {
   SegmentsPage& page_;
   Box area_;
   ImDrawList* list_;
-  const SegmentsRun* run_ = nullptr;
+  const document::SegmentsRun* run_ = nullptr;
 };
 
 }  // namespace

@@ -1,14 +1,13 @@
 // The experiments: which page is open, how its controls stand, and what was computed for that. None of it is part of
-// the document.
+// the document, which has the options of the block and of the segments.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <vector>
 
-#include "attention/block.h"
 #include "attention/experiment.h"
-#include "attention/hierarchy.h"
+#include "document/around.h"
 #include "views/layout.h"
 
 namespace views {
@@ -69,47 +68,14 @@ struct ReachPage {
   Cached<attention::ReachSpec, std::vector<attention::Reach>> result;
 };
 
-/// The block over the layer on the board, with seeded weights and gamma 1, delta and biases 0.
-struct BlockRun {
-  attention::BlockSpec spec;
-  attention::Tensor x, attended, w1, w2;
-  bool given = false;  ///< Q, K and V were typed in: Q stands for x, and nothing stands before attention
-  attention::BlockTrace trace;
-
-  attention::BlockInputs inputs() const {
-    attention::BlockInputs in;
-    in.x = &x, in.attention = &attended, in.w1 = &w1, in.w2 = &w2;
-    return in;
-  }
-};
-
 struct BlockPage {
-  attention::BlockSpec spec;  ///< rows and width follow the layer
-  int expansion = 2;          ///< hidden units per number of a token
   attention::BlockStage stage = attention::BlockStage::norm_2;
   int row = 0, col = 0;
-  Cached<OfLayer<attention::BlockSpec>, BlockRun> result;
-};
-
-struct SegmentsRun {
-  attention::Tensor h, tokenW, tokenQuery, segmentW, segmentQuery;
-  std::vector<int> starts;
-  attention::HierarchyTrace trace;
-
-  attention::HierarchyInputs inputs() const {
-    return {&h, starts, {&tokenW, nullptr, &tokenQuery}, {&segmentW, nullptr, &segmentQuery}};
-  }
+  Cached<std::uint64_t, document::BlockRun> result;  ///< of a revision of the document
 };
 
 struct SegmentsPage {
-  struct Options {
-    bool atPunctuation = false;
-    int every = 2;
-    std::uint32_t seed = 1;
-    bool operator==(const Options&) const = default;
-  };
-  Options options;
-  Cached<OfLayer<Options>, SegmentsRun> result;
+  Cached<std::uint64_t, document::SegmentsRun> result;  ///< of a revision of the document
 };
 
 struct Lab {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "attention/draws.h"
+#include <utility>
 
 namespace views {
 namespace {
@@ -117,11 +116,16 @@ void LabColumn::numbers(std::string_view words, std::string_view first, std::str
   if (!second.empty()) textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.text, second);
 }
 
-attention::Tensor seeded(int rows, int cols, double size, std::uint64_t seed) {
-  attention::Tensor out(1, rows, cols);
-  attention::NormalDraws draws(seed);
-  for (float& v : out.values()) v = static_cast<float>(draws.next() * size);
-  return out;
+void set(Context& c, document::OptionId id, document::Value value, std::uint64_t gesture) {
+  if (!c.locked(document::option(id).name)) c.wishes.set(id, std::move(value), gesture);
+}
+
+void setChoice(Context& c, document::OptionId id, int chosen) {
+  if (chosen >= 0) set(c, id, std::string(document::option(id).choices[static_cast<std::size_t>(chosen)]));
+}
+
+void setNextSeed(Context& c, document::OptionId id, std::uint32_t seed) {
+  set(c, id, static_cast<double>(static_cast<std::uint32_t>(seed + 1)));
 }
 
 bool LabMatrix::hit(float x, float y, int& row, int& col) const {

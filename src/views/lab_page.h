@@ -57,8 +57,12 @@ class LabColumn {
   float x_, y_, width_;
 };
 
-/// Numbers of N(0, size²) for a learned matrix [1, rows, cols] that nobody learned.
-attention::Tensor seeded(int rows, int cols, double size, std::uint64_t seed);
+/// What a control of a page does to an option, unless the host page locked it.
+void set(Context& context, document::OptionId id, document::Value value, std::uint64_t gesture = 0);
+/// The same with what LabColumn::choice() gave: the number of one of the option's choices, or −1 for no change.
+void setChoice(Context& context, document::OptionId id, int chosen);
+/// The same with the seed after this one; the first follows the last.
+void setNextSeed(Context& context, document::OptionId id, std::uint32_t seed);
 
 /// A matrix as a heatmap no larger than `room`, with numbers where they fit and token labels at the left. Values are
 /// signed, or weights from 0 to 1. Returns the box of its cells and their pitch.

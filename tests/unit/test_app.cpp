@@ -406,7 +406,7 @@ TEST_CASE("experiments: the pages fit into the panel at all widths, in both inpu
       CAPTURE(page);
       int found = 0;
       for (const char* name : {"lab-close", "lab:1", "lab:5", "lab:draw", "slider:d_k", "slider:amount", "slider:lead",
-                               "lab:moved:2", "lab:norm:0", "stage", "stage:hidden", "lab:every+", "segment:1"}) {
+                               "lab:moved:2", "block_norm:0", "stage", "stage:hidden", "segment_tokens+", "segment:1"}) {
         const auto r = f.app().locate(name, 0, 0, 0);
         if (!r) continue;
         ++found;
@@ -438,18 +438,123 @@ TEST_CASE("experiments: stages of the block open, and those that are switched of
   const app::Rect norm = f.at("stage");
   f.click(f.at("stage:hidden"));
   CHECK(f.at("stage").width == doctest::Approx(2 * norm.width));
-  f.click(f.at("lab:expansion+"));
+  f.click(f.at("block_hidden+"));
   CHECK(f.at("stage").width > 2 * norm.width);
   CHECK(f.app().locate("stage:residual_1", 0, 0, 0));
   CHECK_FALSE(f.app().locate("stage:dropout_1", 0, 0, 0));
-  f.click(f.at("lab:residual"));
+  f.click(f.at("block_residual"));
   CHECK_FALSE(f.app().locate("stage:residual_1", 0, 0, 0));
-  f.drag(f.at("slider:dropout"), 20, 0);
+  f.drag(f.at("slider:block_dropout"), 20, 0);
   CHECK(f.app().locate("stage:dropout_1", 0, 0, 0));
-  f.click(f.at("lab:norm:2"));
+  f.click(f.at("block_norm:2"));
   CHECK(f.app().locate("stage:norm_1", 0, 0, 0)->x < f.app().locate("stage:attention", 0, 0, 0)->x);
-  f.click(f.at("lab:norm:0"));
+  f.click(f.at("block_norm:0"));
   CHECK_FALSE(f.app().locate("stage:norm_1", 0, 0, 0));
+}
+
+TEST_CASE("experiments: controls of the block and of the segments are options of the document") {
+  Fixture f;
+  const std::string before = f.app().state();
+  const Tensor weights = **f.app().tensor("weights");
+  f.type('e');
+  f.type('4');
+  f.click(f.at("block_residual"));
+  CHECK(f.option("block_residual") == "false");
+  f.click(f.at("block_norm:2"));
+  CHECK(f.option("block_norm") == "\"pre\"");
+  f.click(f.at("block_activation:1"));
+  CHECK(f.option("block_activation") == "\"gelu\"");
+  f.click(f.at("block_hidden-"));
+  CHECK(f.option("block_hidden") == "1");
+  CHECK_FALSE(f.app().set("block_dropout", "0.35"));
+  f.click(f.at("block_seed"));
+  CHECK(f.option("block_seed") == "2");
+  f.type('5');
+  f.click(f.at("segment_tokens+"));
+  CHECK(f.option("segment_tokens") == "3");
+  f.click(f.at("segment_by:1"));
+  CHECK(f.option("segment_by") == "\"punctuation\"");
+  f.click(f.at("segment_seed"));
+  CHECK(f.option("segment_seed") == "2");
+  CHECK(**f.app().tensor("weights") == weights);
+  const std::string after = f.app().state();
+  for (int steps = 0; steps < 9; ++steps) f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
+  CHECK(f.app().state() == before);
+  CHECK_FALSE(f.app().undo());
+  CHECK_FALSE(f.app().setState(after, true));
+  CHECK(f.app().state() == after);
+}
+
+TEST_CASE("experiments: a drag of the dropout is one step of undo, each key is one") {
+  Fixture f;
+  f.type('e');
+  f.type('4');
+  f.drag(f.at("slider:block_dropout"), 20, 0);
+  const std::string dragged = f.option("block_dropout");
+  CHECK(dragged != "0");
+  CHECK(f.host.count(app::Event::Type::change) == 1);
+  CHECK(f.app().undo());
+  CHECK(f.option("block_dropout") == "0");
+  CHECK_FALSE(f.app().undo());
+  for (int i = 0; i < 5; ++i) f.key(ImGuiKey_DownArrow);
+  f.key(ImGuiKey_RightArrow);
+  f.key(ImGuiKey_RightArrow);
+  CHECK(f.option("block_dropout") == "0.1");
+  CHECK(f.app().undo());
+  CHECK(f.option("block_dropout") == "0.05");
+}
+
+TEST_CASE("experiments: what the host page locked stays, for the mouse and for keys") {
+  Fixture f;
+  f.app().setEmbed({"", "block_residual,block_norm,block_dropout,segment_tokens"});
+  const std::string before = f.app().state();
+  f.type('e');
+  f.type('4');
+  f.click(f.at("block_residual"));
+  f.click(f.at("block_norm:0"));
+  f.drag(f.at("slider:block_dropout"), 20, 0);
+  for (int i = 0; i < 2; ++i) {
+    f.key(ImGuiKey_DownArrow);
+    f.key(ImGuiKey_RightArrow);
+  }
+  f.type('5');
+  f.click(f.at("segment_tokens+"));
+  CHECK(f.app().state() == before);
+}
+
+TEST_CASE("app: scripts read the stages of the block and both levels of the segments") {
+  Fixture f;
+  const auto tensor = [&](const char* name) -> Tensor {
+    const auto found = f.app().tensor(name);
+    REQUIRE_MESSAGE(found, name);
+    return **found;
+  };
+  CHECK(tensor("block:attention") == tensor("output"));
+  const Tensor norm = tensor("block:norm_2");
+  for (int r = 0; r < norm.rows(); ++r) {
+    double mean = 0;
+    for (int col = 0; col < norm.cols(); ++col) mean += static_cast<double>(norm.at(0, r, col)) / norm.cols();
+    CHECK(mean == doctest::Approx(0).epsilon(1e-5));
+  }
+  CHECK(tensor("block:hidden").cols() == 2 * norm.cols());
+  CHECK_FALSE(f.app().set("block_hidden", "3"));
+  CHECK(tensor("block:hidden").cols() == 3 * norm.cols());
+  CHECK_FALSE(f.app().set("block_norm", "\"none\""));
+  REQUIRE_FALSE(f.app().tensor("block:norm_2"));
+  CHECK(f.app().tensor("block:norm_2").error().message ==
+        "block:norm_2: nothing is normalised here; set block_norm to \"post\" or \"pre\".");
+  CHECK_FALSE(f.app().tensor("block:nonsense"));
+  const std::vector<float> data{1};
+  const std::vector<int> shape{1};
+  CHECK(f.app().setTensor("block:hidden", data, shape)->message.starts_with("block:hidden is computed; set one of x,"));
+  const int tokens = tensor("weights").rows();
+  CHECK_FALSE(f.app().set("segment_tokens", std::to_string(tokens)));
+  CHECK(tensor("segment_weights").values().size() == 1);
+  CHECK(tensor("segment_weights").at(0, 0, 0) == 1.0f);
+  double sum = 0;
+  const Tensor each = tensor("token_weights");
+  for (const float v : each.values()) sum += static_cast<double>(v);
+  CHECK(sum == doctest::Approx(1));
 }
 
 TEST_CASE("experiments: arrow keys choose a control and change it") {
@@ -469,7 +574,7 @@ TEST_CASE("experiments: arrow keys choose a control and change it") {
   CHECK(f.app().locate("segment:3", 0, 0, 0));
   f.key(ImGuiKey_UpArrow);
   f.key(ImGuiKey_RightArrow);
-  CHECK_FALSE(f.app().locate("lab:every+", 0, 0, 0));
+  CHECK_FALSE(f.app().locate("segment_tokens+", 0, 0, 0));
   CHECK_FALSE(f.app().locate("segment:1", 0, 0, 0));
 }
 
@@ -487,10 +592,10 @@ TEST_CASE("experiments: every page opens over every mechanism") {
       accepted += !f.app().set(name, value);
       for (const char page : {'2', '4', '5'}) {
         f.type(page);
-        REQUIRE(f.app().locate("lab:draw", 0, 0, 0));
+        REQUIRE(f.app().locate(page == '2' ? "lab:draw" : page == '4' ? "block_seed" : "segment_seed", 0, 0, 0));
         if (page != '4') continue;
-        f.click(f.at("lab:norm:2"));
-        f.click(f.at("lab:norm:1"));
+        f.click(f.at("block_norm:2"));
+        f.click(f.at("block_norm:1"));
       }
     }
     CHECK(accepted >= 14);

@@ -181,6 +181,37 @@ TEST_CASE("options: score and scale say one thing between them") {
   CHECK(sameBits(d.state(), start));
 }
 
+TEST_CASE("options: what stands around the layer is undone, and the layer hears nothing of it") {
+  Document d(test::start());
+  const State start = d.state();
+  const attention::Spec layer = spec(start);
+  d.takeChanges();
+  const std::pair<OptionId, Value> all[] = {
+      {OptionId::block_residual, false},          {OptionId::block_norm, std::string("none")},
+      {OptionId::block_activation, std::string("gelu")}, {OptionId::block_hidden, 4.0},
+      {OptionId::block_dropout, 0.5},             {OptionId::block_seed, 7.0},
+      {OptionId::segment_by, std::string("punctuation")}, {OptionId::segment_tokens, 3.0},
+      {OptionId::segment_seed, 9.0}};
+  for (const auto& one : all) {
+    const OptionId id = one.first;
+    const Value& value = one.second;
+    CAPTURE(option(id).name);
+    CHECK(isDefault(d.state(), id));
+    CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
+    CHECK(get(d.state(), id) == value);
+    CHECK(d.takeChanges().empty());
+  }
+  CHECK(spec(d.state()) == layer);
+  for (std::size_t i = 0; i < std::size(all); ++i) CHECK(d.undo());
+  CHECK(!d.canUndo());
+  CHECK(sameBits(d.state(), start));
+  CHECK(tried(OptionId::block_hidden, 9.0) == "block_hidden: 9 is too large; use 1 to 8.");
+  CHECK(tried(OptionId::block_dropout, 0.95) == "block_dropout: 0.95 is too large; use 0 to 0.9.");
+  CHECK(tried(OptionId::block_norm, std::string("both")) ==
+        "block_norm: \"both\" is unknown; use \"none\", \"post\" or \"pre\".");
+  CHECK(tried(OptionId::segment_tokens, 0.0) == "segment_tokens: 0 is too small; use 1 to 1024.");
+}
+
 TEST_CASE("options: a pattern by name writes its parts, and the parts make a name") {
   Document d(test::start());
   const State start = d.state();

@@ -425,6 +425,15 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::score, std::string("cosine")},
       {OptionId::mask_after_softmax, false},
       {OptionId::normalizer, std::string("sparsemax")},
+      {OptionId::block_residual, false},
+      {OptionId::block_norm, std::string("pre")},
+      {OptionId::block_activation, std::string("tanh")},
+      {OptionId::block_hidden, 8.0},
+      {OptionId::block_dropout, 0.9},
+      {OptionId::block_seed, 4294967295.0},
+      {OptionId::segment_by, std::string("punctuation")},
+      {OptionId::segment_tokens, 1024.0},
+      {OptionId::segment_seed, 0.0},
   };
   Document d(test::start());
   for (const auto& [id, value] : all) {
