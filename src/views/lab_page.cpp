@@ -8,6 +8,32 @@ namespace views {
 namespace {
 
 constexpr float kRow = 28, kPitch = 34;
+constexpr float kDigitsFrom = 26;  // cells of this size have numbers, if small ones
+
+/// How the numbers of a matrix are written.
+struct Digits {
+  int decimals = -1;  ///< −1: not at all
+  float scale = 1;    ///< of the face
+};
+
+void scaledCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color,
+                    std::string_view words) {
+  const float size = font->FontSize * ImGui::GetIO().FontGlobalScale * scale;
+  const char* end = words.data() + words.size();
+  const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, words.data(), end);
+  list->AddText(font, size, {x - extent.x / 2, midY - extent.y / 2}, color, words.data(), end);
+}
+
+/// At most two digits after the point, and letters of full size in cells below kDigitsFrom.
+Digits digitsFor(ImFont* font, double widest, float cell) {
+  const bool squeezes = cell >= kDigitsFrom;
+  const float room = cell - 2;
+  for (int decimals = 2; decimals >= (squeezes ? 0 : 1); --decimals) {
+    const float scale = std::min(1.0f, room / textWidth(font, formatNumber(widest, decimals)));
+    if (scale >= (squeezes ? 0.85f : 1.0f)) return {decimals, scale};
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -157,20 +183,18 @@ LabMatrix drawMatrix(Context& c, std::uint32_t slot, const attention::Tensor& te
   c.heatmaps.draw(list, slot, {tensor.head(head), tensor.rows(), tensor.cols(), tensor.cols(), version}, look);
   list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2}, c.palette.border, 5);
 
-  const double widest = weights ? 0.0 : -static_cast<double>(most);
-  int decimals = 2;  // 0 where not even one fits
-  while (decimals > 0 && textWidth(c.fonts.monoSmall, formatNumber(widest, decimals)) > m.cell - 2) --decimals;
+  const Digits digits = digitsFor(c.fonts.monoSmall, weights ? 0.0 : -static_cast<double>(most), m.cell);
   for (int r = 0; r < tensor.rows(); ++r) {
     const float y = m.box.y + m.cell * (static_cast<float>(r) + 0.5f);
     if (m.cell >= 13 && static_cast<std::size_t>(r) < c.state.labels.size()) {
       textRight(list, c.fonts.small, m.box.x - 8, y, c.palette.text,
                 elide(c.fonts.small, c.state.labels[static_cast<std::size_t>(r)], labels - 10));
     }
-    for (int col = 0; decimals > 0 && col < tensor.cols(); ++col) {
+    for (int col = 0; digits.decimals >= 0 && col < tensor.cols(); ++col) {
       const float v = tensor.at(head, r, col);
       const gfx::Color under = gfx::at(look.map, (v - look.low) / (look.high - look.low));
-      textCentered(list, c.fonts.monoSmall, m.box.x + m.cell * (static_cast<float>(col) + 0.5f), y, textOn(under),
-                   formatNumber(static_cast<double>(v), decimals));
+      scaledCentered(list, c.fonts.monoSmall, digits.scale, m.box.x + m.cell * (static_cast<float>(col) + 0.5f), y,
+                     textOn(under), formatNumber(static_cast<double>(v), digits.decimals));
     }
   }
   return m;
