@@ -32,6 +32,12 @@ test('an unknown suite gets one sentence and status 2', () => {
   assert.match(stderr, /^play: no test suite is called "everything".*\n$/);
 });
 
+test('an unknown benchmark gets one sentence and status 2', () => {
+  const {status, stderr} = play('bench', 'everything');
+  assert.equal(status, 2);
+  assert.match(stderr, /^play: no benchmark is called "everything".*\n$/);
+});
+
 test('help names every command', () => {
   const {status, stdout} = play('help');
   assert.equal(status, 0);
