@@ -9,6 +9,7 @@
 
 #include "attention/kernels.h"
 #include "document/preset.h"
+#include "document/sentence.h"
 #include "document/text.h"
 #include "views/panels.h"
 #include "views/widgets.h"
@@ -32,25 +33,31 @@ constexpr TensorId kExtras[] = {TensorId::w_a,       TensorId::u_a,       Tensor
 
 constexpr int kSettle = 3;  // frames after the last event: Dear ImGui needs a second one to take in a new layout
 
-Error unknown(std::string_view field, std::string_view value, std::string_view right) {
-  return {Error::Kind::range, std::string(field),
-          std::string(field) + ": there is no \"" + std::string(value) + "\"; use " + std::string(right) + "."};
+using Names = std::vector<std::string>;
+
+Error unknown(std::string_view field, std::string_view value, const std::string& right) {
+  return *document::refuse(Error::Kind::range, field, {"there is no ", document::inQuotes(value), "; use ", right, "."});
 }
 
-std::string listOfTensors() {
-  std::string all;
-  for (int i = 0; i < attention::kTensorCount; ++i) {
-    all += (i > 0 ? ", " : "") + std::string(attention::name(static_cast<TensorId>(i)));
-  }
+/// There are too many names to list: those that may have been meant are said.
+Error unknown(std::string_view field, std::string_view value, const Names& names) {
+  return unknown(field, value, "one of " + std::to_string(names.size()) + " others, perhaps " +
+                                   document::orList(document::nearest(value, names, 3)));
+}
+
+Names tensorNames() {
+  Names all;
+  for (int i = 0; i < attention::kTensorCount; ++i) all.emplace_back(attention::name(static_cast<TensorId>(i)));
   return all;
 }
 
 std::string nameOf(attention::BlockStage stage) { return "block:" + std::string(attention::name(stage)); }
 
-std::string listOfStages() {
-  std::string all;
-  for (int i = 0; i < attention::kBlockStages; ++i) all += nameOf(static_cast<attention::BlockStage>(i)) + ", ";
-  return all + "token_weights, segment_weights";
+Names tensorAndStageNames() {
+  Names all = tensorNames();
+  for (int i = 0; i < attention::kBlockStages; ++i) all.push_back(nameOf(static_cast<attention::BlockStage>(i)));
+  all.insert(all.end(), {"token_weights", "segment_weights"});
+  return all;
 }
 
 std::string listOfInputs() {
@@ -59,9 +66,9 @@ std::string listOfInputs() {
   return all;
 }
 
-std::string listOfOptions() {
-  std::string all;
-  for (const document::Option& o : document::options()) all += (all.empty() ? "" : ", ") + std::string(o.name);
+Names optionNames() {
+  Names all;
+  for (const document::Option& o : document::options()) all.emplace_back(o.name);
   return all;
 }
 
@@ -672,13 +679,13 @@ bool App::redo() {
 
 Result<std::string> App::get(std::string_view option) const {
   const document::Option* o = document::optionNamed(option);
-  if (!o) return unknown("option", option, listOfOptions());
+  if (!o) return unknown("option", option, optionNames());
   return document::toJson(document::get(parts_->document.state(), o->id));
 }
 
 Check App::set(std::string_view option, std::string_view json) {
   const document::Option* o = document::optionNamed(option);
-  if (!o) return unknown("option", option, listOfOptions());
+  if (!o) return unknown("option", option, optionNames());
   auto value = document::valueFromJson(json, option);
   if (!value) return value.error();
   return parts_->apply(document::SetOption{o->id, std::move(*value)}, 0);
@@ -691,7 +698,7 @@ Result<const Tensor*> App::tensor(std::string_view name) const {
                  std::string(name) + ": nothing is normalised here; set block_norm to \"post\" or \"pre\"."};
   }
   const auto id = attention::tensorNamed(name);
-  if (!id) return unknown("tensor", name, listOfTensors() + ", " + listOfStages());
+  if (!id) return unknown("tensor", name, tensorAndStageNames());
   const Tensor* t = attention::find(parts_->inputs, parts_->engine.trace(), *id);
   if (!t) t = document::input(parts_->document.state(), *id);
   if (t && !t->empty()) return t;
@@ -703,7 +710,7 @@ Result<const Tensor*> App::tensor(std::string_view name) const {
 Check App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
   Parts& p = *parts_;
   const auto id = attention::tensorNamed(name);
-  if (!id && !p.around(name)) return unknown("tensor", name, listOfTensors());
+  if (!id && !p.around(name)) return unknown("tensor", name, tensorNames());
   const Tensor* t = id ? document::input(p.document.state(), *id) : nullptr;
   const std::string field(name);
   if (!t) return Error{Error::Kind::range, field, field + " is computed; set one of " + listOfInputs() + "."};
@@ -744,14 +751,14 @@ Result<Rect> App::locate(std::string_view name, int head, int row, int col) {
   if (const auto id = attention::tensorNamed(name)) return parts_->cellRect(*id, head, row, col);
   const views::Places& places = parts_->places.empty() ? parts_->lastPlaces : parts_->places;
   const auto at = places.find(name);
-  if (at == places.end()) return unknown("locate", name, "a tensor, or a control that is on the screen");
+  if (at == places.end()) return unknown("locate", name, std::string("a tensor, or a control that is on the screen"));
   return parts_->controlRect(at->second);
 }
 
 Result<std::string> App::explain(std::string_view name, int head, int row, int col) const {
   const Parts& p = *parts_;
   const auto id = attention::tensorNamed(name);
-  if (!id) return unknown("tensor", name, listOfTensors());
+  if (!id) return unknown("tensor", name, tensorNames());
   const Tensor* t = attention::find(p.inputs, p.engine.trace(), *id);
   if (!t || !t->contains(head, row, col)) {
     return Error{Error::Kind::range, std::string(name),

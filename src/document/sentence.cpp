@@ -1,5 +1,8 @@
 #include "document/sentence.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace document {
 namespace {
 
@@ -60,6 +63,33 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
   std::string out = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) out += (i > 0 ? ", " : "") + std::to_string(shape[i]);
   return out + "]";
+}
+
+namespace {
+
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t before = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = before + (a[i] == b[j] ? 0 : 1);
+      before = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, before + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names, std::size_t count) {
+  const std::string_view start = word.substr(0, 64);
+  std::vector<std::string> out = names;
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const std::string& a, const std::string& b) { return edits(start, a) < edits(start, b); });
+  out.resize(std::min(count, out.size()));
+  return out;
 }
 
 int utf8Length(std::string_view text) {

@@ -39,6 +39,8 @@ attention::Check refuse(attention::Error::Kind kind, std::string_view field,
 std::string inQuotes(std::string_view text);
 /// "1, 2, 3 or 6".
 std::string orList(const std::vector<std::string>& items);
+/// The names that are most like the word (by edits of a letter, Levenshtein 1966): what may have been meant.
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names, std::size_t count);
 /// "[2, 4, 3]".
 std::string shapeText(const std::vector<std::int64_t>& shape);
 

@@ -27,6 +27,13 @@ State sized(int tokens, int heads, int headDim, int modelDim) {
 
 }  // namespace
 
+TEST_CASE("sentences: the names that may have been meant") {
+  const std::vector<std::string> names{"heads", "kv_heads", "causal", "scale", "score"};
+  CHECK(nearest("head", names, 1) == std::vector<std::string>{"heads"});
+  CHECK(nearest("scores", names, 2) == std::vector<std::string>{"score", "scale"});
+  CHECK(nearest("", names, 9).size() == names.size());
+}
+
 TEST_CASE("options: the table is in the order of the ids, and names are found") {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < options().size(); ++i) {
