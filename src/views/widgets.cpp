@@ -281,11 +281,14 @@ bool Widgets::beginMenu(std::string_view name, float width) {
   const Palette& p = c_.palette;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {6, 6});
   ImGui::PushStyleVar(ImGuiStyleVar_PopupRounding, 8);
+  ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarSize, 8);
   ImGui::PushStyleColor(ImGuiCol_PopupBg, p.panel);
   ImGui::PushStyleColor(ImGuiCol_Border, p.border);
+  ImGui::PushStyleColor(ImGuiCol_ScrollbarBg, p.panel);
+  ImGui::PushStyleColor(ImGuiCol_ScrollbarGrab, withAlpha(p.faint, 0.35f));
   const bool open = ImGui::BeginPopup(std::string(name).c_str(), ImGuiWindowFlags_NoMove);
-  ImGui::PopStyleColor(2);
-  ImGui::PopStyleVar(2);
+  ImGui::PopStyleColor(4);
+  ImGui::PopStyleVar(3);
   if (!open) return false;
   if (ImGui::IsKeyPressed(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
