@@ -300,7 +300,7 @@ bool Widgets::menuItem(std::string_view name, std::string_view label, bool chose
   const Palette& p = c_.palette;
   const float wide = std::max({textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about), menuWidth_});
   const ImVec2 at0 = ImGui::GetCursorScreenPos();
-  const Box box{at0.x, at0.y, std::min(wide + 40, ImGui::GetIO().DisplaySize.x - 32), about.empty() ? 30.0f : 46.0f};
+  const Box box{at0.x, at0.y, std::min(std::max(wide + 40, ImGui::GetContentRegionAvail().x), ImGui::GetIO().DisplaySize.x - 32), about.empty() ? 30.0f : 46.0f};
   const bool pressed = hit(name, box);
   if (ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
   const float y = about.empty() ? box.midY() : box.y + 15;
