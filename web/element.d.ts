@@ -28,7 +28,7 @@ export type OptionName =
   | 'pattern_global' | 'pattern_random' | 'pattern_seed' | 'mask_after_softmax' | 'kv_heads' | 'd_v' | 'cross'
   | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'step' | 'batch' | 'batch_item'
   | 'block_residual' | 'block_norm' | 'block_activation' | 'block_hidden' | 'block_dropout' | 'block_seed'
-  | 'segment_by' | 'segment_tokens' | 'segment_seed';
+  | 'segment_by' | 'segment_tokens' | 'segment_seed' | 'experiment';
 
 export type OptionValue = boolean | number | string | string[] | number[];
 

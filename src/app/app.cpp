@@ -102,7 +102,8 @@ struct App::Parts {
   void clampSelection() {
     const Tensor* t = attention::find(inputs, engine.trace(), view.selection.tensor);
     if (startPending && computed) {
-      const int last = document.state().tokens - 1;
+      const int produced = document.state().step;
+      const int last = (produced > 0 ? produced : document.state().tokens) - 1;
       const float* row = engine.trace().weights.row(document.state().focusHead, last);
       const int best = static_cast<int>(std::max_element(row, row + document.state().keyTokens) - row);
       view.selection = {true, TensorId::weights, last, best, last, best};
@@ -231,13 +232,19 @@ struct App::Parts {
     }
   }
 
-  /// Opens a preset: its numbers, but the theme and the decimals that the reader has.
+  bool experiments() const {
+    return views::openExperiment(document.state(), embed.hide) != document::Experiment::none;
+  }
+
+  /// Opens a preset with the head, the decoder's step and the page of the experiments that it is about. Other things of
+  /// how it is shown are as the reader has them.
   Check openPreset(std::string_view name, bool undoable) {
     auto start = document::preset(name);
     if (!start) return start.error();
-    const int head = start->focusHead;
+    const int head = start->focusHead, step = start->step;
+    const document::Experiment experiment = start->experiment;
     document::keepView(*start, document.state());
-    start->focusHead = head;
+    start->focusHead = head, start->step = step, start->experiment = experiment;
     return open(std::move(*start), undoable);
   }
 
@@ -552,7 +559,7 @@ bool App::dragsAt(float x, float y) const {
   for (auto at = p.places.lower_bound("slider:"); at != p.places.end() && at->first.starts_with("slider:"); ++at) {
     if (at->second.contains(x, y)) return true;
   }
-  if (p.view.lab.open) return false;
+  if (p.experiments()) return false;
   for (const char* slider : {"temperature"}) {
     const auto at = p.places.find(std::string_view(slider));
     if (at != p.places.end() && at->second.contains(x, y)) return true;
@@ -563,7 +570,9 @@ bool App::dragsAt(float x, float y) const {
 bool App::scrollsAt(float x, float y, float dy) const {
   const Parts& p = *parts_;
   const views::Lab& lab = p.view.lab;
-  if (lab.open) return lab.box.contains(x, y) && (dy > 0 ? lab.scroll < lab.scrollLimit - 0.5f : dy < 0 && lab.scroll > 0.5f);
+  if (p.experiments()) {
+    return lab.box.contains(x, y) && (dy > 0 ? lab.scroll < lab.scrollLimit - 0.5f : dy < 0 && lab.scroll > 0.5f);
+  }
   const views::Layout layout = p.makeLayout();
   const bool side = layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || p.view.drawer);
   const float at = side ? p.view.sideScroll : p.view.scroll;
@@ -571,7 +580,7 @@ bool App::scrollsAt(float x, float y, float dy) const {
   return dy > 0 ? at < limit - 0.5f : dy < 0 && at > 0.5f;
 }
 
-bool App::wantsAllGlyphs() const { return parts_->view.lab.open; }
+bool App::wantsAllGlyphs() const { return parts_->experiments(); }
 
 std::string App::items() const {
   std::string json = "[";

@@ -22,6 +22,7 @@ constexpr std::string_view kPositions[] = {"none", "sinusoidal", "rotary", "alib
 constexpr std::string_view kBlockNorms[] = {"none", "post", "pre"};
 constexpr std::string_view kActivations[] = {"relu", "gelu", "tanh"};
 constexpr std::string_view kSegmentEnds[] = {"tokens", "punctuation"};
+constexpr std::string_view kExperiments[] = {"none", "spread", "weights", "reach", "block", "segments"};
 
 using Id = OptionId;
 using Type = OptionType;
@@ -125,6 +126,7 @@ constexpr Option kOptions[] = {
     choice(Id::segment_by, "segment_by", kSegmentEnds, "Where segments of tokens end"),
     whole(Id::segment_tokens, "segment_tokens", 1, kTokens, "Tokens in each segment"),
     whole(Id::segment_seed, "segment_seed", 0, kMaxSeed, "Of the queries that weigh tokens and segments"),
+    shown(choice(Id::experiment, "experiment", kExperiments, "The page of the experiments that is open")),
 };
 
 std::string rangeText(const Option& option) {
@@ -423,6 +425,8 @@ Value get(const Settings& settings, OptionId id) {
       return number(settings.segments.tokens);
     case Id::segment_seed:
       return number(settings.segments.seed);
+    case Id::experiment:
+      return choice(settings.experiment);
   }
   return false;
 }
@@ -607,6 +611,9 @@ void assign(Settings& settings, OptionId id, const Value& value) {
       break;
     case Id::segment_seed:
       settings.segments.seed = static_cast<std::uint32_t>(number());
+      break;
+    case Id::experiment:
+      settings.experiment = static_cast<Experiment>(choice());
       break;
   }
 }

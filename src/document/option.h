@@ -64,6 +64,7 @@ enum class OptionId : std::uint8_t {
   segment_by,      ///< "tokens" | "punctuation"
   segment_tokens,  ///< in each segment; of segment_by "tokens"
   segment_seed,
+  experiment,  ///< "none" | "spread" | "weights" | "reach" | "block" | "segments"
 };
 
 enum class OptionType : std::uint8_t {

@@ -30,6 +30,9 @@ enum class Theme : std::uint8_t { automatic, light, dark };
 /// Which sequence an edit of tokens is for. In self-attention there is one, whatever is said.
 enum class Side : std::uint8_t { queries, keys };
 
+/// The page of the experiments that is open.
+enum class Experiment : std::uint8_t { none, spread, weights, reach, block, segments };
+
 /// Where the segments of hierarchical attention end.
 enum class SegmentBy : std::uint8_t { tokens, punctuation };
 
@@ -97,6 +100,7 @@ struct Settings {
   bool averageHeads = false;  ///< show the mean of the heads' weights
   bool wholeProjections = false;  ///< show W_Q, W_K, W_V and W_O of all heads as one matrix each
   int step = 0;               ///< tokens that a decoder has produced so far, 0: not shown step by step
+  Experiment experiment = Experiment::none;
   std::uint32_t seed = 1;     ///< of the last random fill, and of numbers for new tokens, heads and columns
 
   bool operator==(const Settings&) const = default;

@@ -711,7 +711,7 @@ class Keys {
         case 'd': return option(OptionId::scale, "scale", c_.state.score == attention::Score::dot);
         case 'm': return option(OptionId::mode, "mode", std::string(c_.state.mode == document::Mode::x ? "qkv" : "x"));
         case 'p': c_.view.painting = !c_.view.painting; return true;
-        case 'e': return c_.view.lab.open = !listed(c_.hide, "experiments");
+        case 'e': return !listed(c_.hide, "experiments") && (showPage(c_, c_.view.lab.last), true);
         case 'r': c_.wishes.ask(Command::reset); return true;
         case 't': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens + 1));
         case 'T': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens - 1));
@@ -802,7 +802,7 @@ void board(Context& c) {
 }
 
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
-  if (c.view.lab.open) return experimentsUseKey(key, command, alt);
+  if (c.experiment() != document::Experiment::none) return experimentsUseKey(key, command, alt);
   const Selection& s = c.view.selection;
   if (command) {
     const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
@@ -838,7 +838,9 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
   return letters.find(static_cast<char>('a' + (key - ImGuiKey_A))) != std::string_view::npos;
 }
 
-bool boardKeys(Context& c) { return c.view.lab.open ? experimentsKeys(c) : Keys(c).handle(); }
+bool boardKeys(Context& c) {
+  return c.experiment() != document::Experiment::none ? experimentsKeys(c) : Keys(c).handle();
+}
 
 Hold hold(const document::State& state, const Layout& layout, const ViewState& view, float x, float y) {
   if (!layout.board.contains(x, y)) return Hold::control;

@@ -17,6 +17,10 @@ bool listed(std::string_view list, std::string_view name) {
   return false;
 }
 
+document::Experiment openExperiment(const document::Settings& settings, std::string_view hide) {
+  return listed(hide, "experiments") ? document::Experiment::none : settings.experiment;
+}
+
 bool Context::locked(std::string_view name) const { return listed(lock, name); }
 
 bool Context::editable(TensorId id) const {

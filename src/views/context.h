@@ -114,6 +114,11 @@ struct Wishes {
 /// Boxes of controls by name ("causal", "heads+"), for tours, tests and overlap checks.
 using Places = std::map<std::string, Box, std::less<>>;
 
+/// Is `name` one of the comma-separated words of `list`?
+bool listed(std::string_view list, std::string_view name);
+/// The page of the experiments that is open, none where the host page hid them.
+document::Experiment openExperiment(const document::Settings& settings, std::string_view hide);
+
 struct Context {
   const document::State& state;
   const attention::Spec& spec;
@@ -135,6 +140,8 @@ struct Context {
   const std::string& hide;  ///< names of parts that it hid
 
   bool locked(std::string_view name) const;
+  /// The page of the experiments that is open.
+  document::Experiment experiment() const { return openExperiment(state, hide); }
   /// The tensor behind an id in this mode, or null.
   const attention::Tensor* tensor(TensorId id) const { return attention::find(inputs, trace, id); }
   /// May this tensor's cells be changed here?
@@ -148,8 +155,5 @@ struct Context {
   /// Brings view.derived up to date. To be called once a frame, before the panels.
   void derive();
 };
-
-/// Is `name` one of the comma-separated words of `list`?
-bool listed(std::string_view list, std::string_view name);
 
 }  // namespace views

@@ -363,7 +363,9 @@ class SidePanel {
   // Docked, it leaves this to the header.
   void experiments() {
     y_ += 6;
-    if (w_.button("experiments", row(28, 8), "Experiments")) c_.view.lab.open = true, c_.view.drawer = false;
+    if (!w_.button("experiments", row(28, 8), "Experiments")) return;
+    showPage(c_, c_.view.lab.last);
+    c_.view.drawer = false;
   }
 
   void numbers() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "views/chart.h"
 #include "views/lab_page.h"
@@ -339,7 +340,8 @@ float page(Context& c, const Box& area) {
 }
 
 float openPage(Context& c, const Box& area) {
-  switch (c.view.lab.page) {
+  switch (c.experiment()) {
+    case Page::none: break;
     case Page::spread: return page<SpreadView>(c, area);
     case Page::weights: return page<WeightsView>(c, area);
     case Page::reach: return page<ReachView>(c, area);
@@ -361,8 +363,8 @@ void tabs(Context& c, const Box& row) {
   for (int i = 0; i < Lab::kPages; ++i) {
     const float width = textWidth(c.fonts.text, names[i]) + pad;
     if (w.segment("lab:" + std::to_string(i + 1), {x, row.y, width, row.height}, names[i],
-                  static_cast<int>(c.view.lab.page) == i)) {
-      showPage(c, static_cast<Page>(i));
+                  static_cast<int>(c.experiment()) == i + 1)) {
+      showPage(c, static_cast<Page>(i + 1));
     }
     x += width;
   }
@@ -388,13 +390,14 @@ void body(Context& c, const Box& area) {
 }  // namespace
 
 void showPage(Context& c, Lab::Page page) {
-  c.view.lab.page = page;
-  c.view.lab.focus = -1;
+  setChoice(c, document::OptionId::experiment, static_cast<int>(page));
 }
 
 void experiments(Context& c) {
   Lab& lab = c.view.lab;
-  if (!lab.open) return;
+  const Page page = c.experiment();
+  if (page == Page::none) return;
+  if (page != std::exchange(lab.last, page)) lab.focus = -1;
   const ImVec2 size = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
   const float width = std::min(1000.0f, size.x - 24);
   const float height = std::min(width < 560 ? size.y : 680.0f, size.y - 24);
@@ -417,12 +420,12 @@ void experiments(Context& c) {
   textMiddle(sharp(ImGui::GetWindowDrawList()), c.fonts.title, box.x + margin, box.y + 28, c.palette.text,
              "Experiments");
   const Box close{box.right() - margin - 30, box.y + 14, 30, 28};
-  if (Widgets(c).icon("lab-close", close, Widgets::Icon::close)) lab.open = false;
+  if (Widgets(c).icon("lab-close", close, Widgets::Icon::close)) showPage(c, Page::none);
   tabs(c, {box.x + margin, box.y + 54, width - 2 * margin, 28});
   body(c, {box.x, box.y + 90, width - 2, height - 92});
   const bool away = ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !box.contains(mouse.x, mouse.y) &&
                     !c.layout.header.contains(mouse.x, mouse.y);
-  if (away) lab.open = false;
+  if (away) showPage(c, Page::none);
   ImGui::End();
   ImGui::PopStyleColor(4);
   ImGui::PopStyleVar(4);
@@ -444,10 +447,10 @@ bool experimentsKeys(Context& c) {
     lab.focusMoved = true;
   }
   for (const ImWchar ch : ImGui::GetIO().InputQueueCharacters) {
-    if (ch >= '1' && ch < '1' + Lab::kPages) return showPage(c, static_cast<Page>(ch - '1')), true;
-    if (ch == 'e') return lab.open = false, true;
+    if (ch >= '1' && ch < '1' + Lab::kPages) return showPage(c, static_cast<Page>(ch - '0')), true;
+    if (ch == 'e') return showPage(c, Page::none), true;
   }
-  if (pressed(ImGuiKey_Escape)) return lab.open = false, true;
+  if (pressed(ImGuiKey_Escape)) return showPage(c, Page::none), true;
   return down != 0 || lab.step != 0 || lab.press;
 }
 

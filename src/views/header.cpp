@@ -142,7 +142,9 @@ class Header {
   }
 
   void experiments() {
-    if (!hidden("experiments") && w_.button("experiments", fromRight(102), "Experiments")) c_.view.lab.open = !c_.view.lab.open;
+    using Page = document::Experiment;
+    if (hidden("experiments") || !w_.button("experiments", fromRight(102), "Experiments")) return;
+    showPage(c_, c_.experiment() == Page::none ? c_.view.lab.last : Page::none);
   }
 
   void nextTheme() { c_.wishes.set(OptionId::theme, std::string(c_.palette.dark ? "light" : "dark")); }

@@ -1,5 +1,5 @@
-// The experiments: which page is open, how its controls stand, and what was computed for that. None of it is part of
-// the document, which has the options of the block and of the segments.
+// The experiments: how the controls of their pages stand, and what was computed for that. None of it is part of the
+// document, which has the page that is open and the options of the block and of the segments.
 #pragma once
 
 #include <array>
@@ -79,10 +79,9 @@ struct SegmentsPage {
 };
 
 struct Lab {
-  enum class Page { spread, weights, reach, block, segments };
-  static constexpr int kPages = 5;
-  bool open = false;
-  Page page = Page::spread;
+  using Page = document::Experiment;
+  static constexpr int kPages = static_cast<int>(Page::segments);
+  Page last = Page::spread;           ///< the page that is open, or that was: the one to open next
   Box box;                            ///< of the panel, while it is open
   float scroll = 0, scrollLimit = 0;  ///< of the page
 

@@ -29,7 +29,7 @@ void header(Context& context);
 void help(Context& context);
 /// The experiments; over everything.
 void experiments(Context& context);
-/// Opens a page of them.
+/// Opens a page of them; none closes them. A wish, like any option.
 void showPage(Context& context, Lab::Page page);
 /// Their keys, while they are open. Returns true if one was used.
 bool experimentsKeys(Context& context);

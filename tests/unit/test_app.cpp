@@ -356,11 +356,11 @@ TEST_CASE("app: letters switch options; a locked one stays") {
 
 TEST_CASE("experiments: e opens them, Escape closes them, and the board keeps still meanwhile") {
   Fixture f;
-  const std::string before = f.app().state();
   f.click(f.at("q", 0, 0, 0));
   CHECK_FALSE(f.app().locate("lab-close", 0, 0, 0));
   f.type('e');
   REQUIRE(f.app().locate("lab-close", 0, 0, 0));
+  const std::string before = f.app().state();
   CHECK_FALSE(f.app().wantsFrame());
   for (const char c : {'c', 'm', 't', '7'}) f.type(c);
   f.key(ImGuiKey_UpArrow);
@@ -479,6 +479,7 @@ TEST_CASE("experiments: controls of the block and of the segments are options of
   CHECK(**f.app().tensor("weights") == weights);
   const std::string after = f.app().state();
   for (int steps = 0; steps < 9; ++steps) f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
+  f.type('e');
   CHECK(f.app().state() == before);
   CHECK_FALSE(f.app().undo());
   CHECK_FALSE(f.app().setState(after, true));
@@ -489,10 +490,11 @@ TEST_CASE("experiments: a drag of the dropout is one step of undo, each key is o
   Fixture f;
   f.type('e');
   f.type('4');
+  const int before = f.host.count(app::Event::Type::change);
   f.drag(f.at("slider:block_dropout"), 20, 0);
   const std::string dragged = f.option("block_dropout");
   CHECK(dragged != "0");
-  CHECK(f.host.count(app::Event::Type::change) == 1);
+  CHECK(f.host.count(app::Event::Type::change) == before + 1);
   CHECK(f.app().undo());
   CHECK(f.option("block_dropout") == "0");
   CHECK_FALSE(f.app().undo());
@@ -519,7 +521,33 @@ TEST_CASE("experiments: what the host page locked stays, for the mouse and for k
   }
   f.type('5');
   f.click(f.at("segment_tokens+"));
+  f.type('e');
   CHECK(f.app().state() == before);
+}
+
+TEST_CASE("experiments: the option says which page is open, whoever opened it") {
+  Fixture f;
+  CHECK(f.option("experiment") == "\"none\"");
+  CHECK_FALSE(f.app().set("experiment", "\"block\""));
+  f.settle();
+  CHECK(f.at("stage").width > 0);
+  f.click(f.at("lab:3"));
+  CHECK(f.option("experiment") == "\"reach\"");
+  f.key(ImGuiKey_Escape);
+  CHECK(f.option("experiment") == "\"none\"");
+  f.click(f.at("experiments"));
+  CHECK(f.option("experiment") == "\"reach\"");
+  f.click(f.at("lab-close"));
+  CHECK(f.option("experiment") == "\"none\"");
+  CHECK_FALSE(f.app().undo());
+  f.settle();
+  f.app().setEmbed({"", "experiment"});
+  f.type('e');
+  CHECK(f.option("experiment") == "\"none\"");
+  f.app().setEmbed({"experiments", ""});
+  CHECK_FALSE(f.app().set("experiment", "\"block\""));
+  f.settle();
+  CHECK_FALSE(f.app().locate("lab-close", 0, 0, 0));
 }
 
 TEST_CASE("app: scripts read the stages of the block and both levels of the segments") {

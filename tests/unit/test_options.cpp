@@ -219,6 +219,24 @@ TEST_CASE("options: what stands around the layer is undone, and the layer hears 
   CHECK(tried(OptionId::segment_tokens, 0.0) == "segment_tokens: 0 is too small; use 1 to 1024.");
 }
 
+TEST_CASE("options: the page of the experiments is how things are shown, and named in the text where one is open") {
+  Document d(test::start());
+  const std::string closed = toText(d.state());
+  CHECK(closed.find("experiment") == std::string::npos);
+  for (const std::string_view page : option(OptionId::experiment).choices) {
+    CHECK(refusal(d.apply(test::set(OptionId::experiment, std::string(page)))) == "accepted");
+    CHECK(get(d.state(), OptionId::experiment) == Value(std::string(page)));
+    const auto again = fromText(toText(d.state()), {});
+    REQUIRE(again);
+    CHECK(sameBits(*again, d.state()));
+  }
+  CHECK(!d.canUndo());
+  d.apply(test::set(OptionId::experiment, std::string("none")));
+  CHECK(toText(d.state()) == closed);
+  CHECK(tried(OptionId::experiment, std::string("lab")) ==
+        "experiment: \"lab\" is unknown; use \"none\", \"spread\", \"weights\", \"reach\", \"block\" or \"segments\".");
+}
+
 TEST_CASE("options: a pattern by name writes its parts, and the parts make a name") {
   Document d(test::start());
   const State start = d.state();

@@ -434,6 +434,7 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::segment_by, std::string("punctuation")},
       {OptionId::segment_tokens, 1024.0},
       {OptionId::segment_seed, 0.0},
+      {OptionId::experiment, std::string("reach")},
   };
   Document d(test::start());
   for (const auto& [id, value] : all) {
