@@ -284,6 +284,26 @@ constexpr std::string_view kRotary = R"("position": "rotary",
 constexpr std::string_view kDistances =
     R"("position": "alibi", "labels": ["long", "ago", "is", "far", "from", "now"])";
 
+// Columns of Q and K: a pronoun, a verb. Verbs ask for a pronoun, the others for a verb. V is one-hot: O repeats the
+// weights.
+constexpr std::string_view kDecoder = R"("window_left": 2, "step": 5, "d_v": 6,
+"labels": ["she", "sings", "and", "he", "listens", "gladly"],
+"q": [[[1,2],[2,1],[0,2],[1,2],[2,1],[0,3]]],
+"k": [[[2,0],[0,2],[1,0],[2,0],[0,2],[1,1]]],
+"v": [[[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]]})";
+
+// X is one-hot. The article, the adjective and the verb ask for the noun, which asks for the adjective.
+constexpr std::string_view kTransformerBlock = R"("mode": "x", "causal": false, "experiment": "block",
+"labels": ["the", "black", "cat", "sleeps"],
+"x": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
+"w_q": [[0,0,3,0],[0,0,3,0],[0,3,0,0],[0,0,3,0]],
+"w_k": [[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,2]],
+"w_v": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
+"w_o": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]})";
+
+constexpr std::string_view kSegments = R"("causal": false, "experiment": "segments", "segment_by": "punctuation",
+"labels": ["I", "came", ",", "I", "saw", ",", "I", "won", "."])";
+
 constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
 "labels": ["one", "from", "ones", "is", "lost"],
 "q": [[[0],[0],[0],[0],[0]]],
@@ -379,6 +399,20 @@ constexpr Example kExamples[] = {
      Other::oneHot,
      kDistances,
      {4, 4, 6, 2, true}},
+    {{"decoder", "A decoder, step by step",
+      "The fifth word is produced: its key and value are new, two are reused from the cache, and one has left the "
+      "window."},
+     Other::oneHot,
+     kDecoder},
+    {{"transformer-block", "A Transformer block",
+      "Each word adds what it attends to, is normalised, and goes through a feed-forward network by itself."},
+     Other::given,
+     kTransformerBlock},
+    {{"segments", "Words, then clauses",
+      "One query weighs the tokens of each of three clauses, another the clauses: both levels sum to 1."},
+     Other::oneHot,
+     kSegments,
+     {1, 1, 9, 4}},
     {{"mask-after-softmax", "Masked too late",
       "The mask came after softmax: rows no longer sum to 1, and the mean of ones is less than 1."},
      Other::oneHot,

@@ -15,7 +15,8 @@ struct Preset {
 };
 
 /// In the order of a course: plain attention first, then scores, another sequence, sparse patterns,
-/// normalisers, shared heads, positions, and a mistake. The first is the default.
+/// normalisers, shared heads, positions, a decoder, what stands around the layer, and a mistake. The first is the
+/// default.
 std::span<const Preset> presets();
 /// The state of a preset; an error that lists the names for an unknown one.
 Result<State> preset(std::string_view name);

@@ -163,7 +163,7 @@ onBoard('every preset, from the menu', async (board) => {
   await board.click('preset');
   await board.settle();
   for (const {name} of await board.call('items')) if (name.startsWith('preset:')) names.push(name);
-  assert.equal(names.length, 21);
+  assert.equal(names.length, 24);
   await board.press('Escape');
   for (const name of names) {
     await board.settle();
@@ -172,6 +172,7 @@ onBoard('every preset, from the menu', async (board) => {
     await board.click(name);
     assert.equal(`preset:${(await board.call('getState')).preset}`, name);
     await board.check();
+    if (await board.call('get', 'experiment') !== 'none') await board.press('Escape');
   }
 });
 

@@ -540,6 +540,12 @@ TEST_CASE("experiments: the option says which page is open, whoever opened it") 
   f.click(f.at("lab-close"));
   CHECK(f.option("experiment") == "\"none\"");
   CHECK_FALSE(f.app().undo());
+  CHECK_FALSE(f.app().openPreset("segments", true));
+  f.settle();
+  CHECK(f.at("segment:2").width > 0);
+  CHECK_FALSE(f.app().openPreset("decoder", true));
+  CHECK(f.option("experiment") == "\"none\"");
+  CHECK(f.option("step") == "5");
   f.settle();
   f.app().setEmbed({"", "experiment"});
   f.type('e');

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/decode.h"
 #include "attention/forward.h"
+#include "document/around.h"
 #include "document_support.h"
 
 using namespace document;
@@ -71,7 +73,7 @@ double rounded(double value) { return std::round(value * 100.0) / 100.0; }
 }  // namespace
 
 TEST_CASE("presets: names, and states that are whole") {
-  REQUIRE(presets().size() == 21);
+  REQUIRE(presets().size() == 24);
   CHECK(presets()[0].name == "i-saw-a-saw");
   CHECK(presets()[0].title == "I saw a saw");
   for (const Preset& p : presets()) {
@@ -79,7 +81,7 @@ TEST_CASE("presets: names, and states that are whole") {
     const State s = named(p.name);
     CHECK(test::refusal(check(s)) == "accepted");
     CHECK(s.preset == p.name);
-    CHECK((s.mode == Mode::x) == (p.name == "sinusoidal"));
+    CHECK((s.mode == Mode::x) == (p.name == "sinusoidal" || p.name == "transformer-block"));
     CHECK(!p.title.empty());
     CHECK(p.about.back() == '.');
     for (const TensorId id : inputIds())
@@ -92,7 +94,7 @@ TEST_CASE("presets: names, and states that are whole") {
   CHECK(test::refusal(preset("nope"))
             .starts_with("preset: \"nope\" is unknown; use \"i-saw-a-saw\", \"pronoun\", \"previous-token\", "
                          "\"look-up\", "));
-  CHECK(test::refusal(preset("nope")).ends_with("\"alibi\" or \"mask-after-softmax\"."));
+  CHECK(test::refusal(preset("nope")).ends_with("\"segments\" or \"mask-after-softmax\"."));
 }
 
 TEST_CASE("presets: the layer agrees with plain arithmetic") {
@@ -111,7 +113,7 @@ TEST_CASE("presets: the layer agrees with plain arithmetic") {
 
 TEST_CASE("presets: X and its weights show the same as Q, K and V, but for the lecture example") {
   for (const Preset& p : presets()) {
-    if (p.name == "i-saw-a-saw" || p.name == "sinusoidal") continue;
+    if (p.name == "i-saw-a-saw" || p.name == "sinusoidal" || p.name == "transformer-block") continue;
     CAPTURE(p.name);
     State s = named(p.name);
     const attention::Trace direct = traced(s);
@@ -363,6 +365,57 @@ TEST_CASE("presets: positions tell equal tokens apart") {
     for (int j = 0; j < 6; ++j)
       CHECK(weight(alibi, 5, j, h) == doctest::Approx(std::exp(-slope * (5 - j)) / sum));
   }
+}
+
+TEST_CASE("presets: a decoder has something new, something reused and something evicted") {
+  const State s = named("decoder");
+  CHECK(s.step == 5);
+  const attention::CacheStep step = attention::cacheStep(spec(s), s.step - 1);
+  CHECK(step.added.end - step.added.begin == 1);
+  CHECK(step.reused.end - step.reused.begin == 2);
+  CHECK(step.evicted.end - step.evicted.begin == 1);
+  const attention::Trace trace = traced(s);
+  CHECK(s.labels[static_cast<std::size_t>(strongestKey(trace, 1))] == "she");
+  CHECK(s.labels[static_cast<std::size_t>(strongestKey(trace, 4))] == "he");
+  CHECK(weight(trace, 4, 0) == 0);
+  for (const Preset& p : presets()) CHECK((named(p.name).step > 0) == (p.name == "decoder"));
+}
+
+TEST_CASE("presets: the block adds, normalises and goes on") {
+  const State s = named("transformer-block");
+  CHECK(s.experiment == Experiment::block);
+  const attention::Trace trace = traced(s);
+  const double strong = std::exp(3.0) / (std::exp(3.0) + 3);
+  const int wanted[] = {2, 2, 1, 2};
+  for (int i = 0; i < 4; ++i) CHECK(weight(trace, i, wanted[i]) == doctest::Approx(strong));
+  const BlockRun run = runBlock(s, trace);
+  CHECK(run.spec.residual);
+  CHECK(test::refusal(attention::validate(run.spec, run.inputs())) == "accepted");
+  const Tensor& sum = run.trace[attention::BlockStage::residual_1];
+  const Tensor& norm = run.trace[attention::BlockStage::norm_2];
+  for (int i = 0; i < 4; ++i) {
+    double mean = 0;
+    for (int c = 0; c < 4; ++c) {
+      CHECK(sum.at(0, i, c) == s.x.at(0, i, c) + trace.output.at(0, i, c));
+      mean += static_cast<double>(norm.at(0, i, c)) / 4;
+    }
+    CHECK(mean == doctest::Approx(0).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("presets: three clauses, weighed within and then against each other") {
+  const State s = named("segments");
+  CHECK(s.experiment == Experiment::segments);
+  const SegmentsRun run = runSegments(s, traced(s));
+  CHECK(run.starts == std::vector<int>{0, 3, 6});
+  for (int clause = 0; clause < 3; ++clause) {
+    double sum = 0;
+    for (int t = 3 * clause; t < 3 * clause + 3; ++t) sum += static_cast<double>(run.trace.tokens.weights.at(0, t, 0));
+    CHECK(sum == doctest::Approx(1));
+  }
+  double sum = 0;
+  for (const float w : run.trace.segments.weights.values()) sum += static_cast<double>(w);
+  CHECK(sum == doctest::Approx(1));
 }
 
 TEST_CASE("presets: a mask after softmax loses a part of one") {
