@@ -20,6 +20,11 @@ export type StageName =
   | 'block:attention' | 'block:dropout_1' | 'block:residual_1' | 'block:norm_1' | 'block:hidden_raw' | 'block:hidden'
   | 'block:feed_forward' | 'block:dropout_2' | 'block:residual_2' | 'block:norm_2' | 'token_weights' | 'segment_weights';
 
+/** What the block and hierarchical attention would learn: as their seeds make it, until somebody changes it. */
+export type ParameterName =
+  | 'gamma_1' | 'delta_1' | 'w_1' | 'b_1' | 'w_2' | 'b_2' | 'gamma_2' | 'delta_2'
+  | 'token_w' | 'token_b' | 'token_query' | 'segment_w' | 'segment_b' | 'segment_query';
+
 export type OptionName =
   | 'mode' | 'tokens' | 'labels' | 'heads' | 'd_k' | 'model_dim' | 'causal' | 'scale' | 'temperature'
   | 'focus_head' | 'decimals' | 'theme' | 'seed'
@@ -27,7 +32,7 @@ export type OptionName =
   | 'key_length' | 'pattern' | 'pattern_local' | 'pattern_dilation' | 'pattern_stride' | 'pattern_block'
   | 'pattern_global' | 'pattern_random' | 'pattern_seed' | 'mask_after_softmax' | 'kv_heads' | 'd_v' | 'cross'
   | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'step' | 'batch' | 'batch_item'
-  | 'block_residual' | 'block_norm' | 'block_activation' | 'block_hidden' | 'block_dropout' | 'block_seed'
+  | 'block_residual' | 'block_norm' | 'block_activation' | 'block_hidden' | 'block_dropout' | 'block_epsilon' | 'block_seed'
   | 'segment_by' | 'segment_tokens' | 'segment_seed' | 'experiment';
 
 export type OptionValue = boolean | number | string | string[] | number[];
@@ -98,8 +103,8 @@ export class AttentionPlayground extends HTMLElement {
   reset(): void;
   undo(): boolean;
   redo(): boolean;
-  getTensor(name: TensorName | StageName): PlaygroundTensor;
-  setTensor(name: TensorName, data: ArrayLike<number>, shape?: number[]): void;
+  getTensor(name: TensorName | StageName | ParameterName): PlaygroundTensor;
+  setTensor(name: TensorName | ParameterName, data: ArrayLike<number>, shape?: number[]): void;
   get(option: OptionName): OptionValue;
   set(option: OptionName, value: OptionValue): void;
   /** Where a cell, or a control by its name, is in the window, like getBoundingClientRect(). */

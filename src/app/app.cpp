@@ -53,10 +53,14 @@ Names tensorNames() {
 
 std::string nameOf(attention::BlockStage stage) { return "block:" + std::string(attention::name(stage)); }
 
+/// All that App::tensor() knows.
 Names tensorAndStageNames() {
   Names all = tensorNames();
   for (int i = 0; i < attention::kBlockStages; ++i) all.push_back(nameOf(static_cast<attention::BlockStage>(i)));
   all.insert(all.end(), {"token_weights", "segment_weights"});
+  for (int i = 0; i < document::kParameterCount; ++i) {
+    all.emplace_back(document::name(static_cast<document::ParameterId>(i)));
+  }
   return all;
 }
 
@@ -177,6 +181,10 @@ struct App::Parts {
   static std::string detail(const document::Edit& edit) {
     if (const auto* cells = std::get_if<document::SetCells>(&edit)) {
       return cellJson({cells->tensor, cells->head, cells->row, cells->col});
+    }
+    if (const auto* cells = std::get_if<document::SetParameter>(&edit)) {
+      return "{\"name\":" + quoted(document::name(cells->parameter)) + ",\"row\":" + std::to_string(cells->row) +
+             ",\"col\":" + std::to_string(cells->col) + "}";
     }
     if (const auto* set = std::get_if<document::SetOption>(&edit)) {
       return "{\"name\":" + quoted(document::option(set->option).name) + "}";
@@ -387,12 +395,16 @@ struct App::Parts {
             attention::kernels::name(attention::kernels::best()), embed.lock, embed.hide};
   }
 
-  /// A stage of what stands around the layer, by its name in scripts, or null. Pages have theirs for themselves: a frame
-  /// that is not yet drawn reads those.
+  /// A stage or a parameter of what stands around the layer, by its name in scripts, or null. Pages have theirs for
+  /// themselves: a frame that is not yet drawn reads those.
   const Tensor* around(std::string_view name) {
     const auto segments = [&]() -> const attention::HierarchyTrace& {
       return segmentsRun.get(document.revision(), [&] { return document::runSegments(document.state(), engine.trace()); }).trace;
     };
+    if (const auto id = document::parameterNamed(name)) {
+      parameter = document::parameter(document.state(), *id);
+      return &parameter;
+    }
     if (name == "token_weights") return &segments().tokens.weights;
     if (name == "segment_weights") return &segments().segments.weights;
     for (int i = 0; i < attention::kBlockStages; ++i) {
@@ -464,6 +476,7 @@ struct App::Parts {
   attention::Inputs inputs;
   views::Cached<std::uint64_t, document::BlockRun> blockRun;  ///< of a revision, as below
   views::Cached<std::uint64_t, document::SegmentsRun> segmentsRun;
+  Tensor parameter;  ///< that scripts asked for last
   bool computed = false;
   bool startPending = true;  ///< select the last token and what it looks at most: where an example begins
 
@@ -719,8 +732,9 @@ Result<const Tensor*> App::tensor(std::string_view name) const {
 Check App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
   Parts& p = *parts_;
   const auto id = attention::tensorNamed(name);
-  if (!id && !p.around(name)) return unknown("tensor", name, tensorNames());
-  const Tensor* t = id ? document::input(p.document.state(), *id) : nullptr;
+  if (!id && !p.around(name)) return unknown("tensor", name, tensorAndStageNames());
+  const auto parameter = document::parameterNamed(name);
+  const Tensor* t = parameter ? p.around(name) : id ? document::input(p.document.state(), *id) : nullptr;
   const std::string field(name);
   if (!t) return Error{Error::Kind::range, field, field + " is computed; set one of " + listOfInputs() + "."};
   if (t->empty()) return document::checkEditable(p.document.state(), *id);
@@ -745,7 +759,9 @@ Check App::setTensor(std::string_view name, std::span<const float> data, std::sp
   std::vector<document::Edit> edits;
   for (int h = 0; h < own[0]; ++h) {
     const auto from = data.begin() + static_cast<std::ptrdiff_t>(each * static_cast<std::size_t>(h));
-    edits.push_back(document::SetCells{*id, h, 0, 0, own[1], own[2], {from, from + static_cast<std::ptrdiff_t>(each)}});
+    std::vector<float> values(from, from + static_cast<std::ptrdiff_t>(each));
+    if (parameter) edits.push_back(document::SetParameter{*parameter, 0, 0, own[1], own[2], std::move(values)});
+    else edits.push_back(document::SetCells{*id, h, 0, 0, own[1], own[2], std::move(values)});
   }
   for (const document::Edit& e : edits) {
     if (Check wrong = document::check(p.document.state(), e)) return wrong;

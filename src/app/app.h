@@ -69,7 +69,7 @@ class App {
   attention::Result<std::string> get(std::string_view option) const;       ///< JSON text
   attention::Check set(std::string_view option, std::string_view json);
   /// A tensor of the layer, or what stands around it: "block:norm_2" and the other attention::BlockStage, "token_weights",
-  /// "segment_weights". Valid until the next call.
+  /// "segment_weights", and their parameters ("gamma_1", "w_1", "token_query" …). Valid until the next call.
   attention::Result<const attention::Tensor*> tensor(std::string_view name) const;
   attention::Check setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape);
   /// Where a cell, or a control by its option name ("causal", "heads+", "heads-"), is on the canvas. The focus moves

@@ -1,10 +1,8 @@
 #include "document/around.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "attention/draws.h"
 #include "attention/forward.h"
 
 namespace document {
@@ -12,19 +10,9 @@ namespace {
 
 using attention::NormPlace;
 
-constexpr int kUnits = 8;  // of a level of hierarchical attention
-
-/// Numbers of N(0, size²) for matrix number `matrix` of those with this seed.
-Tensor seeded(int rows, int cols, double size, std::uint32_t seed, std::uint64_t matrix) {
-  Tensor out(1, rows, cols);
-  attention::NormalDraws draws(std::uint64_t{seed} << 4 | matrix);
-  for (float& v : out.values()) v = static_cast<float>(draws.next() * size);
-  return out;
-}
-
-/// Of variance 1 / rows, so that what goes through keeps its size.
-Tensor seededWeights(int rows, int cols, std::uint32_t seed, std::uint64_t matrix) {
-  return seeded(rows, cols, 1 / std::sqrt(static_cast<double>(rows)), seed, matrix);
+/// Null for one that is empty.
+const Tensor* numbersOf(const Parameters& parameters, ParameterId id) {
+  return parameters[id].empty() ? nullptr : &parameters[id];
 }
 
 /// Q's heads side by side.
@@ -53,7 +41,7 @@ attention::BlockSpec blockSpec(const BlockOptions& options, const Tensor& attend
   out.hidden = std::min(out.width * options.hidden, attention::BlockLimits::hidden);
   out.residual = options.residual && fits;
   out.norm = !fits && options.norm == NormPlace::pre ? NormPlace::none : options.norm;
-  out.activation = options.activation;
+  out.activation = options.activation, out.epsilon = options.epsilon;
   out.dropRate = options.dropout, out.seed = options.seed, out.training = options.dropout > 0;
   return out;
 }
@@ -62,7 +50,12 @@ attention::BlockSpec blockSpec(const BlockOptions& options, const Tensor& attend
 
 attention::BlockInputs BlockRun::inputs() const {
   attention::BlockInputs in;
-  in.x = &x, in.attention = &attended, in.w1 = &w1, in.w2 = &w2;
+  in.x = &x, in.attention = &attended;
+  const auto of = [&](ParameterId id) { return numbersOf(parameters, id); };
+  in.gamma1 = of(ParameterId::gamma_1), in.delta1 = of(ParameterId::delta_1);
+  in.w1 = of(ParameterId::w_1), in.b1 = of(ParameterId::b_1);
+  in.w2 = of(ParameterId::w_2), in.b2 = of(ParameterId::b_2);
+  in.gamma2 = of(ParameterId::gamma_2), in.delta2 = of(ParameterId::delta_2);
   return in;
 }
 
@@ -75,12 +68,13 @@ BlockRun runBlock(const State& state, const attention::Trace& trace) {
   out.given = x == nullptr;
   out.x = x != nullptr ? *x : sideBySide(trace.q);
   out.spec = blockSpec(state.block, out.attended, out.x.sameShape(out.attended));
-  out.w1 = seededWeights(out.spec.width, out.spec.hidden, state.block.seed, 0);
-  out.w2 = seededWeights(out.spec.hidden, out.spec.width, state.block.seed, 1);
+  out.parameters = state.parameters;
+  for (const ParameterId id : {ParameterId::w_1, ParameterId::w_2}) out.parameters[id] = parameter(state, id);
   if (out.spec.norm == NormPlace::pre && !out.given) {
     Tensor normed;
     attention::Moments moments;
-    attention::layerNorm(*x, nullptr, nullptr, out.spec.epsilon, moments, normed);
+    const attention::BlockInputs in = out.inputs();
+    attention::layerNorm(*x, in.gamma1, in.delta1, out.spec.epsilon, moments, normed);
     out.attended = outputOf(state, trace, normed);
   }
   attention::forwardBlock(out.spec, out.inputs(), out.trace);
@@ -88,20 +82,24 @@ BlockRun runBlock(const State& state, const attention::Trace& trace) {
 }
 
 attention::HierarchyInputs SegmentsRun::inputs() const {
-  return {&h, starts, {&tokenW, nullptr, &tokenQuery}, {&segmentW, nullptr, &segmentQuery}};
+  const auto of = [&](ParameterId id) { return numbersOf(parameters, id); };
+  return {&h,
+          starts,
+          {of(ParameterId::token_w), of(ParameterId::token_b), of(ParameterId::token_query)},
+          {of(ParameterId::segment_w), of(ParameterId::segment_b), of(ParameterId::segment_query)}};
 }
 
 SegmentsRun runSegments(const State& state, const attention::Trace& trace) {
   const SegmentOptions& options = state.segments;
   SegmentsRun out;
   out.h = trace.output;
-  const int tokens = out.h.rows(), width = out.h.cols();
+  const int tokens = out.h.rows();
   out.starts = options.by == SegmentBy::punctuation ? attention::splitAtPunctuation(state.labels)
                                                     : attention::splitEvery(tokens, options.tokens);
-  out.tokenW = seededWeights(width, kUnits, options.seed, 0);
-  out.tokenQuery = seeded(1, kUnits, 1, options.seed, 1);
-  out.segmentW = seededWeights(width, kUnits, options.seed, 2);
-  out.segmentQuery = seeded(1, kUnits, 1, options.seed, 3);
+  out.parameters = state.parameters;
+  for (const ParameterId id :
+       {ParameterId::token_w, ParameterId::token_query, ParameterId::segment_w, ParameterId::segment_query})
+    out.parameters[id] = parameter(state, id);
   attention::forwardHierarchy(out.inputs(), out.trace);
   return out;
 }

@@ -1,5 +1,5 @@
 // What stands around the layer of a document: the block of the Transformer, and hierarchical attention over its tokens.
-// Their weights are seeded, not learned.
+// Their weights are seeded or edited, not learned.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,11 @@
 
 namespace document {
 
-/// The block over the layer's output, with seeded weights and gamma 1, delta and biases 0.
+/// The block over the layer's output. Of its parameters gamma, delta and b may be empty: ones and zeros.
 struct BlockRun {
   attention::BlockSpec spec;  ///< without a residual or pre-norm where the layer's input and output differ in width
-  Tensor x, attended, w1, w2;
+  Tensor x, attended;
+  Parameters parameters;
   bool given = false;  ///< Q, K and V were typed in: Q stands for x, and nothing stands before attention
   attention::BlockTrace trace;
 
@@ -22,9 +23,10 @@ struct BlockRun {
 /// Computes it from the options block_… and the trace of the layer.
 BlockRun runBlock(const State& state, const attention::Trace& trace);
 
-/// The layer's outputs in segments; both levels with seeded matrices and queries, and biases 0.
+/// The layer's outputs in segments; an empty b is zeros.
 struct SegmentsRun {
-  Tensor h, tokenW, tokenQuery, segmentW, segmentQuery;
+  Tensor h;
+  Parameters parameters;
   std::vector<int> starts;
   attention::HierarchyTrace trace;
 

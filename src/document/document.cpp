@@ -24,6 +24,9 @@ struct SamePlace {
   bool operator()(const PaintCells& a, const PaintCells& b) const {
     return a.row == b.row && a.col == b.col && a.rows == b.rows && a.cols == b.cols;
   }
+  bool operator()(const SetParameter& a, const SetParameter& b) const {
+    return a.parameter == b.parameter && a.row == b.row && a.col == b.col && a.rows == b.rows && a.cols == b.cols;
+  }
   bool operator()(const SetOption& a, const SetOption& b) const { return a.option == b.option; }
   bool operator()(const SetLabels& a, const SetLabels& b) const {
     return a.first == b.first && a.labels.size() == b.labels.size() && a.side == b.side;
@@ -38,7 +41,7 @@ bool isInPlace(const Edit& edit) {
   const SetOption* set = std::get_if<SetOption>(&edit);
   if (set != nullptr && set->option == OptionId::batch_item) return false;
   return std::holds_alternative<SetCells>(edit) || std::holds_alternative<PaintCells>(edit) ||
-         set != nullptr || std::holds_alternative<SetLabels>(edit);
+         set != nullptr || std::holds_alternative<SetLabels>(edit) || std::holds_alternative<SetParameter>(edit);
 }
 
 // Does a step that already holds these ways back need no other for this place? After a Load everything is put

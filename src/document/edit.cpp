@@ -33,6 +33,15 @@ Check checkBlock(std::string_view field, int row, int col, int rows, int cols, i
                 {count, " values were given for ", rows, " × ", cols, " cells; give one a cell."});
 }
 
+/// `values` are of a block of `cols` columns at [row, col] of the matrix `field`.
+Check checkFinite(std::string_view field, int row, int col, int cols, const std::vector<float>& values) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
+  if (bad == values.end()) return {};
+  const auto at = static_cast<int>(bad - values.begin());
+  return refuse(Kind::range, joined({field, "[", row + at / cols, "][", col + at % cols, "]"}),
+                {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+}
+
 /// The option to set so that an input which is not in use is.
 std::string_view switchFor(const State& state, TensorId id) {
   switch (id) {
@@ -69,17 +78,17 @@ Check checkEdit(const State& state, const SetCells& edit) {
   if (Check bad = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(),
                              edit.values.size()))
     return bad;
-  for (std::size_t i = 0; i < edit.values.size(); ++i) {
-    const float value = edit.values[i];
-    if (std::isfinite(value)) continue;
-    const auto cols = static_cast<std::size_t>(edit.cols);
-    const std::size_t row = static_cast<std::size_t>(edit.row) + i / cols,
-                      col = static_cast<std::size_t>(edit.col) + i % cols;
-    const std::string field = joined({name, "[", edit.head, "][", row, "][", col, "]"});
-    return refuse(Kind::range, field,
-                  {std::isnan(value) ? "NaN" : "infinity", " cannot be used; give a finite number."});
-  }
-  return {};
+  return checkFinite(joined({name, "[", edit.head, "]"}), edit.row, edit.col, edit.cols, edit.values);
+}
+
+Check checkEdit(const State& state, const SetParameter& edit) {
+  const std::string_view field = name(edit.parameter);
+  const ParameterShape shape = shapeOf(state, edit.parameter);
+  if (Check bad = checkParameterSize(state, edit.parameter)) return bad;
+  if (Check bad = checkBlock(field, edit.row, edit.col, edit.rows, edit.cols, shape.rows, shape.cols,
+                             edit.values.size()))
+    return bad;
+  return checkFinite(field, edit.row, edit.col, edit.cols, edit.values);
 }
 
 Check checkEdit(const State& state, const PaintCells& edit) {
@@ -155,19 +164,32 @@ Effect replace(State& state, const Change& change, Act act) {
   return {Load{std::move(before)}, change};
 }
 
-Effect applyEdit(State& state, const SetCells& edit) {
-  Tensor& tensor = *input(state, edit.tensor);
+/// Writes the values of an edit into a head of a tensor, and what stood there into its inverse. Did that change a bit?
+template <class Cells>
+bool swapCells(Tensor& tensor, int head, const Cells& edit, Cells& inverse) {
   const auto cols = static_cast<std::size_t>(edit.cols);
-  SetCells inverse = edit;
   bool changed = false;
   for (int r = 0; r < edit.rows; ++r) {
-    float* cells = tensor.row(edit.head, edit.row + r) + edit.col;
+    float* cells = tensor.row(head, edit.row + r) + edit.col;
     const std::size_t at = static_cast<std::size_t>(r) * cols;
     changed = changed || std::memcmp(cells, edit.values.data() + at, cols * sizeof(float)) != 0;
     std::copy_n(cells, cols, inverse.values.data() + at);
     std::copy_n(edit.values.data() + at, cols, cells);
   }
-  if (!changed) return nothing();
+  return changed;
+}
+
+Effect applyEdit(State& state, const SetParameter& edit) {
+  Tensor numbers = parameter(state, edit.parameter);
+  SetParameter inverse = edit;
+  if (!swapCells(numbers, 0, edit, inverse)) return nothing();
+  setParameter(state, edit.parameter, std::move(numbers));
+  return {std::move(inverse), std::nullopt};
+}
+
+Effect applyEdit(State& state, const SetCells& edit) {
+  SetCells inverse = edit;
+  if (!swapCells(*input(state, edit.tensor), edit.head, edit, inverse)) return nothing();
   return {std::move(inverse),
           Change{What::cells, edit.tensor, edit.head, edit.row, edit.col, edit.rows, edit.cols}};
 }
@@ -269,6 +291,7 @@ std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDo
     case OptionId::block_activation:
     case OptionId::block_hidden:
     case OptionId::block_dropout:
+    case OptionId::block_epsilon:
     case OptionId::block_seed:
     case OptionId::segment_by:
     case OptionId::segment_tokens:
@@ -340,6 +363,19 @@ Effect applyEdit(State& state, const SetOption& edit) {
   }
 }
 
+/// The parameters that do not outlive an option: of another seed, or of another size.
+std::vector<ParameterId> lostBy(const State& state, const Edit& edit) {
+  std::vector<ParameterId> lost;
+  const SetOption* set = std::get_if<SetOption>(&edit);
+  if (set == nullptr || state.parameters == Parameters()) return lost;
+  const Settings after = settingsAfter(state, set->option, set->value);
+  for (int i = 0; i < kParameterCount; ++i) {
+    const auto id = static_cast<ParameterId>(i);
+    if (!state.parameters[id].empty() && !outlives(id, state, after)) lost.push_back(id);
+  }
+  return lost;
+}
+
 }  // namespace
 
 bool isUndoable(const Edit& edit) {
@@ -362,7 +398,12 @@ Check check(const State& state, const Edit& edit) {
 }
 
 Effect apply(State& state, const Edit& edit) {
-  return std::visit([&](const auto& e) { return applyEdit(state, e); }, edit);
+  const std::vector<ParameterId> lost = lostBy(state, edit);
+  auto before = lost.empty() ? nullptr : std::make_shared<State>(state);
+  Effect effect = std::visit([&](const auto& e) { return applyEdit(state, e); }, edit);
+  for (const ParameterId id : lost) state.parameters[id] = {};
+  if (before != nullptr) effect.inverse = Load{std::move(before)};
+  return effect;
 }
 
 }  // namespace document

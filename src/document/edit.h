@@ -17,6 +17,13 @@ struct SetCells {
   std::vector<float> values;
 };
 
+/// Writes a block of one parameter around the layer, as SetCells does.
+struct SetParameter {
+  ParameterId parameter = ParameterId::gamma_1;
+  int row = 0, col = 0, rows = 1, cols = 1;
+  std::vector<float> values;
+};
+
 /// Paints a block of the mask; `blocked` are rows·cols, 1 = blocked.
 struct PaintCells {
   int row = 0, col = 0, rows = 1, cols = 1;
@@ -59,7 +66,7 @@ struct Load {
 };
 
 using Edit =
-    std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load>;
+    std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load, SetParameter>;
 
 /// What an edit did: how to take it back, and what the engine has to look at.
 struct Effect {

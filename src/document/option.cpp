@@ -122,6 +122,8 @@ constexpr Option kOptions[] = {
           "Hidden units of the feed-forward network per number of a token"),
     real(Id::block_dropout, "block_dropout", 0, kMaxBlockDropout,
          "The chance of a number in the block to be dropped"),
+    real(Id::block_epsilon, "block_epsilon", kMinBlockEpsilon, kMaxBlockEpsilon,
+         "Added to the variance, so that a row of equal numbers does not divide by 0"),
     whole(Id::block_seed, "block_seed", 0, kMaxSeed, "Of the block's weights and of what it drops"),
     choice(Id::segment_by, "segment_by", kSegmentEnds, "Where segments of tokens end"),
     whole(Id::segment_tokens, "segment_tokens", 1, kTokens, "Tokens in each segment"),
@@ -417,6 +419,8 @@ Value get(const Settings& settings, OptionId id) {
       return number(settings.block.hidden);
     case Id::block_dropout:
       return readable(settings.block.dropout);
+    case Id::block_epsilon:
+      return readable(settings.block.epsilon);
     case Id::block_seed:
       return number(settings.block.seed);
     case Id::segment_by:
@@ -599,6 +603,9 @@ void assign(Settings& settings, OptionId id, const Value& value) {
       break;
     case Id::block_dropout:
       settings.block.dropout = single();
+      break;
+    case Id::block_epsilon:
+      settings.block.epsilon = single();
       break;
     case Id::block_seed:
       settings.block.seed = static_cast<std::uint32_t>(number());

@@ -60,6 +60,7 @@ enum class OptionId : std::uint8_t {
   block_activation,  ///< "relu" | "gelu" | "tanh"
   block_hidden,      ///< hidden units per number of a token, 1 … 8
   block_dropout,     ///< 0 … 0.9
+  block_epsilon,     ///< of layer normalisation, 1e-12 … 1
   block_seed,
   segment_by,      ///< "tokens" | "punctuation"
   segment_tokens,  ///< in each segment; of segment_by "tokens"

@@ -53,6 +53,22 @@ Check checkTensor(const Settings& settings, TensorId id, const Tensor& tensor, s
                 {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
 }
 
+Check checkParameter(const State& state, ParameterId id) {
+  const Tensor& tensor = state.parameters[id];
+  if (tensor.empty()) return {};
+  const ParameterShape want = shapeOf(state, id);
+  if (tensor.heads() != 1 || tensor.rows() != want.rows || tensor.cols() != want.cols)
+    return refuse(Kind::range, name(id),
+                  {"the shape is ", shapeText({tensor.rows(), tensor.cols()}), "; it must be ",
+                   shapeText({want.rows, want.cols}), "."});
+  const auto values = tensor.values();
+  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
+  if (bad != values.end())
+    return refuse(Kind::range, joined({name(id), ".data[", bad - values.begin(), "]"}),
+                  {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+  return checkParameterSize(state, id);
+}
+
 Check checkMask(const State& state) {
   const PaintedMask& mask = state.painted;
   if (mask.empty() && mask.rows == 0 && mask.cols == 0) return {};
@@ -350,11 +366,32 @@ Check checkLabel(std::string_view field, std::string_view label) {
   return {};
 }
 
+Tensor parameter(const State& state, ParameterId id) {
+  const Tensor& own = state.parameters[id];
+  return own.empty() ? seeded(state, id) : own;
+}
+
+void setParameter(State& state, ParameterId id, Tensor numbers) {
+  if (sameBits(numbers, seeded(state, id))) numbers = {};
+  state.parameters[id] = std::move(numbers);
+}
+
+Check checkParameterSize(const Settings& settings, ParameterId id) {
+  const ParameterShape shape = shapeOf(settings, id);
+  const std::int64_t numbers = std::int64_t{shape.rows} * shape.cols;
+  if (numbers <= kMaxParameterNumbers) return {};
+  return refuse(Kind::memory, name(id),
+                {"it has ", numbers, " numbers, and at most ", kMaxParameterNumbers,
+                 " can be changed; use a smaller block_hidden or model_dim."});
+}
+
 Check check(const State& state) {
   if (Check bad = checkRanges(state)) return bad;
   if (Check bad = checkSizes("tokens", state)) return bad;
   for (const TensorId id : kInputs)
     if (Check bad = checkTensor(state, id, *input(state, id), attention::name(id))) return bad;
+  for (int i = 0; i < kParameterCount; ++i)
+    if (Check bad = checkParameter(state, static_cast<ParameterId>(i))) return bad;
   if (Check bad = checkAllLabels("labels", state.labels, state.tokens)) return bad;
   if (Check bad = checkAllLabels("key_labels", keyLabels(state), state.keyTokens)) return bad;
   if (Check bad = checkMask(state)) return bad;
@@ -381,6 +418,8 @@ bool sameBits(const State& a, const State& b) {
                        [&](TensorId id) { return sameBits(*input(left, id), *input(right, id)); });
   };
   if (!(a == b && same(a, b, kInputs))) return false;
+  for (int i = 0; i < kParameterCount; ++i)
+    if (!sameBits(a.parameters[static_cast<ParameterId>(i)], b.parameters[static_cast<ParameterId>(i)])) return false;
   return std::equal(a.pages.begin(), a.pages.end(), b.pages.begin(),
                     [&](const Page& left, const Page& right) { return same(left, right, kItemInputs); });
 }

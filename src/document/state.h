@@ -9,6 +9,7 @@
 
 #include "attention/block.h"
 #include "attention/trace.h"
+#include "document/parameter.h"
 
 namespace document {
 
@@ -43,6 +44,7 @@ struct BlockOptions {
   attention::Activation activation = attention::Activation::relu;
   int hidden = 2;          ///< hidden units per number of a token
   float dropout = 0.0f;    ///< the chance of a number to be dropped
+  float epsilon = 1e-5f;   ///< of layer normalisation, added to the variance
   std::uint32_t seed = 1;  ///< of the weights and of what is dropped
 
   bool operator==(const BlockOptions&) const = default;
@@ -124,6 +126,7 @@ struct State : Settings {
   std::string preset;   ///< the preset it came from, or "" for the user's own
   PaintedMask painted;  ///< empty, or tokens x keyTokens
   Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA;
+  Parameters parameters;  ///< around the layer; empty where they are as their seed makes them
   std::vector<Page>
       pages;  ///< one for each item of the batch, that of batchItem empty; none for a batch of one
   std::string
@@ -144,6 +147,7 @@ inline constexpr double kMaxSoftcap = 1000;
 inline constexpr int kMaxBatch = 32;
 inline constexpr int kMaxBlockHidden = 8;
 inline constexpr double kMaxBlockDropout = 0.9;
+inline constexpr double kMinBlockEpsilon = 1e-12, kMaxBlockEpsilon = 1;
 
 /// The attention layer that a state describes, and its inputs (pointing into the state).
 attention::Spec spec(const Settings& settings);
@@ -163,6 +167,10 @@ bool hasInput(const Settings& settings, TensorId id);
 std::span<const TensorId> inputIds();
 /// Those that each item of a batch has for itself: x, q, k, v, x_kv.
 std::span<const TensorId> itemInputIds();
+/// The numbers of a parameter around the layer: its own, or those of its seed.
+Tensor parameter(const State& state, ParameterId id);
+/// Makes them its own. Those of its seed are not kept.
+void setParameter(State& state, ParameterId id, Tensor numbers);
 /// The labels of the keys: those of the tokens in self-attention.
 const std::vector<std::string>& keyLabels(const Settings& settings);
 /// Is the score q·k, scaled or not?
@@ -179,6 +187,8 @@ Check checkTogether(std::string_view field, const Settings& settings);
 Check checkLabel(std::string_view field, std::string_view label);
 /// The same of many; `first` is the number of the first one, `field` is "labels" or "key_labels".
 Check checkLabels(std::string_view field, std::span<const std::string> labels, int first);
+/// Is there room to keep a changed parameter of this size?
+Check checkParameterSize(const Settings& settings, ParameterId id);
 /// Is the state whole: sizes, shapes, finite numbers, labels and ranges?
 Check check(const State& state);
 

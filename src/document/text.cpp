@@ -31,8 +31,8 @@ std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
 // ---- writing
 // ------------------------------------------------------------------------------------------------------
 
-std::string tensorText(const Settings& settings, TensorId id, const Tensor& tensor) {
-  std::string out = "{\"shape\": " + shapeText(textShape(settings, id)) + ", \"data\": [";
+std::string tensorText(const std::vector<std::int64_t>& shape, const Tensor& tensor) {
+  std::string out = "{\"shape\": " + shapeText(shape) + ", \"data\": [";
   const char* separator = "";
   for (const float value : tensor.values()) {
     out += separator;
@@ -72,7 +72,7 @@ std::string pagesText(const State& state) {
     if (state.cross) out += ", \"key_labels\": " + labelsText(page.keyLabels);
     for (const TensorId id : itemInputIds())
       if (hasInput(state, id))
-        out += joined({",\n\"", attention::name(id), "\": ", tensorText(state, id, *input(page, id))});
+        out += joined({",\n\"", attention::name(id), "\": ", tensorText(textShape(state, id), *input(page, id))});
     out += "}";
   }
   return out + "]";
@@ -85,6 +85,7 @@ std::vector<std::string_view> knownFields() {
   std::vector<std::string_view> names{"version", "preset", "mask", "pages"};
   for (const Option& o : options()) names.push_back(o.name);
   for (const TensorId id : inputIds()) names.push_back(attention::name(id));
+  for (int i = 0; i < kParameterCount; ++i) names.push_back(name(static_cast<ParameterId>(i)));
   return names;
 }
 
@@ -117,6 +118,7 @@ class StateReader {
     if (Check bad = readSizes()) return bad;
     if (Check bad = readPattern()) return bad;
     if (Check bad = fillTensors()) return bad;
+    if (Check bad = readParameters()) return bad;
     if (Check bad = readPages()) return bad;
     const Json* mask = root_.find("mask");
     if (mask == nullptr) return {};
@@ -134,6 +136,7 @@ class StateReader {
   Check readKeySizes();
   Check readPattern();
   Check fillTensors();
+  Check readParameters();
   Check readPages();
   Check readPage(const Json& json, const std::string& field, Page& page) const;
   Check readPageLabels(const Json& json, const std::string& field, int tokens,
@@ -306,6 +309,23 @@ Check StateReader::fillTensors() {
   return {};
 }
 
+Check StateReader::readParameters() {
+  for (int i = 0; i < kParameterCount; ++i) {
+    const auto id = static_cast<ParameterId>(i);
+    const Json* json = root_.find(name(id));
+    if (json == nullptr) continue;
+    Block read;
+    if (Check bad = readBlock(*json, name(id), Kind::numbers, read)) return bad;
+    const ParameterShape want = shapeOf(state_, id);
+    if (read.shape != std::vector<std::int64_t>{want.rows, want.cols})
+      return refuse(ErrorKind::range, joined({name(id), ".shape"}),
+                    {shapeText(read.shape), " does not fit; it must be ", shapeText({want.rows, want.cols}), "."});
+    if (Check bad = checkParameterSize(state_, id)) return bad;
+    setParameter(state_, id, tensorOf(read, 1, want.rows, want.cols));
+  }
+  return {};
+}
+
 Check StateReader::readPages() {
   const Json* json = root_.find("pages");
   const auto others = static_cast<std::size_t>(state_.batch - 1);
@@ -382,7 +402,12 @@ std::string toText(const State& state) {
     if (o.stored == Stored::always || (o.stored == Stored::ifSet && !isDefault(state, o.id)))
       field(o.name, toJson(get(state, o.id)));
   for (const TensorId id : inputIds())
-    if (hasInput(state, id)) field(attention::name(id), tensorText(state, id, *input(state, id)));
+    if (hasInput(state, id)) field(attention::name(id), tensorText(textShape(state, id), *input(state, id)));
+  for (int i = 0; i < kParameterCount; ++i) {
+    const auto id = static_cast<ParameterId>(i);
+    const Tensor& own = state.parameters[id];
+    if (!own.empty()) field(name(id), tensorText({own.rows(), own.cols()}, own));
+  }
   if (!state.pages.empty()) field("pages", pagesText(state));
   if (!state.painted.empty()) field("mask", maskText(state.painted));
   if (state.unknownFields.size() > 2)

@@ -15,6 +15,7 @@ inline constexpr std::size_t kMaxTextBytes = 64u << 20;
 /// {"version": 1, "preset": …, <options by name>, "x": {"shape": […], "data": […]}, "w_q": …, "mask": …}
 /// Options that came later than others are left out where they have their default (Stored, option.h).
 /// "pages" (only of a batch) are the other items in their order: {"labels": […], "q": …, "k": …, …} each.
+/// Parameters around the layer ("gamma_1", "w_1", "token_query" …, parameter.h) stand there only where they were changed.
 /// "mask" (only if something is painted) is {"shape", "dtype": "bool", "data"}: true where visible.
 std::string toText(const State& state);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "document/number.h"
 #include "views/lab_page.h"
 #include "views/panels.h"
 
@@ -51,6 +52,7 @@ class BlockView {
                                     now.hidden < document::kMaxBlockHidden);
     if (more != 0) set(c_, OptionId::block_hidden, static_cast<double>(now.hidden + more));
     dropout(column);
+    epsilon(column);
     if (column.button("block_seed", "Draw weights and drops again")) setNextSeed(c_, OptionId::block_seed, now.seed);
   }
 
@@ -64,6 +66,16 @@ class BlockView {
     const std::uint64_t gesture = ImGui::IsItemActive() ? kSliderGesture : 0;
     if (ImGui::IsItemDeactivated()) c_.wishes.endGesture = true;
     if (moved) set(c_, OptionId::block_dropout, std::round(static_cast<double>(rate) * kSteps) / 20, gesture);
+  }
+
+  /// By powers of ten.
+  void epsilon(LabColumn& column) {
+    const document::BlockOptions& now = c_.state.block;
+    if (now.norm == attention::NormPlace::none) return;
+    const double power = std::round(std::log10(static_cast<double>(now.epsilon)));
+    const int more =
+        column.stepper("block_epsilon", "Epsilon ε", document::shortest(now.epsilon), power > -12, power < 0);
+    if (more != 0) set(c_, OptionId::block_epsilon, std::pow(10.0, std::clamp(power + more, -12.0, 0.0)));
   }
 
   void note(LabColumn& column) {
@@ -114,6 +126,19 @@ class BlockView {
     column.gap(m.box.bottom() - room.y + 12);
     pick(m, tensor);
     explanation(column);
+    column.gap(8);
+    for (const document::ParameterId id : parametersOf(page_.stage)) drawParameter(c_, column, id, 220);
+  }
+
+  static std::vector<document::ParameterId> parametersOf(BlockStage stage) {
+    using Id = document::ParameterId;
+    switch (stage) {
+      case BlockStage::norm_1: return {Id::gamma_1, Id::delta_1};
+      case BlockStage::hidden_raw: return {Id::w_1, Id::b_1};
+      case BlockStage::feed_forward: return {Id::w_2, Id::b_2};
+      case BlockStage::norm_2: return {Id::gamma_2, Id::delta_2};
+      default: return {};
+    }
   }
 
   void pick(const LabMatrix& m, const Tensor& tensor) {

@@ -21,6 +21,7 @@ class SegmentsView {
     controls(left);
     run_ = &page_.result.get(c_.revision, [&] { return document::runSegments(c_.state, c_.trace); });
     answer(left);
+    parameters(left);
     const float from = beside ? area_.x + 264 + 28 : area_.x;
     LabColumn right(c_, from, beside ? area_.y : left.y() + 10, area_.right() - from);
     for (int s = 0; s < static_cast<int>(run_->starts.size()); ++s) segment(right, s);
@@ -58,6 +59,15 @@ class SegmentsView {
                     " of segment " + std::to_string(s + 1) + ", which is " +
                     number(run_->trace.segments.weights.at(0, s, 0)) +
                     " of all: " + number(shares[static_cast<std::size_t>(most)]) + ".");
+  }
+
+  void parameters(LabColumn& column) {
+    using Id = document::ParameterId;
+    column.gap(8);
+    column.sentence("What it would learn; drag a number to change it.");
+    for (const Id id : {Id::token_query, Id::segment_query, Id::token_w, Id::token_b, Id::segment_w, Id::segment_b}) {
+      drawParameter(c_, column, id, 200);
+    }
   }
 
   void bar(const Box& row, ImFont* face, const std::string& words, float weight, ImU32 color) {

@@ -78,6 +78,13 @@ struct SegmentsPage {
   Cached<std::uint64_t, document::SegmentsRun> result;  ///< of a revision of the document
 };
 
+/// The cell of a parameter that is being dragged.
+struct ParameterDrag {
+  int row = 0, col = 0;
+  float before = 0;
+  double travelled = 0;  ///< in units of the number
+};
+
 struct Lab {
   using Page = document::Experiment;
   static constexpr int kPages = static_cast<int>(Page::segments);
@@ -95,6 +102,8 @@ struct Lab {
   ReachPage reach;
   BlockPage block;
   SegmentsPage segments;
+  std::array<Cached<std::uint64_t, attention::Tensor>, document::kParameterCount> parameters;  ///< of a revision
+  ParameterDrag drag;
 };
 
 }  // namespace views

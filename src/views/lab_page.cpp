@@ -161,11 +161,11 @@ bool LabMatrix::hit(float x, float y, int& row, int& col) const {
 }
 
 LabMatrix drawMatrix(Context& c, std::uint32_t slot, const attention::Tensor& tensor, int head, std::uint64_t version,
-                     const Box& room, bool weights, std::string_view title) {
+                     const Box& room, bool weights, std::string_view title, bool rowsAreTokens) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   textMiddle(list, c.fonts.smallStrong, room.x, room.y + 9, c.palette.text,
              elide(c.fonts.smallStrong, title, room.width));
-  const float labels = std::min(64.0f, room.width * 0.2f);
+  const float labels = rowsAreTokens ? std::min(64.0f, room.width * 0.2f) : 2.0f;
   LabMatrix m;
   m.cell = std::min({46.0f, (room.width - labels) / static_cast<float>(tensor.cols()),
                      (room.height - 24) / static_cast<float>(tensor.rows())});
@@ -186,7 +186,7 @@ LabMatrix drawMatrix(Context& c, std::uint32_t slot, const attention::Tensor& te
   const Digits digits = digitsFor(c.fonts.monoSmall, weights ? 0.0 : -static_cast<double>(most), m.cell);
   for (int r = 0; r < tensor.rows(); ++r) {
     const float y = m.box.y + m.cell * (static_cast<float>(r) + 0.5f);
-    if (m.cell >= 13 && static_cast<std::size_t>(r) < c.state.labels.size()) {
+    if (rowsAreTokens && m.cell >= 13 && static_cast<std::size_t>(r) < c.state.labels.size()) {
       textRight(list, c.fonts.small, m.box.x - 8, y, c.palette.text,
                 elide(c.fonts.small, c.state.labels[static_cast<std::size_t>(r)], labels - 10));
     }

@@ -119,7 +119,16 @@ class RandomEdits {
   }
 
  private:
+  document::Edit parameter(const document::State& s) {
+    document::SetParameter edit;
+    edit.parameter = static_cast<document::ParameterId>(below(document::kParameterCount));
+    const document::ParameterShape shape = document::shapeOf(s, edit.parameter);
+    edit.row = below(shape.rows), edit.col = below(shape.cols);
+    edit.values = {number()};
+    return edit;
+  }
   document::Edit cells(const document::State& s) {
+    if (below(4) == 0) return parameter(s);
     const auto ids = document::inputIds();
     document::SetCells edit;
     do edit.tensor = ids[static_cast<std::size_t>(below(static_cast<int>(ids.size())))];

@@ -591,6 +591,47 @@ TEST_CASE("app: scripts read the stages of the block and both levels of the segm
   CHECK(sum == doctest::Approx(1));
 }
 
+TEST_CASE("experiments: a parameter of the block is dragged, a drag is one step of undo") {
+  Fixture f;
+  f.type('e');
+  f.type('4');
+  const std::string before = f.app().state();
+  const Tensor ones = **f.app().tensor("gamma_2");
+  const app::Rect gamma = f.at("slider:gamma_2");
+  CHECK(f.app().dragsAt(gamma.x + 5, gamma.y + 5));
+  const app::Rect first{gamma.x, gamma.y, gamma.height, gamma.height};
+  f.click(first);
+  CHECK(f.app().state() == before);
+  f.drag(first, 0, -40);
+  CHECK(static_cast<double>((*f.app().tensor("gamma_2"))->at(0, 0, 0)) == doctest::Approx(1.4));
+  CHECK((*f.app().tensor("gamma_2"))->at(0, 0, 1) == 1.0f);
+  CHECK(f.app().undo());
+  CHECK(f.app().state() == before);
+  CHECK_FALSE(f.app().undo());
+  f.app().setEmbed({"", "gamma_2"});
+  f.drag(first, 0, -40);
+  CHECK(f.app().state() == before);
+  f.click(f.at("block_epsilon+"));
+  CHECK(f.option("block_epsilon") == "0.0001");
+}
+
+TEST_CASE("app: scripts read and write the parameters around the layer") {
+  Fixture f;
+  const Tensor norm = **f.app().tensor("block:norm_2");
+  const int width = norm.cols();
+  const std::vector<float> data(static_cast<std::size_t>(width), 3.0f);
+  const std::vector<int> shape{width};
+  CHECK_FALSE(f.app().setTensor("delta_2", data, shape));
+  CHECK((*f.app().tensor("delta_2"))->at(0, 0, width - 1) == 3.0f);
+  CHECK(static_cast<double>((*f.app().tensor("block:norm_2"))->at(0, 0, 0)) ==
+        doctest::Approx(static_cast<double>(norm.at(0, 0, 0)) + 3));
+  CHECK(f.app().undo());
+  CHECK(**f.app().tensor("block:norm_2") == norm);
+  const std::vector<int> wrong{width + 1};
+  CHECK(f.app().setTensor("delta_2", data, wrong)->message.starts_with("delta_2: shape ["));
+  CHECK((*f.app().tensor("token_query"))->rows() == 1);
+}
+
 TEST_CASE("experiments: arrow keys choose a control and change it") {
   Fixture f;
   f.type('e');

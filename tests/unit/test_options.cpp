@@ -196,7 +196,8 @@ TEST_CASE("options: what stands around the layer is undone, and the layer hears 
   const std::pair<OptionId, Value> all[] = {
       {OptionId::block_residual, false},          {OptionId::block_norm, std::string("none")},
       {OptionId::block_activation, std::string("gelu")}, {OptionId::block_hidden, 4.0},
-      {OptionId::block_dropout, 0.5},             {OptionId::block_seed, 7.0},
+      {OptionId::block_dropout, 0.5},             {OptionId::block_epsilon, 0.01},
+      {OptionId::block_seed, 7.0},
       {OptionId::segment_by, std::string("punctuation")}, {OptionId::segment_tokens, 3.0},
       {OptionId::segment_seed, 9.0}};
   for (const auto& one : all) {

@@ -430,6 +430,7 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::block_activation, std::string("tanh")},
       {OptionId::block_hidden, 8.0},
       {OptionId::block_dropout, 0.9},
+      {OptionId::block_epsilon, 1e-12},
       {OptionId::block_seed, 4294967295.0},
       {OptionId::segment_by, std::string("punctuation")},
       {OptionId::segment_tokens, 1024.0},
