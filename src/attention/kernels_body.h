@@ -396,20 +396,23 @@ KERNEL_INLINE float largestOf(const float* s, std::uint64_t panels) {
   return largestLane(largerOf(m0, m1));
 }
 
-/// The panels of a row of scores become their exponentials; the sum of these.
+/// The panels of some rows of scores become their exponentials, whose sums are added to `sums`. exp(score, row).
 template <class Exp>
-KERNEL_INLINE float exponentiate(float* s, std::uint64_t panels, Exp exp) {
-  V sum0{}, sum1{};
+KERNEL_INLINE void exponentiate(float* s, int rows, std::uint64_t panels, float* sums, Exp exp) {
   forRuns(panels, [&](int first, int last) {
-    for (int c = first * kPanel; c < last * kPanel; c += 2 * kLanes) {
-      const V e0 = exp(load(s + c)), e1 = exp(load(s + c + kLanes));
-      store(s + c, e0);
-      store(s + c + kLanes, e1);
-      sum0 = sum0 + e0;
-      sum1 = sum1 + e1;
+    for (int r = 0; r < rows; ++r) {
+      float* row = s + r * kRowStride;
+      V sum0{}, sum1{};
+      for (int c = first * kPanel; c < last * kPanel; c += 2 * kLanes) {
+        const V e0 = exp(load(row + c), r), e1 = exp(load(row + c + kLanes), r);
+        store(row + c, e0);
+        store(row + c + kLanes, e1);
+        sum0 = sum0 + e0;
+        sum1 = sum1 + e1;
+      }
+      sums[r] += sumOfLanes(sum0 + sum1);
     }
   });
-  return sumOfLanes(sum0 + sum1);
 }
 
 /// e^(from - to) or 2^(from - to), where `from` is -inf or not above `to`.
@@ -445,6 +448,44 @@ struct Rows {
   float* sum = nullptr;
 };
 
+/// The steps between product and softmax where there are any, for `count` rows from `first` of the block; each row's largest
+/// score so far, and what was summed before becomes relative to it.
+void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int first, int count, const Sight& sight, int begin,
+               int end) {
+  const Forward& f = plan.call;
+  const std::uint64_t altered = plan.plain ? sight.scored & ~sight.whole : sight.scored;
+  if (!altered && rows.isBounded) return;
+  const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
+  for (int r = first; r < first + count; ++r) {
+    float* s = scratch.scores + r * kRowStride;
+    forRuns(altered, [&](int from, int to) { scoreRow(plan, rows.head, rows.row + r, begin, from, to, s); });
+    if (f.masked) {
+      float* to = rowOf(f.masked, rows.head, rows.row + r) + begin;
+      for (int c = 0; c < end - begin; ++c)
+        if (!(sight.scored >> (c / kPanel) & 1)) to[c] = -kInfinity;
+    }
+    if (rows.isBounded) continue;
+    const float before = rows.max[r], most = largestOf(s, sight.visible);
+    if (!(most > before)) continue;
+    rows.max[r] = most;
+    if (before == -kInfinity) continue;
+    const float shrink = ratio(plan.plain, before, most);
+    rows.sum[r] *= shrink;
+    if (f.output) scaleRow(scratch.sums + r * sumStride, sumStride, shrink);
+  }
+}
+
+/// Stores exponentials where they, or the weights, are asked for, and what they are relative to.
+void keepExponentials(const Forward& f, const Scratch& scratch, const Rows& rows, int first, int count, const Sight& sight, int begin,
+                      int end) {
+  for (int r = first; r < first + count; ++r) {
+    const float* s = scratch.scores + r * kRowStride;
+    if (f.weights) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.weights, rows.head, rows.row + r) + begin);
+    if (f.exponentials) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.exponentials, rows.head, rows.row + r) + begin);
+    scratch.blockMax[begin / kKeys * kRows + r] = rows.max[r];
+  }
+}
+
 /// One block of queries against one block of keys [begin, end), of the keys that are packed from `packedBegin` on.
 void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int end, int packedBegin) {
   const Forward& f = plan.call;
@@ -476,43 +517,19 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
     }
   }
 
-  // The steps between product and softmax where there are any, and each row's largest score so far.
-  float maxBefore[kRows];
-  for (int r = 0; r < rows.count; ++r) {
-    const Sight& sight = sights[r / kTileRows];
-    float* s = scratch.scores + r * kRowStride;
-    forRuns(plan.plain ? sight.scored & ~sight.whole : sight.scored,
-            [&](int first, int last) { scoreRow(plan, rows.head, rows.row + r, begin, first, last, s); });
-    if (f.masked) {
-      float* to = rowOf(f.masked, rows.head, rows.row + r) + begin;
-      for (int c = 0; c < end - begin; ++c)
-        if (!(sight.scored >> (c / kPanel) & 1)) to[c] = -kInfinity;
-    }
-    maxBefore[r] = rows.max[r];
-    if (rows.isBounded) continue;
-    const float most = largestOf(s, sight.visible);
-    if (most > rows.max[r]) rows.max[r] = most;
-  }
-
   const Exp2& exp2 = *inMemory(&kExp2);
-  for (int r = 0; r < rows.count; ++r) {
-    const Sight& sight = sights[r / kTileRows];
-    float* s = scratch.scores + r * kRowStride;
-    if (sight.visible) {
-      if (rows.max[r] != maxBefore[r] && maxBefore[r] != -kInfinity) {  // what was summed before is relative to a smaller maximum
-        const float shrink = ratio(plan.plain, maxBefore[r], rows.max[r]);
-        rows.sum[r] *= shrink;
-        if (f.output) scaleRow(scratch.sums + r * sumStride, sumStride, shrink);
-      }
-      const std::uint64_t small = rows.isBounded ? sight.visible & sight.whole : 0, rest = sight.visible & ~small;
-      const V shift = set(rows.max[r] == -kInfinity ? 0.0f : rows.max[r]);
-      if (small) rows.sum[r] += exponentiate(s, small, [&](V x) { return exp2OfSmall(x, exp2); });
-      if (rest && plan.plain) rows.sum[r] += exponentiate(s, rest, [&](V x) { return exp2Of(x - shift, exp2); });
-      if (rest && !plan.plain) rows.sum[r] += exponentiate(s, rest, [&](V x) { return expOf(x - shift); });
-    }
-    if (f.weights) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.weights, rows.head, rows.row + r) + begin);
-    if (f.exponentials) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.exponentials, rows.head, rows.row + r) + begin);
-    if (scratch.blockMax) scratch.blockMax[begin / kKeys * kRows + r] = rows.max[r];
+  for (int t = 0; t < tiles; ++t) {
+    const Sight& sight = sights[t];
+    const int first = t * kTileRows, count = smaller(kTileRows, rows.count - first);
+    float* s = scratch.scores + first * kRowStride;
+    float *max = rows.max + first, *sum = rows.sum + first;
+    scoreTile(plan, scratch, rows, first, count, sight, begin, end);
+    const std::uint64_t small = rows.isBounded ? sight.visible & sight.whole : 0, rest = sight.visible & ~small;
+    if (small) exponentiate(s, count, small, sum, [&](V x, int) { return exp2OfSmall(x, exp2); });
+    const auto shifted = [&](V x, int r) { return x - set(max[r] == -kInfinity ? 0.0f : max[r]); };
+    if (rest && plan.plain) exponentiate(s, count, rest, sum, [&](V x, int r) { return exp2Of(shifted(x, r), exp2); });
+    if (rest && !plan.plain) exponentiate(s, count, rest, sum, [&](V x, int r) { return expOf(shifted(x, r)); });
+    if (scratch.blockMax) keepExponentials(f, scratch, rows, first, count, sight, begin, end);
   }
 
   // O += P·V.
@@ -536,30 +553,35 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
   }
 }
 
+/// What is asked for beside the output.
+void finishRow(const Plan& plan, const Scratch& scratch, const Rows& rows, int r, float inverse) {
+  const Forward& f = plan.call;
+  const int row = rows.row + r;
+  if (f.rowMax) *rowOf(f.rowMax, rows.head, row) = rows.max[r];
+  if (f.rowSum) *rowOf(f.rowSum, rows.head, row) = rows.sum[r];
+  for (int begin = 0; scratch.blockMax && begin < plan.keyEnd; begin += kKeys) {
+    const float factor = ratio(plan.plain, scratch.blockMax[begin / kKeys * kRows + r], rows.max[r]);
+    const int count = smaller(kKeys, plan.keyEnd - begin);
+    if (f.weights) scaleRow(rowOf(f.weights, rows.head, row) + begin, count, factor * inverse);
+    if (f.exponentials && factor != 1.0f) scaleRow(rowOf(f.exponentials, rows.head, row) + begin, count, factor);
+  }
+  if (f.weights) fill(rowOf(f.weights, rows.head, row), plan.keyEnd, f.keyCount, 0.0f);
+  if (f.exponentials) fill(rowOf(f.exponentials, rows.head, row), plan.keyEnd, f.keyCount, 0.0f);
+  if (f.masked) fill(rowOf(f.masked, rows.head, row), plan.keyEnd, f.keyCount, -kInfinity);
+}
+
 /// Divides by the sums, and brings exponentials that were stored relative to an earlier maximum to the last one.
 void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
   const Forward& f = plan.call;
-  const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
-  for (int r = 0; r < rows.count; ++r) {
-    const int row = rows.row + r;
+  const int dim = f.output ? f.valueDim : 0, sumStride = (dim + kPanel - 1) / kPanel * kPanel;
+  const bool more = f.rowMax || f.rowSum || f.masked || scratch.blockMax;
+  const float* sums = scratch.sums;
+  float* output = f.output ? rowOf(f.output, rows.head, rows.row) : nullptr;
+  for (int r = 0; r < rows.count; ++r, sums += sumStride, output += f.output.rowStride) {
     const float inverse = rows.sum[r] > 0.0f ? 1.0f / rows.sum[r] : 0.0f;
-    if (f.output) {
-      const float* sums = scratch.sums + r * sumStride;
-      float* to = rowOf(f.output, rows.head, row);
-      for (int c = 0; c < f.valueDim; c += kLanes)  // there may be no sums at all
-        storeBefore(f.valueDim, to, c, inverse > 0.0f ? load(sums + c) * set(inverse) : V{});
-    }
-    if (f.rowMax) *rowOf(f.rowMax, rows.head, row) = rows.max[r];
-    if (f.rowSum) *rowOf(f.rowSum, rows.head, row) = rows.sum[r];
-    for (int begin = 0; scratch.blockMax && begin < plan.keyEnd; begin += kKeys) {
-      const float factor = ratio(plan.plain, scratch.blockMax[begin / kKeys * kRows + r], rows.max[r]);
-      const int count = smaller(kKeys, plan.keyEnd - begin);
-      if (f.weights) scaleRow(rowOf(f.weights, rows.head, row) + begin, count, factor * inverse);
-      if (f.exponentials && factor != 1.0f) scaleRow(rowOf(f.exponentials, rows.head, row) + begin, count, factor);
-    }
-    if (f.weights) fill(rowOf(f.weights, rows.head, row), plan.keyEnd, f.keyCount, 0.0f);
-    if (f.exponentials) fill(rowOf(f.exponentials, rows.head, row), plan.keyEnd, f.keyCount, 0.0f);
-    if (f.masked) fill(rowOf(f.masked, rows.head, row), plan.keyEnd, f.keyCount, -kInfinity);
+    for (int c = 0; c < dim; c += kLanes)  // there may be no sums at all
+      storeBefore(dim, output, c, inverse > 0.0f ? load(sums + c) * set(inverse) : V{});
+    if (more) finishRow(plan, scratch, rows, r, inverse);
   }
 }
 
@@ -691,19 +713,20 @@ void scaleTo(float a, const float* in, int count, float* out) {
 }
 
 std::ptrdiff_t firstNotFinite(const float* in, std::size_t count) {
-  constexpr std::size_t kStep = 4 * kLanes;
+  constexpr std::size_t kStep = 4 * kLanes, kChunk = 64 * kStep;
   std::size_t i = 0;
-  for (; i + kStep <= count; i += kStep) {  // x - x is 0 for finite numbers, and not a number for all others
-    V sum{};
-    for (std::size_t n = 0; n < 4; ++n) {
-      const V x = load(in + i + n * kLanes);
-      sum = sum + (x - x);
+  while (i + kStep <= count) {  // x - x is 0 for finite numbers, and not a number for all others
+    V sums[4]{};
+    std::size_t next = i;
+    for (const std::size_t end = count - i > kChunk ? i + kChunk : count; next + kStep <= end; next += kStep) {
+      KERNEL_UNROLL
+      for (std::size_t n = 0; n < 4; ++n) {
+        const V x = load(in + next + n * kLanes);
+        sums[n] = sums[n] + (x - x);
+      }
     }
-    float lanes[kLanes];
-    store(lanes, sum);
-    bool finite = true;
-    for (float lane : lanes) finite = finite && lane == 0.0f;
-    if (!finite) break;
+    if (!(sumOfLanes(sums[0] + sums[1] + (sums[2] + sums[3])) == 0.0f)) break;
+    i = next;
   }
   for (; i < count; ++i)
     if (!isFinite(in[i])) return static_cast<std::ptrdiff_t>(i);
