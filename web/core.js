@@ -79,6 +79,12 @@ function flag(name, value) {
   return value === true;
 }
 
+function apart(output, input) {
+  if (input.pointer < output.pointer + 4 * output.length && output.pointer < input.pointer + 4 * input.length) {
+    throw new RangeError(`${output.name} overlaps ${input.name}`);
+  }
+}
+
 class Attention {
   #wasm;
   #workspace;
@@ -100,7 +106,7 @@ class Attention {
   }
 
   #view() {
-    if (this.#words?.buffer === this.#wasm.memory.buffer) return;
+    if (this.#words?.length) return;  // memory that has grown leaves its earlier views empty
     const length = Object.keys(CALL).length;
     this.#words = new Int32Array(this.#wasm.memory.buffer, this.#call, length);
     this.#reals = new Float32Array(this.#wasm.memory.buffer, this.#call, length);
@@ -199,15 +205,13 @@ class Attention {
       const w = weights === false ? null :
         this.#output('weights', weights === true ? undefined : weights, weightsLength, 'heads × queryCount × keyCount', temporary);
       const m = mask === undefined || mask === null ? null : this.#mask(mask, heads, queryCount, keyCount, temporary);
-      for (const input of [q, k, v]) this.#copy(input);
-      for (const input of m?.blocked || !m ? [q, k, v] : [q, k, v, m]) {
-        for (const output of w ? [o, w] : [o]) {
-          if (input.pointer < output.pointer + 4 * output.length && output.pointer < input.pointer + 4 * input.length) {
-            throw new RangeError(`${output.name} overlaps ${input.name}`);
-          }
-        }
+      this.#copy(q), this.#copy(k), this.#copy(v);
+      apart(o, q), apart(o, k), apart(o, v);
+      if (w) apart(w, q), apart(w, k), apart(w, v), apart(w, o);
+      if (m && !m.blocked) {
+        apart(o, m);
+        if (w) apart(w, m);
       }
-      if (w && o.pointer < w.pointer + 4 * w.length && w.pointer < o.pointer + 4 * o.length) throw new RangeError('weights overlaps out');
 
       this.#view();
       const words = this.#words, reals = this.#reals;
@@ -287,7 +291,7 @@ class Attention {
 
   #result({pointer, length, to, inPlace}) {
     if (inPlace) {
-      if (to.buffer === this.#wasm.memory.buffer) return to;
+      if (to.length === length) return to;  // memory that has grown leaves its earlier views empty
       return this.#made.has(to) ? this.renew(to) : new Float32Array(this.#wasm.memory.buffer, pointer, length);
     }
     const numbers = new Float32Array(this.#wasm.memory.buffer, pointer, length);

@@ -428,11 +428,13 @@ KERNEL_INLINE void fill(float* row, int begin, int end, float value) {
   for (int c = begin; c < end; ++c) row[c] = value;
 }
 
-KERNEL_INLINE void scaleRow(float* row, int count, float factor) {
+KERNEL_INLINE void scaleTo(float a, const float* in, int count, float* out) {
   int c = 0;
-  for (; c + kLanes <= count; c += kLanes) store(row + c, load(row + c) * set(factor));
-  for (; c < count; ++c) row[c] *= factor;
+  for (; c + kLanes <= count; c += kLanes) store(out + c, load(in + c) * set(a));
+  for (; c < count; ++c) out[c] = in[c] * a;
 }
+
+KERNEL_INLINE void scaleRow(float* row, int count, float factor) { scaleTo(factor, row, count, row); }
 
 /// A row of a block of scratch to a row of a result: the panels of a mask are copied, the others get `elsewhere`.
 KERNEL_INLINE void copyRow(const float* s, std::uint64_t panels, int count, float elsewhere, float* to) {
@@ -579,8 +581,10 @@ void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
   float* output = f.output ? rowOf(f.output, rows.head, rows.row) : nullptr;
   for (int r = 0; r < rows.count; ++r, sums += sumStride, output += f.output.rowStride) {
     const float inverse = rows.sum[r] > 0.0f ? 1.0f / rows.sum[r] : 0.0f;
-    for (int c = 0; c < dim; c += kLanes)  // there may be no sums at all
-      storeBefore(dim, output, c, inverse > 0.0f ? load(sums + c) * set(inverse) : V{});
+    if (inverse > 0.0f)
+      scaleTo(inverse, sums, dim, output);
+    else  // there may be no sums at all
+      fill(output, 0, dim, 0.0f);
     if (more) finishRow(plan, scratch, rows, r, inverse);
   }
 }
@@ -704,12 +708,6 @@ float largestOfRow(const float* in, int count) {
   float result = largestLane(most);
   for (; c < count; ++c) result = in[c] > result ? in[c] : result;
   return result;
-}
-
-void scaleTo(float a, const float* in, int count, float* out) {
-  int c = 0;
-  for (; c + kLanes <= count; c += kLanes) store(out + c, load(in + c) * set(a));
-  for (; c < count; ++c) out[c] = in[c] * a;
 }
 
 std::ptrdiff_t firstNotFinite(const float* in, std::size_t count) {
