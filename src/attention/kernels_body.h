@@ -713,14 +713,13 @@ float largestOfRow(const float* in, int count) {
 std::ptrdiff_t firstNotFinite(const float* in, std::size_t count) {
   constexpr std::size_t kStep = 4 * kLanes, kChunk = 64 * kStep;
   std::size_t i = 0;
-  while (i + kStep <= count) {  // x - x is 0 for finite numbers, and not a number for all others
+  while (i + kStep <= count) {  // 0·x is 0 for finite numbers, and not a number for all others
     V sums[4]{};
     std::size_t next = i;
     for (const std::size_t end = count - i > kChunk ? i + kChunk : count; next + kStep <= end; next += kStep) {
       KERNEL_UNROLL
       for (std::size_t n = 0; n < 4; ++n) {
-        const V x = load(in + next + n * kLanes);
-        sums[n] = sums[n] + (x - x);
+        sums[n] = mulAdd(load(in + next + n * kLanes), V{}, sums[n]);
       }
     }
     if (!(sumOfLanes(sums[0] + sums[1] + (sums[2] + sums[3])) == 0.0f)) break;
