@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 #include "attention/kernels.h"
 #include "document/preset.h"
@@ -220,7 +219,7 @@ struct App::Parts {
   void dropText() {
     if (!view.text) return;
     view.text.reset();
-    if (hostHasText) host.dropText();
+    host.dropText();
   }
 
   void carryOut(const views::Wishes& wishes) {
@@ -310,9 +309,6 @@ struct App::Parts {
 
   void beginText(const views::TextTarget& target) {
     view.text = target;
-    textBuffer.fill(0);
-    std::memcpy(textBuffer.data(), target.text.data(), std::min(target.text.size(), textBuffer.size() - 1));
-    textIsNew = true;
     TextField field;
     field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
     field.text = target.text;
@@ -321,7 +317,7 @@ struct App::Parts {
     field.centered = target.centered;
     field.selectAll = target.selectAll;
     field.dark = dark();
-    hostHasText = host.beginText(field);
+    host.beginText(field);
     wake();
   }
 
@@ -356,35 +352,6 @@ struct App::Parts {
     }
     const CellRef& c = target.cell;
     return apply(document::SetCells{c.tensor, c.head, c.row, c.col, 1, 1, block->values}, 0);
-  }
-
-  // For places without a text field of their own.
-  void drawText(const views::Palette& palette, const views::Fonts& fonts) {
-    if (!view.text || hostHasText) return;
-    const Box& b = view.text->box;
-    ImGui::SetNextWindowPos({b.x, b.y});
-    ImGui::SetNextWindowSize({b.width, b.height});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {8, 8});
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6, std::max(0.0f, (b.height - 16) / 2)});
-    ImGui::PushStyleColor(ImGuiCol_FrameBg, palette.panel);
-    ImGui::PushStyleColor(ImGuiCol_Text, palette.text);
-    ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, views::withAlpha(palette.query, 0.35f));
-    ImGui::Begin("##text", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
-    ImGui::PushFont(view.text->kind == views::TextTarget::Kind::cell ? fonts.mono : fonts.text);
-    ImGui::SetNextItemWidth(b.width);
-    if (textIsNew) ImGui::SetKeyboardFocusHere();
-    const int flags = ImGuiInputTextFlags_EnterReturnsTrue | (view.text->selectAll ? ImGuiInputTextFlags_AutoSelectAll : 0);
-    const bool entered = ImGui::InputText("##field", textBuffer.data(), textBuffer.size(), flags);
-    const bool left = ImGui::IsItemDeactivated() && !textIsNew;
-    textIsNew = false;
-    ImGui::PopFont();
-    ImGui::End();
-    ImGui::PopStyleColor(3);
-    ImGui::PopStyleVar(3);
-    const std::string words = textBuffer.data();
-    if (ImGui::IsKeyPressed(ImGuiKey_Escape)) endText(Entry::cancel, {});
-    else if (entered || left) endText(Entry::commit, words);
   }
 
   views::Context context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts,
@@ -486,9 +453,6 @@ struct App::Parts {
   ImVec2 size{1440, 900};
   float labelWidth = 30;
 
-  std::array<char, 4096> textBuffer{};
-  bool hostHasText = false, textIsNew = false;
-
   int wanted = kSettle;
   int noticeAge = 0;
   bool pendingChange = false;
@@ -538,7 +502,7 @@ void App::frame() {
   views::help(context);
   views::experiments(context);
   views::notice(context);
-  p.drawText(palette, fonts);
+  p.host.drawText();
 
   p.carryOut(wishes);
   if (p.view.fling != 0) p.wanted = std::max(p.wanted, 2);

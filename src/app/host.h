@@ -39,8 +39,10 @@ class Host {
   virtual ~Host() = default;
   /// Draw another frame soon; without it nothing is drawn.
   virtual void requestFrame() = 0;
-  /// Shows a text field; it ends in App::endText(). False: the place has none of its own, and the app draws one.
-  virtual bool beginText(const TextField& field) = 0;
+  /// Shows a text field; it ends in App::endText().
+  virtual void beginText(const TextField& field) = 0;
+  /// The frame is being built: a place that has no text fields of its own draws that one into it.
+  virtual void drawText() {}
   /// Takes the field away without an answer (the board was scrolled or reset).
   virtual void dropText() = 0;
   /// Lets the user pick a file to open; it arrives by App::openText(). False: there is no such dialog here.

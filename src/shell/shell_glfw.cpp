@@ -20,6 +20,7 @@
 #include "shell/options.h"
 #include "shell/picture.h"
 #include "shell/shell.h"
+#include "shell/text_box.h"
 #include "shell/shell_place.h"
 
 namespace shell {
@@ -97,8 +98,11 @@ class Desktop final : public app::Host {
 
   // app::Host
   void requestFrame() override {}  // the loop asks App::wantsFrame() before it sleeps
-  bool beginText(const app::TextField&) override { return false; }
-  void dropText() override {}
+  void beginText(const app::TextField& field) override { textBox_.begin(field); }
+  void drawText() override {
+    if (const auto typed = textBox_.draw(stage_.fonts())) app_.endText(typed->how, typed->words);
+  }
+  void dropText() override { textBox_.drop(); }
   bool pickFile() override { return false; }
   attention::Result<std::string> saveFile(std::string_view name, std::string_view text) override;
   void toggleFullscreen() override;
@@ -136,6 +140,7 @@ class Desktop final : public app::Host {
   Window window_;
   Stage stage_;
   app::App app_{*this, stage_.heatmaps()};
+  TextBox textBox_;
   WindowPlace place_;            ///< as it is when neither maximised nor filling the screen
   std::filesystem::path file_;   ///< where Ctrl+S saves; empty until it has
   std::uint64_t savedRevision_ = 0;

@@ -64,10 +64,9 @@ const char* typeName(app::Event::Type type) {
 class Browser final : public app::Host {
  public:
   void requestFrame() override { host_request_frame(); }
-  bool beginText(const app::TextField& f) override {
+  void beginText(const app::TextField& f) override {
     host_begin_text(f.rect.x, f.rect.y, f.rect.width, f.rect.height, f.text.c_str(), f.name.c_str(), f.numeric,
                     f.centered, f.selectAll, f.dark);
-    return true;
   }
   void dropText() override { host_drop_text(); }
   bool pickFile() override {

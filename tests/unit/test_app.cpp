@@ -20,10 +20,7 @@ using attention::Tensor;
 class FakeHost : public app::Host {
  public:
   void requestFrame() override { ++requests; }
-  bool beginText(const app::TextField& field) override {
-    texts.push_back(field);
-    return true;
-  }
+  void beginText(const app::TextField& field) override { texts.push_back(field); }
   void dropText() override { ++drops; }
   bool pickFile() override { return false; }
   attention::Result<std::string> saveFile(std::string_view, std::string_view text) override {
