@@ -59,12 +59,14 @@ class Inspector {
   explicit Inspector(Context& c) : c_(c), list_(ImGui::GetWindowDrawList()) {}
 
   void whole(const Box& box, const Explanation& e) {
-    const float top = card(c_, box, e.title);
+    const int row = queryRow(c_.focus(), c_.state.tokens);
+    const float barsHeight = row >= 0 && box.height > 250 ? 108.0f : 0.0f;
+    const bool sumAbove = row >= 0 && barsHeight == 0;
+    const float top = card(c_, box, sumAbove ? elide(c_.fonts.strong, e.title, box.width - 96) : e.title);
+    if (sumAbove) sum(box.right() - 18, box.y + 22, row);
     const bool narrow = box.width < 460;
     const float x = box.x + 18, numbers = x + (narrow ? 94.0f : 132.0f);
     digits_ = narrow ? c_.fonts.monoSmall : c_.fonts.mono;
-    const int row = queryRow(c_.focus(), c_.state.tokens);
-    const float barsHeight = row >= 0 && box.height > 250 ? 108.0f : 0.0f;
     const float limit = box.bottom() - barsHeight - 8;
     float y = top + 16;
     const float pitch = std::min(26.0f, std::max(19.0f, (limit - y) / static_cast<float>(lines(e, box.right() - 14 - numbers))));
@@ -79,7 +81,8 @@ class Inspector {
   // Beside the matrices of a small embed: the last step in three lines, then the row as bars in line with the matrix.
   void brief(const Box& box, const Explanation& e) {
     const std::size_t equals = e.title.find(" = ");
-    textMiddle(list_, c_.fonts.strong, box.x, box.y + 14, c_.palette.text, elide(c_.fonts.strong, e.title.substr(0, equals), box.width));
+    textMiddle(list_, c_.fonts.strong, box.x, box.y + 14, c_.palette.text, elide(c_.fonts.strong, e.title.substr(0, equals), box.width - 60));
+    if (const int row = queryRow(c_.focus(), c_.state.tokens); row >= 0) sum(box.right(), box.y + 14, row);
     float y = box.y + 36;
     for (const std::string& line : briefLines(e)) {
       textMiddle(list_, c_.fonts.mono, box.x, y, c_.palette.text, elide(c_.fonts.mono, line, box.width));
@@ -89,6 +92,13 @@ class Inspector {
   }
 
  private:
+  // The sum of the row, ending at `right`: in view whatever the size of the board, and in red where it should be 1.
+  void sum(float right, float midY, int row) {
+    const double value = rowSum(c_, row);
+    const bool wrong = sumsToOne(c_.state) && value != 0.0 && std::fabs(value - 1) > 1e-3;
+    textRight(list_, c_.fonts.monoSmall, right, midY, wrong ? c_.palette.error : c_.palette.muted, "Σ " + formatNumber(value, 2));
+  }
+
   std::vector<std::string> briefLines(const Explanation& e) const {
     const CellRef f = c_.focus();
     const int decimals = c_.state.decimals;
