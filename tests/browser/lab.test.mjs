@@ -104,7 +104,9 @@ for (const [page, name] of [[1, 'spread'], [2, 'weights'], [3, 'reach']]) {
 for (const page of [1, 2, 3, 4, 5]) {
   onPage(`every control of page ${page} does something, or nothing, without harm`, page, async (board) => {
     const isControl = ({name}) => /^(lab:(?![1-5]$)|slider:|block_|segment_)/.test(name);
-    for (const {name} of (await board.call('items')).filter(isControl)) {
+    const onScreen = async () => (await board.call('items')).filter(isControl).map(({name}) => name);
+    for (const name of await onScreen()) {
+      if (!(await onScreen()).includes(name)) continue;  // a choice before it took it away
       const {x, y, width, height} = await board.call('locate', name);
       await board.page.mouse.click(x + width * 0.7, y + height / 2);
       await board.settle();
