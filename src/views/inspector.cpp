@@ -82,7 +82,7 @@ class Inspector {
   void brief(const Box& box, const Explanation& e) {
     const std::size_t equals = e.title.find(" = ");
     textMiddle(list_, c_.fonts.strong, box.x, box.y + 14, c_.palette.text, elide(c_.fonts.strong, e.title.substr(0, equals), box.width - 60));
-    if (const int row = queryRow(c_.focus(), c_.state.tokens); row >= 0) sum(box.right(), box.y + 14, row);
+    if (const int row = queryRow(c_.focus(), c_.state.tokens); row >= 0) sum(box.x + std::min(box.width, 260.0f), box.y + 14, row);
     float y = box.y + 36;
     for (const std::string& line : briefLines(e)) {
       textMiddle(list_, c_.fonts.mono, box.x, y, c_.palette.text, elide(c_.fonts.mono, line, box.width));
