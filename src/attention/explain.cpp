@@ -103,22 +103,8 @@ class Explainer {
 
   /// The row of the title: a token, or a number where rows are no tokens.
   std::string rowName(TensorId id) const {
-    switch (id) {
-      case TensorId::w_q:
-      case TensorId::w_k:
-      case TensorId::w_v:
-      case TensorId::w_o:
-      case TensorId::w_a:
-      case TensorId::u_a:
-      case TensorId::v_a:
-      case TensorId::positions: return std::to_string(row_ + 1);
-      case TensorId::k:
-      case TensorId::v:
-      case TensorId::k_rotated:
-      case TensorId::x_kv:
-      case TensorId::x_kv_positioned: return token(keyLabels_, row_);
-      default: return token(labels_, row_);
-    }
+    const Rows rows = rowsOf(id);
+    return rows == Rows::other ? std::to_string(row_ + 1) : token(rows == Rows::keys ? keyLabels_ : labels_, row_);
   }
 
   std::string title(TensorId id) const {

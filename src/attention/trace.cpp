@@ -14,6 +14,25 @@ constexpr std::array<std::string_view, kTensorCount> kNames = {
 
 std::string_view name(TensorId id) { return kNames[static_cast<std::size_t>(id)]; }
 
+Rows rowsOf(TensorId id) {
+  switch (id) {
+    case TensorId::w_q:
+    case TensorId::w_k:
+    case TensorId::w_v:
+    case TensorId::w_o:
+    case TensorId::w_a:
+    case TensorId::u_a:
+    case TensorId::v_a:
+    case TensorId::positions: return Rows::other;
+    case TensorId::k:
+    case TensorId::v:
+    case TensorId::k_rotated:
+    case TensorId::x_kv:
+    case TensorId::x_kv_positioned: return Rows::keys;
+    default: return Rows::queries;
+  }
+}
+
 std::optional<TensorId> tensorNamed(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == name) return static_cast<TensorId>(i);

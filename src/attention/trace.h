@@ -34,6 +34,9 @@ inline constexpr int kTensorCount = static_cast<int>(TensorId::output) + 1;
 
 /// "w_q" for TensorId::w_q, and so on.
 std::string_view name(TensorId id);
+/// What the rows of a tensor are: query tokens, key tokens, or something else (columns of X, a single vector …).
+enum class Rows : std::uint8_t { queries, keys, other };
+Rows rowsOf(TensorId id);
 /// The tensor of that name, if there is one.
 std::optional<TensorId> tensorNamed(std::string_view name);
 

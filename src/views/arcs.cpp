@@ -25,8 +25,9 @@ class Arcs {
 
   void draw() {
     const CellRef focus = c_.focus();
-    byKey_ = isOfKeys(focus.tensor);
-    chosen_ = byKey_ ? focus.row : queryOf(focus);
+    const attention::Rows rows = attention::rowsOf(focus.tensor);
+    byKey_ = rows == attention::Rows::keys;
+    chosen_ = rows == attention::Rows::other ? -1 : focus.row;
     key_ = focus.tensor == TensorId::weights || focus.tensor == TensorId::scores ? focus.col : -1;
     captions();
     links(false);
@@ -35,19 +36,6 @@ class Arcs {
   }
 
  private:
-  int queryOf(CellRef focus) const {
-    switch (focus.tensor) {
-      case TensorId::w_q:
-      case TensorId::w_k:
-      case TensorId::w_v:
-      case TensorId::w_o:
-      case TensorId::w_a:
-      case TensorId::u_a:
-      case TensorId::v_a: return -1;
-      default: return focus.row;
-    }
-  }
-
   float y(int token) const { return y0_ + pitch_ * static_cast<float>(token); }
 
   void captions() {

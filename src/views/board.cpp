@@ -264,11 +264,11 @@ class BoardView {
     if (m.cell < 14) return;
     const CellRef focus = c_.focus();
     const bool pair = isPair(focus.tensor);
-    const auto key = [&](int t) { return (pair && focus.col == t) || (isOfKeys(focus.tensor) && focus.row == t); };
+    const auto key = [&](int t) { return (pair && focus.col == t) || (attention::rowsOf(focus.tensor) == attention::Rows::keys && focus.row == t); };
     const auto query = [&](int t) {
       return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t;
     };
-    const bool keyRows = isOfKeys(m.tensor);
+    const bool keyRows = attention::rowsOf(m.tensor) == attention::Rows::keys;
     if (m.labelsLeft || m.labelsRight) {
       for (int t = 0; t < m.rows; ++t) {
         const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;

@@ -13,21 +13,7 @@ using attention::Term;
 
 // Query row whose weights the bars show, or -1 where the focus belongs to no one query.
 int queryRow(CellRef focus, int tokens) {
-  switch (focus.tensor) {
-    case TensorId::k:
-    case TensorId::v:
-    case TensorId::x_kv:
-    case TensorId::x_kv_positioned:
-    case TensorId::k_rotated:
-    case TensorId::w_a:
-    case TensorId::u_a:
-    case TensorId::v_a:
-    case TensorId::w_q:
-    case TensorId::w_k:
-    case TensorId::w_v:
-    case TensorId::w_o: return -1;
-    default: return focus.row < tokens ? focus.row : -1;
-  }
+  return attention::rowsOf(focus.tensor) == attention::Rows::queries && focus.row < tokens ? focus.row : -1;
 }
 
 bool isPair(TensorId id) {

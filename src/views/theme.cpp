@@ -75,11 +75,6 @@ const Palette& palette(bool dark) {
   return dark ? night : light;
 }
 
-bool isOfKeys(TensorId id) {
-  return id == TensorId::k || id == TensorId::v || id == TensorId::x_kv || id == TensorId::x_kv_positioned ||
-         id == TensorId::k_rotated;
-}
-
 ImU32 hue(const Palette& palette, TensorId id) {
   switch (id) {
     case TensorId::q:

@@ -34,8 +34,6 @@ struct Palette {
 
 const Palette& palette(bool dark);
 
-/// Are the rows of that tensor key tokens?
-bool isOfKeys(attention::TensorId id);
 /// The colour of a tensor's title and outline.
 ImU32 hue(const Palette& palette, attention::TensorId id);
 ImU32 withAlpha(ImU32 color, float alpha);
