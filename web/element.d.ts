@@ -25,6 +25,20 @@ export type ParameterName =
   | 'gamma_1' | 'delta_1' | 'w_1' | 'b_1' | 'w_2' | 'b_2' | 'gamma_2' | 'delta_2'
   | 'token_w' | 'token_b' | 'token_query' | 'segment_w' | 'segment_b' | 'segment_query';
 
+/** The experiments, as their controls stand on the screen. */
+export type ExperimentName =
+  /**
+   * Two heads, of q·k and of q·k ÷ √d_k; rows of [d_k, μ, σ, mean, d·μ², deviation, predicted deviation, largest of 16
+   * weights, entropy in bits]: one for the d_k on the screen, and one for every power of two up to 1024.
+   */
+  | 'spread:table' | 'spread:curve'
+  /** The histogram of the scores, two heads as above; rows of [middle of the bin, count]. */
+  | 'spread:counts'
+  /** Weights and outputs of the fully connected layer and of attention once a token has moved. */
+  | 'weights:fixed' | 'weights:following' | 'weights:connected' | 'weights:attended'
+  /** Rows of [tokens between, what is left of the first in a recurrent network, its weight if its score leads, 1/n]. */
+  | 'reach:curve';
+
 export type OptionName =
   | 'mode' | 'tokens' | 'labels' | 'heads' | 'd_k' | 'model_dim' | 'causal' | 'scale' | 'temperature'
   | 'focus_head' | 'decimals' | 'theme' | 'seed'
@@ -103,14 +117,17 @@ export class AttentionPlayground extends HTMLElement {
   reset(): void;
   undo(): boolean;
   redo(): boolean;
-  getTensor(name: TensorName | StageName | ParameterName): PlaygroundTensor;
+  getTensor(name: TensorName | StageName | ParameterName | ExperimentName): PlaygroundTensor;
   setTensor(name: TensorName | ParameterName, data: ArrayLike<number>, shape?: number[]): void;
   get(option: OptionName): OptionValue;
   set(option: OptionName, value: OptionValue): void;
-  /** Where a cell, or a control by its name, is in the window, like getBoundingClientRect(). */
+  /**
+   * Where a cell, or a control by its name, is in the window, like getBoundingClientRect(). A cell of a StageName or a
+   * ParameterName is where its page of the experiments is open.
+   */
   locate(name: string, head?: number, row?: number, col?: number): DOMRect;
   items(): PlaygroundItem[];
-  explain(name: TensorName, head?: number, row?: number, col?: number): PlaygroundExplanation;
+  explain(name: TensorName | StageName, head?: number, row?: number, col?: number): PlaygroundExplanation;
   stats(): PlaygroundStats;
   /** Frees the graphics context and the memory, for good. */
   dispose(): void;

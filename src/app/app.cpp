@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "attention/kernels.h"
 #include "document/preset.h"
@@ -22,6 +23,7 @@ using attention::Error;
 using attention::Result;
 using attention::Tensor;
 using attention::TensorId;
+using document::AroundId;
 using views::Box;
 using views::Command;
 
@@ -44,21 +46,13 @@ Error unknown(std::string_view field, std::string_view value, const Names& names
                                    document::orList(document::nearest(value, names, 3)));
 }
 
-Names tensorNames() {
+/// Those of the layer and those around it.
+Names tensorNames(bool onlyExplained) {
   Names all;
   for (int i = 0; i < attention::kTensorCount; ++i) all.emplace_back(attention::name(static_cast<TensorId>(i)));
-  return all;
-}
-
-std::string nameOf(attention::BlockStage stage) { return "block:" + std::string(attention::name(stage)); }
-
-/// All that App::tensor() knows.
-Names tensorAndStageNames() {
-  Names all = tensorNames();
-  for (int i = 0; i < attention::kBlockStages; ++i) all.push_back(nameOf(static_cast<attention::BlockStage>(i)));
-  all.insert(all.end(), {"token_weights", "segment_weights"});
-  for (int i = 0; i < document::kParameterCount; ++i) {
-    all.emplace_back(document::name(static_cast<document::ParameterId>(i)));
+  for (int i = 0; i < document::kAroundCount; ++i) {
+    const auto id = static_cast<AroundId>(i);
+    if (!onlyExplained || document::Around::isExplained(id)) all.push_back(document::name(id));
   }
   return all;
 }
@@ -99,6 +93,7 @@ struct App::Parts {
     if (!computed) engine.apply(spec, inputs, attention::Change{});
     else if (!changes.empty()) engine.apply(spec, inputs, changes);
     computed = true;
+    around.changed();
     clampSelection();
   }
 
@@ -222,19 +217,20 @@ struct App::Parts {
     host.dropText();
   }
 
-  void carryOut(const views::Wishes& wishes) {
-    for (const auto& wanted_ : wishes.edits) {
+  void carryOut() {
+    const views::Wishes asked = std::exchange(wishes, {});
+    for (const auto& wanted_ : asked.edits) {
       if (Check wrong = apply(wanted_.edit, wanted_.gesture)) refuse(*wrong);
     }
-    if (wishes.endGesture) finishGesture();
-    for (const Command c : wishes.commands) command(c);
-    if (wishes.preset) {
-      if (Check wrong = openPreset(*wishes.preset, true)) refuse(*wrong);
+    if (asked.endGesture) finishGesture();
+    for (const Command c : asked.commands) command(c);
+    if (asked.preset) {
+      if (Check wrong = openPreset(*asked.preset, true)) refuse(*wrong);
     }
-    if (wishes.text) beginText(*wishes.text);
-    if (wishes.moved) {
+    if (asked.text) beginText(*asked.text);
+    if (asked.moved) {
       const views::Selection& s = view.selection;
-      if (!wishes.text) dropText();
+      if (!asked.text) dropText();
       host.emit({Event::Type::select, s.active ? cellJson({s.tensor, views::sliceOf(document.state(), s.tensor).head, s.row, s.col}) : "null"});
     }
   }
@@ -355,56 +351,64 @@ struct App::Parts {
   }
 
   views::Context context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts,
-                         views::Wishes& wishes) {
-    return {document.state(), spec,  inputs, engine.trace(), document.revision(), layout,
-            palette,          fonts, heatmaps, view,         wishes,              places,
-            lastPlaces,       host.isTouch(),  document.canUndo(), document.canRedo(),
+                         views::Wishes& asked) {
+    return {document.state(), spec,            inputs, engine.trace(), document.revision(), around,
+            layout,           palette,         fonts,              heatmaps,       view,                asked,
+            places,           lastPlaces,      host.isTouch(),     document.canUndo(), document.canRedo(),
             attention::kernels::name(attention::kernels::best()), embed.lock, embed.hide};
-  }
-
-  /// A stage or a parameter of what stands around the layer, by its name in scripts, or null. Pages have theirs for
-  /// themselves: a frame that is not yet drawn reads those.
-  const Tensor* around(std::string_view name) {
-    const auto segments = [&]() -> const attention::HierarchyTrace& {
-      return segmentsRun.get(document.revision(), [&] { return document::runSegments(document.state(), engine.trace()); }).trace;
-    };
-    if (const auto id = document::parameterNamed(name)) {
-      parameter = document::parameter(document.state(), *id);
-      return &parameter;
-    }
-    if (name == "token_weights") return &segments().tokens.weights;
-    if (name == "segment_weights") return &segments().segments.weights;
-    for (int i = 0; i < attention::kBlockStages; ++i) {
-      const auto stage = static_cast<attention::BlockStage>(i);
-      if (name != nameOf(stage)) continue;
-      return &blockRun.get(document.revision(), [&] { return document::runBlock(document.state(), engine.trace()); }).trace[stage];
-    }
-    return nullptr;
   }
 
   // --- where things are
 
+  /// The tensor of a name that there is, if this layer has it and it has that cell.
+  Result<const Tensor*> tensorWithCell(std::string_view name, int head, int row, int col) {
+    const auto id = attention::tensorNamed(name);
+    const Result<const Tensor*> found = id ? attention::find(inputs, engine.trace(), *id) : around.tensor(*document::aroundNamed(name));
+    if (!found) return found;
+    const Tensor* t = *found;
+    if (!t) return *document::refuse(Error::Kind::range, name, {"it is not part of this input mode; set mode to \"x\"."});
+    if (t->contains(head, row, col)) return t;
+    return *document::refuse(Error::Kind::range, name,
+                             {"there is no cell ", document::shapeText({head, row, col}), "; the shape is ",
+                              document::shapeText({t->heads(), t->rows(), t->cols()}), "."});
+  }
+
   /// The place of a cell on the board, brought into view.
   Result<Rect> cellRect(TensorId id, int head, int row, int col) {
-    const std::string field(attention::name(id));
-    const Tensor* t = attention::find(inputs, engine.trace(), id);
-    if (!t) return Error{Error::Kind::range, field, field + " is not part of this input mode; set mode to \"x\"."};
-    if (!t->contains(head, row, col)) {
-      return Error{Error::Kind::range, field,
-                   field + ": there is no cell [" + std::to_string(head) + ", " + std::to_string(row) + ", " + std::to_string(col) +
-                       "]; the shape is [" + std::to_string(t->heads()) + ", " + std::to_string(t->rows()) + ", " +
-                       std::to_string(t->cols()) + "]."};
-    }
+    const std::string_view field = attention::name(id);
+    const auto tensor = tensorWithCell(field, head, row, col);
+    if (!tensor) return tensor.error();
     TensorId shown = id == TensorId::masked || id == TensorId::raw ? TensorId::scores : id;
     focusOn(views::headShowing(document.state(), id, head, row, col));
     const views::Layout layout = makeLayout();
     const views::MatrixPlace* m = layout.find(shown);
-    if (!m) return Error{Error::Kind::range, field, field + " is not shown on the board."};
+    if (!m) return *document::refuse(Error::Kind::range, field, {"it is not shown on the board."});
     const views::Slice slice = views::sliceOf(document.state(), id);
     const Box cell = m->cellBox(row - slice.firstRow, col - slice.firstCol);
     reveal(layout, cell);
     const Box box = views::onScreen(layout, view, cell);
     return Rect{box.x, box.y, box.width, box.height};
+  }
+
+  /// The place of a cell around the layer, on the page of the experiments that is open.
+  Result<Rect> aroundRect(AroundId id, int head, int row, int col) {
+    const std::string field = document::name(id);
+    const auto tensor = tensorWithCell(field, head, row, col);
+    if (!tensor) return tensor.error();
+    const Tensor& t = **tensor;
+    const bool isToken = id == AroundId::token_weights, isBar = isToken || id == AroundId::segment_weights;
+    const std::string place = isBar                                  ? (isToken ? "token:" : "segment:") + std::to_string(row)
+                              : document::parameterNamed(field) ? "slider:" + field
+                                                                     : field;
+    const auto at = places.find(place);
+    if (at == places.end()) {
+      return *document::refuse(Error::Kind::range, field, {"it is not on the screen; open it in the experiments first."});
+    }
+    const Box& box = at->second;
+    const float width = isBar ? box.width : box.width / static_cast<float>(t.cols());
+    const float height = isBar ? box.height : box.height / static_cast<float>(t.rows());
+    return Rect{box.x + width * static_cast<float>(isBar ? 0 : col), box.y + height * static_cast<float>(isBar ? 0 : row),
+                width, height};
   }
 
   /// The place of a control, brought into view where the side panel has it further down or up.
@@ -441,13 +445,12 @@ struct App::Parts {
   attention::Engine engine;
   attention::Spec spec;
   attention::Inputs inputs;
-  views::Cached<std::uint64_t, document::BlockRun> blockRun;  ///< of a revision, as below
-  views::Cached<std::uint64_t, document::SegmentsRun> segmentsRun;
-  Tensor parameter;  ///< that scripts asked for last
+  document::Around around{document.state(), engine.trace()};
   bool computed = false;
   bool startPending = true;  ///< select the last token and what it looks at most: where an example begins
 
   views::ViewState view;
+  views::Wishes wishes;  ///< of the frame that was built last
   views::Places places, lastPlaces;
   Embed embed;
   ImVec2 size{1440, 900};
@@ -472,10 +475,9 @@ void App::frame() {
   p.size = io.DisplaySize;
   p.measureLabels(fonts);
   const views::Layout layout = p.makeLayout();
-  views::Wishes wishes;
   p.lastPlaces.swap(p.places);
   p.places.clear();
-  views::Context context = p.context(layout, palette, fonts, wishes);
+  views::Context context = p.context(layout, palette, fonts, p.wishes);
   context.derive();
 
   ImGui::SetNextWindowPos({0, 0});
@@ -503,8 +505,11 @@ void App::frame() {
   views::experiments(context);
   views::notice(context);
   p.host.drawText();
+}
 
-  p.carryOut(wishes);
+void App::carryOut() {
+  Parts& p = *parts_;
+  p.carryOut();
   if (p.view.fling != 0) p.wanted = std::max(p.wanted, 2);
   ++p.frames;
   ++p.noticeAge;
@@ -678,13 +683,9 @@ Check App::set(std::string_view option, std::string_view json) {
 }
 
 Result<const Tensor*> App::tensor(std::string_view name) const {
-  if (const Tensor* stage = parts_->around(name)) {
-    if (!stage->empty()) return stage;
-    return Error{Error::Kind::range, std::string(name),
-                 std::string(name) + ": nothing is normalised here; set block_norm to \"post\" or \"pre\"."};
-  }
+  if (const auto around = document::aroundNamed(name)) return parts_->around.tensor(*around);
   const auto id = attention::tensorNamed(name);
-  if (!id) return unknown("tensor", name, tensorAndStageNames());
+  if (!id) return unknown("tensor", name, tensorNames(false));
   const Tensor* t = attention::find(parts_->inputs, parts_->engine.trace(), *id);
   if (!t) t = document::input(parts_->document.state(), *id);
   if (t && !t->empty()) return t;
@@ -696,9 +697,9 @@ Result<const Tensor*> App::tensor(std::string_view name) const {
 Check App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
   Parts& p = *parts_;
   const auto id = attention::tensorNamed(name);
-  if (!id && !p.around(name)) return unknown("tensor", name, tensorAndStageNames());
+  if (!id && !document::aroundNamed(name)) return unknown("tensor", name, tensorNames(false));
   const auto parameter = document::parameterNamed(name);
-  const Tensor* t = parameter ? p.around(name) : id ? document::input(p.document.state(), *id) : nullptr;
+  const Tensor* t = parameter ? &p.around.parameter(*parameter) : id ? document::input(p.document.state(), *id) : nullptr;
   const std::string field(name);
   if (!t) return Error{Error::Kind::range, field, field + " is computed; set one of " + listOfInputs() + "."};
   if (t->empty()) return document::checkEditable(p.document.state(), *id);
@@ -738,6 +739,7 @@ Check App::setTensor(std::string_view name, std::span<const float> data, std::sp
 
 Result<Rect> App::locate(std::string_view name, int head, int row, int col) {
   if (const auto id = attention::tensorNamed(name)) return parts_->cellRect(*id, head, row, col);
+  if (const auto id = document::aroundNamed(name)) return parts_->aroundRect(*id, head, row, col);
   const views::Places& places = parts_->places.empty() ? parts_->lastPlaces : parts_->places;
   const auto at = places.find(name);
   if (at == places.end()) return unknown("locate", name, std::string("a tensor, or a control that is on the screen"));
@@ -745,17 +747,15 @@ Result<Rect> App::locate(std::string_view name, int head, int row, int col) {
 }
 
 Result<std::string> App::explain(std::string_view name, int head, int row, int col) const {
-  const Parts& p = *parts_;
+  Parts& p = *parts_;
   const auto id = attention::tensorNamed(name);
-  if (!id) return unknown("tensor", name, tensorNames());
-  const Tensor* t = attention::find(p.inputs, p.engine.trace(), *id);
-  if (!t || !t->contains(head, row, col)) {
-    return Error{Error::Kind::range, std::string(name),
-                 std::string(name) + ": there is no cell [" + std::to_string(head) + ", " + std::to_string(row) + ", " +
-                     std::to_string(col) + "]" + (t ? "" : " in this input mode") + "."};
-  }
-  const attention::Explanation e = attention::explain(p.spec, p.inputs, p.engine.trace(), {*id, head, row, col},
-                                                      p.document.state().labels, document::keyLabels(p.document.state()), p.document.state().decimals);
+  const auto around = document::aroundNamed(name);
+  if (!id && !(around && document::Around::isExplained(*around))) return unknown("tensor", name, tensorNames(true));
+  if (const auto tensor = p.tensorWithCell(name, head, row, col); !tensor) return tensor.error();
+  const document::State& s = p.document.state();
+  const attention::Explanation e =
+      around ? p.around.explain(*around, row, col)
+             : attention::explain(p.spec, p.inputs, p.engine.trace(), {*id, head, row, col}, s.labels, document::keyLabels(s), s.decimals);
   std::string json = "{\"text\":" + quoted(e.text()) + ",\"terms\":[";
   for (const attention::Term& term : e.terms) {
     json += (&term == e.terms.data() ? "" : ",") + ("{\"label\":" + quoted(term.label) + ",\"text\":" + quoted(term.text)) +

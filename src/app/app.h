@@ -30,8 +30,10 @@ class App {
   ~App();
 
   /// Builds one frame with Dear ImGui, between ImGui::NewFrame() and ImGui::Render(). The shell has already given
-  /// size, input and time to ImGuiIO. This is the whole of what happens in a frame.
+  /// size, input and time to ImGuiIO. With carryOut() this is the whole of what happens in a frame.
   void frame();
+  /// Does what the panels of that frame asked for. After it was drawn: heatmaps read their numbers until then.
+  void carryOut();
   /// Input came: the shell calls this with every event that it passed to ImGuiIO.
   void wake();
   /// Is another frame wanted? False means idle: the shell must not draw.
@@ -68,14 +70,16 @@ class App {
   bool redo();
   attention::Result<std::string> get(std::string_view option) const;       ///< JSON text
   attention::Check set(std::string_view option, std::string_view json);
-  /// A tensor of the layer, or what stands around it: "block:norm_2" and the other attention::BlockStage, "token_weights",
-  /// "segment_weights", and their parameters ("gamma_1", "w_1", "token_query" …). Valid until the next call.
+  /// A tensor of the layer, or one around it: those of document::AroundId, as they are on the pages of the experiments
+  /// ("block:norm_2", "token_weights", "gamma_1", "spread:table" …). Valid until the next call.
   attention::Result<const attention::Tensor*> tensor(std::string_view name) const;
   attention::Check setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape);
   /// Where a cell, or a control by its option name ("causal", "heads+", "heads-"), is on the canvas. The focus moves
-  /// to `head` first where another one is shown. An error when it is not on the board in this mode.
+  /// to `head` first where another one is shown. An error when it is not on the board in this mode, or not on the page
+  /// of the experiments that is open.
   attention::Result<Rect> locate(std::string_view name, int head, int row, int col);
-  /// JSON text {"text": …, "terms": [{"label", "text", "value"}, …]}.
+  /// JSON text {"text": …, "terms": [{"label", "text", "value"}, …]}: of a cell of the layer, of a stage of the block, or
+  /// of token_weights and segment_weights.
   attention::Result<std::string> explain(std::string_view name, int head, int row, int col) const;
   std::uint64_t frames() const;  ///< drawn since the start
   float frameMs() const;         ///< median CPU time of the last frames, set by the shell through noteFrameTime()

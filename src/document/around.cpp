@@ -1,14 +1,23 @@
 #include "document/around.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "attention/forward.h"
+#include "document/sentence.h"
 
 namespace document {
 namespace {
 
+using attention::BlockStage;
 using attention::NormPlace;
+
+constexpr std::string_view kNames[] = {
+    "token_weights", "segment_weights",   "spread:table",      "spread:curve",     "spread:counts",
+    "weights:fixed", "weights:following", "weights:connected", "weights:attended", "reach:curve"};
+static_assert(static_cast<int>(AroundId::token_weights) + static_cast<int>(std::size(kNames)) == kAroundCount);
 
 /// Null for one that is empty.
 const Tensor* numbersOf(const Parameters& parameters, ParameterId id) {
@@ -43,6 +52,44 @@ attention::BlockSpec blockSpec(const BlockOptions& options, const Tensor& attend
   out.norm = !fits && options.norm == NormPlace::pre ? NormPlace::none : options.norm;
   out.activation = options.activation, out.epsilon = options.epsilon;
   out.dropRate = options.dropout, out.seed = options.seed, out.training = options.dropout > 0;
+  return out;
+}
+
+/// Rows of what is known of each spread, as AroundId::spread_table has them.
+Tensor tableOf(const attention::SpreadSpec& spec, std::span<const attention::Spread> spreads) {
+  Tensor out(2, static_cast<int>(spreads.size()), 9);
+  float* to = out.data();
+  for (const auto kind : {&attention::Spread::raw, &attention::Spread::scaled}) {
+    for (const attention::Spread& spread : spreads) {
+      const attention::Distribution& d = spread.*kind;
+      for (const double number : {static_cast<double>(spread.dim), spec.mean, spec.deviation, d.mean, d.predictedMean,
+                                  d.deviation, d.predictedDeviation, d.largestWeight, d.entropy})
+        *to++ = static_cast<float>(number);
+    }
+  }
+  return out;
+}
+
+Tensor countsOf(const attention::Spread& spread) {
+  using attention::Distribution;
+  Tensor out(2, Distribution::kBins, 2);
+  float* to = out.data();
+  for (const auto kind : {&attention::Spread::raw, &attention::Spread::scaled}) {
+    const Distribution& d = spread.*kind;
+    for (int bin = 0; bin < Distribution::kBins; ++bin) {
+      *to++ = static_cast<float>(d.low + (d.high - d.low) * (bin + 0.5) / Distribution::kBins);
+      *to++ = static_cast<float>(d.counts[static_cast<std::size_t>(bin)]);
+    }
+  }
+  return out;
+}
+
+Tensor tableOf(std::span<const attention::Reach> reaches) {
+  Tensor out(1, static_cast<int>(reaches.size()), 4);
+  float* to = out.data();
+  for (const attention::Reach& r : reaches)
+    for (const double number : {static_cast<double>(r.distance), r.recurrent, r.attention, r.even})
+      *to++ = static_cast<float>(number);
   return out;
 }
 
@@ -102,6 +149,74 @@ SegmentsRun runSegments(const State& state, const attention::Trace& trace) {
     out.parameters[id] = parameter(state, id);
   attention::forwardHierarchy(out.inputs(), out.trace);
   return out;
+}
+
+std::string name(AroundId id) {
+  if (id >= AroundId::token_weights)
+    return std::string(kNames[static_cast<int>(id) - static_cast<int>(AroundId::token_weights)]);
+  if (id >= AroundId::parameters)
+    return std::string(name(static_cast<ParameterId>(static_cast<int>(id) - static_cast<int>(AroundId::parameters))));
+  return "block:" + std::string(attention::name(static_cast<BlockStage>(id)));
+}
+
+std::optional<AroundId> aroundNamed(std::string_view wanted) {
+  for (int i = 0; i < kAroundCount; ++i)
+    if (name(static_cast<AroundId>(i)) == wanted) return static_cast<AroundId>(i);
+  return {};
+}
+
+const BlockRun& Around::block() {
+  return block_.get(revision_, [&] { return runBlock(state_, trace_); });
+}
+
+const SegmentsRun& Around::segments() {
+  return segments_.get(revision_, [&] { return runSegments(state_, trace_); });
+}
+
+const Tensor& Around::parameter(ParameterId id) {
+  return parameters_[static_cast<std::size_t>(id)].get(revision_, [&] { return document::parameter(state_, id); });
+}
+
+Tensor Around::numbersOf(AroundId id) {
+  if (id == AroundId::reach_curve) return tableOf(experiments.reach());
+  if (id == AroundId::spread_counts) return countsOf(experiments.spread());
+  if (id == AroundId::spread_curve) return tableOf(experiments.spreadSpec, experiments.curve());
+  return tableOf(experiments.spreadSpec, {&experiments.spread(), 1});
+}
+
+Result<const Tensor*> Around::tensor(AroundId id) {
+  switch (id) {
+    case AroundId::token_weights: return &segments().trace.tokens.weights;
+    case AroundId::segment_weights: return &segments().trace.segments.weights;
+    case AroundId::weights_fixed: return &comparison().fixed;
+    case AroundId::weights_following: return &comparison().following;
+    case AroundId::weights_connected: return &comparison().connected;
+    case AroundId::weights_attended: return &comparison().attended;
+    default: break;
+  }
+  if (id > AroundId::segment_weights) return &(experiment_ = numbersOf(id));
+  const int number = static_cast<int>(id) - static_cast<int>(AroundId::parameters);
+  if (number >= 0) return &parameter(static_cast<ParameterId>(number));
+  const Tensor& stage = block().trace[static_cast<BlockStage>(id)];
+  if (!stage.empty()) return &stage;
+  return *refuse(Error::Kind::range, name(id),
+                 {"nothing is normalised here; set block_norm to \"post\"", state_.block.norm == NormPlace::pre ? "." : " or \"pre\"."});
+}
+
+bool Around::isExplained(AroundId id) {
+  return id < AroundId::parameters || id == AroundId::token_weights || id == AroundId::segment_weights;
+}
+
+attention::Explanation Around::explain(AroundId id, int row, int col) {
+  if (id < AroundId::parameters) {
+    const BlockRun& run = block();
+    return attention::explain(run.spec, run.inputs(), run.trace, static_cast<BlockStage>(id), row, col, state_.labels,
+                              state_.decimals);
+  }
+  using attention::Level;
+  return attention::explain(segments().inputs(), segments().trace,
+                            id == AroundId::token_weights ? Level::tokens : Level::segments, row, state_.labels,
+                            state_.decimals);
 }
 
 }  // namespace document

@@ -197,7 +197,7 @@ void Stage::refreshFonts() {
   style.CircleTessellationMaxError = standard.CircleTessellationMaxError / scale_;
 }
 
-void Stage::build(app::App& app, float seconds) {
+void Stage::begin(app::App& app, float seconds) {
   ImGuiIO& io = this->io();
   const float width = static_cast<float>(width_) / scale_, height = static_cast<float>(height_) / scale_;
   io.DisplaySize = {width, height};
@@ -213,8 +213,13 @@ void Stage::build(app::App& app, float seconds) {
   ImGui::EndFrame();
 }
 
+void Stage::build(app::App& app, float seconds) {
+  begin(app, seconds);
+  app.carryOut();
+}
+
 void Stage::draw(app::App& app, float seconds) {
-  build(app, seconds);
+  begin(app, seconds);
   ImGui::Render();
   ImDrawData& data = *ImGui::GetDrawData();
   if (scale_ != std::round(scale_)) sharpenText(data, scale_);
@@ -225,6 +230,7 @@ void Stage::draw(app::App& app, float seconds) {
   glClearColor(color.x, color.y, color.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(&data);
+  app.carryOut();
 }
 
 }  // namespace shell

@@ -61,6 +61,7 @@ class Stage {
   void draw(app::App& app, float seconds);
 
  private:
+  void begin(app::App& app, float seconds);
   void lookForGlyphs(const app::App& app);
   void refreshFonts();
 

@@ -18,16 +18,16 @@ constexpr std::uint32_t kSlot = 5100;
 class BlockView {
  public:
   BlockView(Context& c, const Box& area)
-      : c_(c), page_(c.view.lab.block), area_(area), list_(ImGui::GetWindowDrawList()) {}
+      : c_(c), lab_(c.view.lab), area_(area), list_(ImGui::GetWindowDrawList()) {}
 
   float draw() {
     const bool beside = area_.width >= 560;
     LabColumn left(c_, area_.x, area_.y, beside ? 232.0f : area_.width);
     controls(left);
-    run_ = &page_.result.get(c_.revision, [&] { return document::runBlock(c_.state, c_.trace); });
+    run_ = &c_.around.block();
     chain_ = attention::chain(run_->spec);
-    const bool there = std::any_of(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == page_.stage; });
-    if (!there) page_.stage = chain_.back().stage;
+    const bool there = std::any_of(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == lab_.stage; });
+    if (!there) lab_.stage = chain_.back().stage;
     note(left);
     const float from = beside ? area_.x + 232 + 28 : area_.x;
     LabColumn right(c_, from, beside ? area_.y : left.y() + 10, area_.right() - from);
@@ -100,34 +100,34 @@ class BlockView {
       const float width = textWidth(c_.fonts.strong, link.title) + 18;
       if (x > left && x + width > line.right()) x = left, line = column.take(36);
       const std::string name = "stage:" + std::string(attention::name(link.stage));
-      if (w.button(name, {x, line.y, width, 28}, link.title, link.stage == page_.stage)) page_.stage = link.stage;
+      if (w.button(name, {x, line.y, width, 28}, link.title, link.stage == lab_.stage)) lab_.stage = link.stage;
       x += width;
       if (i + 1 < chain_.size()) textCentered(list_, c_.fonts.text, x + 9, line.y + 14, c_.palette.muted, "→");
       x += 18;
     }
     // The chain is one more control for the keys: left and right walk along it.
     const int step = column.walk({left, top, column.width(), column.y() - top - 8});
-    const auto at = std::find_if(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == page_.stage; });
+    const auto at = std::find_if(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == lab_.stage; });
     const auto last = static_cast<std::ptrdiff_t>(chain_.size()) - 1;
     const auto index = std::clamp<std::ptrdiff_t>(at - chain_.begin() + step, 0, last);
-    page_.stage = chain_[static_cast<std::size_t>(index)].stage;
+    lab_.stage = chain_[static_cast<std::size_t>(index)].stage;
   }
 
   void stage(LabColumn& column) {
-    const auto link = std::find_if(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == page_.stage; });
-    const Tensor& tensor = run_->trace[page_.stage];
-    const std::string title = std::string(attention::name(page_.stage)) + "  [" + std::to_string(tensor.rows()) + ", " +
+    const auto link = std::find_if(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == lab_.stage; });
+    const Tensor& tensor = run_->trace[lab_.stage];
+    const std::string title = std::string(attention::name(lab_.stage)) + "  [" + std::to_string(tensor.rows()) + ", " +
                               std::to_string(tensor.cols()) + "]";
     column.question(link->formula);
     const Box room = column.take(0);
-    const LabMatrix m = drawMatrix(c_, kSlot + static_cast<std::uint32_t>(page_.stage), tensor, 0,
-                                   page_.result.version(), {room.x, room.y, room.width, 300}, false, title);
-    c_.places["stage"] = m.box;
+    const LabMatrix m = drawMatrix(c_, kSlot + static_cast<std::uint32_t>(lab_.stage), tensor, 0,
+                                   c_.revision, {room.x, room.y, room.width, 300}, false, title);
+    c_.places["block:" + std::string(attention::name(lab_.stage))] = m.box;
     column.gap(m.box.bottom() - room.y + 12);
     pick(m, tensor);
     explanation(column);
     column.gap(8);
-    for (const document::ParameterId id : parametersOf(page_.stage)) drawParameter(c_, column, id, 220);
+    for (const document::ParameterId id : parametersOf(lab_.stage)) drawParameter(c_, column, id, 220);
   }
 
   static std::vector<document::ParameterId> parametersOf(BlockStage stage) {
@@ -143,24 +143,24 @@ class BlockView {
 
   void pick(const LabMatrix& m, const Tensor& tensor) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    page_.row = std::clamp(page_.row, 0, tensor.rows() - 1), page_.col = std::clamp(page_.col, 0, tensor.cols() - 1);
+    lab_.row = std::clamp(lab_.row, 0, tensor.rows() - 1), lab_.col = std::clamp(lab_.col, 0, tensor.cols() - 1);
     int row = 0, col = 0;
-    if (ImGui::IsWindowHovered() && m.hit(mouse.x, mouse.y, row, col)) page_.row = row, page_.col = col;
-    const float x = m.box.x + m.cell * static_cast<float>(page_.col);
-    const float y = m.box.y + m.cell * static_cast<float>(page_.row);
+    if (ImGui::IsWindowHovered() && m.hit(mouse.x, mouse.y, row, col)) lab_.row = row, lab_.col = col;
+    const float x = m.box.x + m.cell * static_cast<float>(lab_.col);
+    const float y = m.box.y + m.cell * static_cast<float>(lab_.row);
     list_->AddRect({x - 1, y - 1}, {x + m.cell + 1, y + m.cell + 1}, c_.palette.text, m.cell >= 20 ? 6.0f : 1.0f, 0, 2);
   }
 
   void explanation(LabColumn& column) {
-    const attention::Explanation e = attention::explain(run_->spec, run_->inputs(), run_->trace, page_.stage, page_.row,
-                                                        page_.col, c_.state.labels, c_.state.decimals);
+    const attention::Explanation e = attention::explain(run_->spec, run_->inputs(), run_->trace, lab_.stage, lab_.row,
+                                                        lab_.col, c_.state.labels, c_.state.decimals);
     column.gap(4);
     column.question(e.title);
     for (const attention::Term& term : e.terms) column.term(term.label, term.text);
   }
 
   Context& c_;
-  BlockPage& page_;
+  Lab& lab_;
   Box area_;
   ImDrawList* list_;
   const document::BlockRun* run_ = nullptr;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attention/explain.h"
+#include "document/around.h"
 #include "document/document.h"
 #include "views/lab.h"
 #include "views/layout.h"
@@ -125,6 +126,7 @@ struct Context {
   const attention::Inputs& inputs;
   const attention::Trace& trace;
   std::uint64_t revision;
+  document::Around& around;  ///< of this state and trace
   const Layout& layout;
   const Palette& palette;
   const Fonts& fonts;

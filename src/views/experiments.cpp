@@ -26,25 +26,27 @@ constexpr double kDimTicks[] = {1, 4, 16, 64, 256, 1024};
 
 class SpreadView {
  public:
-  explicit SpreadView(Context& c) : c_(c), page_(c.view.lab.spread) {}
+  explicit SpreadView(Context& c) : c_(c), lab_(c.view.lab), experiments_(c.around.experiments) {}
 
   void controls(LabColumn& column) {
+    attention::SpreadSpec& s = experiments_.spreadSpec;
     column.question("Why are scores divided by √d_k?");
-    float at = std::log2(static_cast<float>(page_.spec.dim)) / 10;
-    if (column.slider("slider:d_k", "d_k", std::to_string(page_.spec.dim), at, 0.1f)) {
-      page_.spec.dim = static_cast<int>(std::lround(std::exp2(at * 10)));
+    float at = std::log2(static_cast<float>(s.dim)) / 10;
+    if (column.slider("slider:d_k", "d_k", std::to_string(s.dim), at, 0.1f)) {
+      s.dim = static_cast<int>(std::lround(std::exp2(at * 10)));
     }
-    float mean = static_cast<float>(page_.spec.mean + 2) / 4;
-    if (column.slider("slider:mean", "Mean μ", fixed(page_.spec.mean), mean, 0.0125f)) {
-      page_.spec.mean = std::round((static_cast<double>(mean) * 4 - 2) * 20) / 20;
+    float mean = static_cast<float>(s.mean + 2) / 4;
+    if (column.slider("slider:mean", "Mean μ", fixed(s.mean), mean, 0.0125f)) {
+      s.mean = std::round((static_cast<double>(mean) * 4 - 2) * 20) / 20;
     }
-    float deviation = static_cast<float>(page_.spec.deviation) / 3;
-    if (column.slider("slider:deviation", "Deviation σ", fixed(page_.spec.deviation), deviation, 1.0f / 60)) {
-      page_.spec.deviation = std::round(static_cast<double>(deviation) * 3 * 20) / 20;
+    float deviation = static_cast<float>(s.deviation) / 3;
+    if (column.slider("slider:deviation", "Deviation σ", fixed(s.deviation), deviation, 1.0f / 60)) {
+      s.deviation = std::round(static_cast<double>(deviation) * 3 * 20) / 20;
     }
-    if (column.toggle("lab:scaled", "÷ √d_k", page_.scaled)) page_.scaled = !page_.scaled;
-    if (column.button("lab:draw", "Draw again")) ++page_.seed;
-    compute();
+    if (column.toggle("lab:scaled", "÷ √d_k", lab_.scaled)) lab_.scaled = !lab_.scaled;
+    if (column.button("lab:draw", "Draw again")) ++experiments_.spreadSeed;
+    at_ = &experiments_.spread();
+    curve_ = &experiments_.curve();
   }
 
   void words(LabColumn& column) {
@@ -67,20 +69,7 @@ class SpreadView {
   }
 
  private:
-  void compute() {
-    using attention::SpreadDraws;
-    const SpreadDraws& draws = page_.draws.get(page_.seed, [&] { return SpreadDraws(page_.seed); });
-    attention::SpreadSpec spec = page_.spec;
-    at_ = &page_.at.get({spec, page_.seed}, [&] { return draws.at(spec); });
-    spec.dim = 1;  // the curve does not depend on it
-    curve_ = &page_.curve.get({spec, page_.seed}, [&] {
-      std::vector<Spread> curve;
-      for (spec.dim = 1; spec.dim <= SpreadDraws::largestDim; spec.dim *= 2) curve.push_back(draws.at(spec));
-      return curve;
-    });
-  }
-
-  const Distribution& chosen() const { return page_.scaled ? at_->scaled : at_->raw; }
+  const Distribution& chosen() const { return lab_.scaled ? at_->scaled : at_->raw; }
   ImU32 color(bool scaled) const { return scaled ? c_.palette.query : c_.palette.key; }
 
   void table(LabColumn& column) {
@@ -103,15 +92,15 @@ class SpreadView {
 
   void histogram(LabColumn& column) {
     const Distribution& d = chosen();
-    const Distribution& other = page_.scaled ? at_->raw : at_->scaled;
+    const Distribution& other = lab_.scaled ? at_->raw : at_->scaled;
     const double reach = std::max(1e-6, d.high - d.low);
     const double step = static_cast<double>(niceBound(static_cast<float>(reach))) / 5;
     std::vector<double> ticks;
     for (double at = std::ceil(d.low / step) * step; at <= d.low + reach; at += step) ticks.push_back(at);
     Chart chart(c_, column.take(230), "2048 scores, each kind as high as the chart",
                 {d.low, d.low + reach, false, ticks, "score"}, {0, 1, false, {}, ""});
-    chart.bars(other.counts, other.low, other.high, withAlpha(color(!page_.scaled), 0.3f));
-    chart.bars(d.counts, d.low, d.high, withAlpha(color(page_.scaled), 0.8f));
+    chart.bars(other.counts, other.low, other.high, withAlpha(color(!lab_.scaled), 0.3f));
+    chart.bars(d.counts, d.low, d.high, withAlpha(color(lab_.scaled), 0.8f));
     for (const double sign : {-1.0, 1.0}) chart.mark(d.predictedMean + sign * d.predictedDeviation, c_.palette.text);
     chart.legend("÷ √d_k", color(true));
     chart.legend("q·k", color(false));
@@ -132,7 +121,7 @@ class SpreadView {
     const auto last = std::upper_bound(std::begin(ticks), std::end(ticks), high);
     Chart chart(c_, box, "Deviation", {1, 1024, true, kDimTicks, "d_k"},
                 {low, high, true, {first, last}, ""});
-    chart.mark(page_.spec.dim, c_.palette.faint);
+    chart.mark(experiments_.spreadSpec.dim, c_.palette.faint);
     for (const bool scaled : {false, true}) {
       const auto of = [scaled](const Spread& s) -> const Distribution& { return scaled ? s.scaled : s.raw; };
       chart.line(points([&](const Spread& s) { return of(s).predictedDeviation; }), withAlpha(color(scaled), 0.6f),
@@ -145,7 +134,7 @@ class SpreadView {
   void weights(const Box& box) {
     static constexpr double ticks[] = {0, 0.25, 0.5, 0.75, 1};
     Chart chart(c_, box, "Largest of 16 weights", {1, 1024, true, kDimTicks, "d_k"}, {0, 1, false, ticks, ""});
-    chart.mark(page_.spec.dim, c_.palette.faint);
+    chart.mark(experiments_.spreadSpec.dim, c_.palette.faint);
     for (const bool scaled : {false, true}) {
       const auto line = points([&](const Spread& s) { return (scaled ? s.scaled : s.raw).largestWeight; });
       chart.line(line, withAlpha(color(scaled), 0.6f), 1.4f);
@@ -154,7 +143,8 @@ class SpreadView {
   }
 
   Context& c_;
-  SpreadPage& page_;
+  Lab& lab_;
+  document::Experiments& experiments_;
   const Spread* at_ = nullptr;
   const std::vector<Spread>* curve_ = nullptr;
 };
@@ -163,13 +153,13 @@ class SpreadView {
 
 class WeightsView {
  public:
-  explicit WeightsView(Context& c) : c_(c), page_(c.view.lab.weights) {}
+  explicit WeightsView(Context& c) : c_(c), spec_(c.around.experiments.comparisonSpec) {}
 
   void controls(LabColumn& column) {
     static constexpr std::string_view kMoved[] = {"V", "Q and K", "all"};
-    attention::ComparisonSpec& s = page_.spec;
+    attention::ComparisonSpec& s = spec_;
     const int rows = std::min(c_.trace.q.rows(), c_.trace.k.rows());
-    s.token = std::clamp(s.token, 0, rows - 1);
+    c_.around.comparison();  // brings the token to those that there are
     column.question("What sets attention apart from a fully connected layer?");
     s.token +=
         column.stepper("lab:token", "Token that moves", std::to_string(s.token + 1), s.token > 0, s.token + 1 < rows);
@@ -180,12 +170,12 @@ class WeightsView {
     const int moved = column.choice("lab:moved", "What of it moves", kMoved, static_cast<int>(s.moved));
     if (moved >= 0) s.moved = static_cast<attention::Moved>(moved);
     if (column.button("lab:draw", "Draw again")) ++s.seed;
-    compute();
+    result_ = &c_.around.comparison();
   }
 
   void words(LabColumn& column) {
     column.gap(10);
-    const bool onlyValues = page_.spec.moved == attention::Moved::values;
+    const bool onlyValues = spec_.moved == attention::Moved::values;
     column.sentence(
         onlyValues ? "Both are sums of values. As long as only values move, the weights stay and the outputs agree."
                    : "Both are sums of values. When queries and keys move, attention weighs anew, and the fully "
@@ -206,7 +196,7 @@ class WeightsView {
     const int head = std::min(c_.state.focusHead, result_->fixed.heads() - 1);
     const bool beside = column.width() >= 420;
     const float each = beside ? (column.width() - kGap) / 2 : column.width(), high = 300;
-    const std::uint64_t version = page_.result.version() << 8 | static_cast<std::uint64_t>(head);
+    const std::uint64_t version = c_.around.experiments.comparisonVersion() << 8 | static_cast<std::uint64_t>(head);
     const auto draw = [&](std::uint32_t slot, const attention::Tensor& t, const Box& room, bool weights,
                           const char* title) {
       const LabMatrix m = drawMatrix(c_, kSlot + slot, t, head, version, room, weights, title);
@@ -226,21 +216,9 @@ class WeightsView {
   }
 
  private:
-  void compute() {
-    result_ = &page_.result.get({c_.revision, page_.spec}, [&] {
-      attention::Spec spec = c_.spec;
-      // Q and K have them in them.
-      if (spec.position == attention::Position::sinusoidal) spec.position = attention::Position::none;
-      attention::Inputs direct = c_.inputs;
-      direct.x = direct.xKv = direct.wQ = direct.wK = direct.wV = direct.wO = nullptr;
-      direct.q = &c_.trace.q, direct.k = &c_.trace.k, direct.v = &c_.trace.v;
-      return attention::compare(spec, direct, page_.spec);
-    });
-  }
-
   static constexpr std::uint32_t kSlot = 5000;
   Context& c_;
-  WeightsPage& page_;
+  attention::ComparisonSpec& spec_;
   const attention::Comparison* result_ = nullptr;
 };
 
@@ -248,10 +226,10 @@ class WeightsView {
 
 class ReachView {
  public:
-  explicit ReachView(Context& c) : c_(c), page_(c.view.lab.reach) {}
+  explicit ReachView(Context& c) : c_(c), experiments_(c.around.experiments) {}
 
   void controls(LabColumn& column) {
-    attention::ReachSpec& s = page_.spec;
+    attention::ReachSpec& s = experiments_.reachSpec;
     column.question("How far back does a recurrent network remember, and attention reach?");
     float steps = static_cast<float>(s.steps - 8) / 248;
     if (column.slider("slider:steps", "Tokens", std::to_string(s.steps), steps, 8.0f / 248)) {
@@ -261,11 +239,11 @@ class ReachView {
     tenths(column, "slider:input", "Input", s.input, 0, 2, 20);
     tenths(column, "slider:lead", "Lead", s.lead, 0, 10, 10);
     if (column.button("lab:draw", "Draw again")) ++s.seed;
-    result_ = &page_.result.get(s, [&] { return attention::reach(s); });
+    result_ = &experiments_.reach();
   }
 
   void words(LabColumn& column) {
-    const attention::ReachSpec& s = page_.spec;
+    const attention::ReachSpec& s = experiments_.reachSpec;
     column.gap(6);
     const attention::Reach& last = result_->back();
     column.numbers("tokens between", std::to_string(last.distance));
@@ -314,7 +292,7 @@ class ReachView {
   }
 
   Context& c_;
-  ReachPage& page_;
+  document::Experiments& experiments_;
   const std::vector<attention::Reach>* result_ = nullptr;
 };
 

@@ -13,13 +13,13 @@ using document::SegmentBy;
 class SegmentsView {
  public:
   SegmentsView(Context& c, const Box& area)
-      : c_(c), page_(c.view.lab.segments), area_(area), list_(ImGui::GetWindowDrawList()) {}
+      : c_(c), area_(area), list_(ImGui::GetWindowDrawList()) {}
 
   float draw() {
     const bool beside = area_.width >= 560;
     LabColumn left(c_, area_.x, area_.y, beside ? 264.0f : area_.width);
     controls(left);
-    run_ = &page_.result.get(c_.revision, [&] { return document::runSegments(c_.state, c_.trace); });
+    run_ = &c_.around.segments();
     answer(left);
     parameters(left);
     const float from = beside ? area_.x + 264 + 28 : area_.x;
@@ -88,6 +88,7 @@ class SegmentsView {
         c_.palette.weight);
     for (int t = begin; t < end; ++t) {
       const Box row = column.take(24);
+      c_.places["token:" + std::to_string(t)] = row;
       if (!ImGui::IsRectVisible({row.x, row.y}, {row.right(), row.bottom()})) continue;
       bar(row, c_.fonts.text, label(t), run_->trace.tokens.weights.at(0, t, 0), withAlpha(c_.palette.weight, 0.4f));
     }
@@ -95,7 +96,6 @@ class SegmentsView {
   }
 
   Context& c_;
-  SegmentsPage& page_;
   Box area_;
   ImDrawList* list_;
   const document::SegmentsRun* run_ = nullptr;

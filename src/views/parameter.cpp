@@ -27,12 +27,11 @@ float dragged(ParameterDrag& drag) {
 
 void drawParameter(Context& c, LabColumn& column, document::ParameterId id, float height) {
   const std::string_view name = document::name(id);
-  auto& cached = c.view.lab.parameters[static_cast<std::size_t>(id)];
-  const attention::Tensor& numbers = cached.get(c.revision, [&] { return document::parameter(c.state, id); });
+  const attention::Tensor& numbers = c.around.parameter(id);
   const Box room = column.take(0);
   const std::string title = std::string(name) + "  [" + std::to_string(numbers.rows()) + ", " +
                             std::to_string(numbers.cols()) + "]";
-  const LabMatrix m = drawMatrix(c, kSlot + static_cast<std::uint32_t>(id), numbers, 0, cached.version(),
+  const LabMatrix m = drawMatrix(c, kSlot + static_cast<std::uint32_t>(id), numbers, 0, c.revision,
                                  {room.x, room.y, room.width, height}, false, title, false);
   column.gap(m.box.bottom() - room.y + 12);
   const std::string place = "slider:" + std::string(name);

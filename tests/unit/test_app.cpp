@@ -9,7 +9,6 @@
 #include "app/app.h"
 #include "fonts.h"
 #include "gfx/heatmap.h"
-#include "views/lab.h"
 #include "views/theme.h"
 
 namespace {
@@ -79,6 +78,7 @@ class Fixture {
     ImGui::NewFrame();
     app_->frame();
     ImGui::Render();
+    app_->carryOut();
   }
   int settle() {
     app_->wake();
@@ -403,7 +403,7 @@ TEST_CASE("experiments: the pages fit into the panel at all widths, in both inpu
       CAPTURE(page);
       int found = 0;
       for (const char* name : {"lab-close", "lab:1", "lab:5", "lab:draw", "slider:d_k", "slider:amount", "slider:lead",
-                               "lab:moved:2", "block_norm:0", "stage", "stage:hidden", "segment_tokens+", "segment:1"}) {
+                               "lab:moved:2", "block_norm:0", "block:norm_2", "stage:hidden", "segment_tokens+", "segment:1"}) {
         const auto r = f.app().locate(name, 0, 0, 0);
         if (!r) continue;
         ++found;
@@ -432,11 +432,15 @@ TEST_CASE("experiments: stages of the block open, and those that are switched of
   Fixture f;
   f.type('e');
   f.type('4');
-  const app::Rect norm = f.at("stage");
+  const auto width = [&](const char* name) {
+    const app::Rect last = f.at(name, 0, 0, (*f.app().tensor(name))->cols() - 1);
+    return last.x + last.width - f.at(name).x;
+  };
+  const float norm = width("block:norm_2");
   f.click(f.at("stage:hidden"));
-  CHECK(f.at("stage").width == doctest::Approx(2 * norm.width));
+  CHECK(width("block:hidden") == doctest::Approx(2 * norm));
   f.click(f.at("block_hidden+"));
-  CHECK(f.at("stage").width > 2 * norm.width);
+  CHECK(width("block:hidden") > 2 * norm);
   CHECK(f.app().locate("stage:residual_1", 0, 0, 0));
   CHECK_FALSE(f.app().locate("stage:dropout_1", 0, 0, 0));
   f.click(f.at("block_residual"));
@@ -527,7 +531,7 @@ TEST_CASE("experiments: the option says which page is open, whoever opened it") 
   CHECK(f.option("experiment") == "\"none\"");
   CHECK_FALSE(f.app().set("experiment", "\"block\""));
   f.settle();
-  CHECK(f.at("stage").width > 0);
+  CHECK(f.at("block:norm_2").width > 0);
   f.click(f.at("lab:3"));
   CHECK(f.option("experiment") == "\"reach\"");
   f.key(ImGuiKey_Escape);
@@ -674,17 +678,61 @@ TEST_CASE("experiments: every page opens over every mechanism") {
   }
 }
 
-TEST_CASE("experiments: nothing is computed twice") {
-  views::Cached<int, int> cached;
-  int made = 0;
-  const auto get = [&](int key) { return cached.get(key, [&] { return ++made, 10 * key; }); };
-  CHECK(get(1) == 10);
-  CHECK(get(1) == 10);
-  CHECK(made == 1);
-  const std::uint64_t version = cached.version();
-  CHECK(get(2) == 20);
-  CHECK(cached.version() != version);
-  CHECK(made == 2);
+TEST_CASE("app: a cell around the layer is found and explained where its page is open") {
+  Fixture f;
+  const auto where = [&](const char* name, int row = 0, int col = 0) { return f.app().locate(name, 0, row, col); };
+  CHECK(where("block:norm_2").error().message == "block:norm_2: it is not on the screen; open it in the experiments first.");
+  f.type('e');
+  f.type('4');
+  REQUIRE(where("block:norm_2", 1, 2));
+  CHECK(where("block:norm_2", 1, 2)->x == doctest::Approx(where("block:norm_2")->x + 2 * where("block:norm_2")->width));
+  CHECK(where("block:norm_2", 1, 2)->y == doctest::Approx(where("block:norm_2")->y + where("block:norm_2")->height));
+  CHECK(where("gamma_2", 0, 3)->x == doctest::Approx(where("slider:gamma_2")->x + 3 * where("gamma_2")->width));
+  CHECK_FALSE(where("block:hidden"));
+  CHECK(where("block:norm_2", 99).error().message.starts_with("block:norm_2: there is no cell [0, 99, 0]; the shape is [1, "));
+  CHECK_FALSE(where("segment_weights"));
+  f.type('5');
+  CHECK(where("segment_weights", 1)->y == where("segment:1")->y);
+  CHECK(where("token_weights", 1)->y > where("token_weights", 0)->y);
+
+  const auto explained = [&](const char* name) { return f.app().explain(name, 0, 1, 0); };
+  CHECK(explained("block:hidden")->find("\"terms\":[{") != std::string::npos);
+  CHECK(explained("token_weights")->find("exp") != std::string::npos);
+  CHECK(explained("segment_weights"));
+  CHECK(f.app().explain("token_weights", 0, 0, 1).error().message.starts_with("token_weights: there is no cell [0, 0, 1]"));
+  CHECK(explained("x").error().message == "x: it is not part of this input mode; set mode to \"x\".");
+  CHECK(explained("gamma_2").error().message.starts_with("tensor: there is no \"gamma_2\"; use one of "));
+  CHECK(explained("block:norm2").error().message.find("perhaps block:norm_") != std::string::npos);
+  CHECK(f.app().tensor("spread:curves").error().message.find("perhaps spread:curve") != std::string::npos);
+  CHECK_FALSE(f.app().set("block_norm", "\"none\""));
+  CHECK(explained("block:norm_2").error().message.starts_with("block:norm_2: nothing is normalised"));
+}
+
+TEST_CASE("app: scripts read the numbers of the experiments as they are on the screen") {
+  Fixture f;
+  const auto at = [&](const char* name, int row, int col) { return (*f.app().tensor(name))->at(0, row, col); };
+  f.type('e');
+  CHECK(at("spread:table", 0, 0) == 64.0f);
+  const app::Rect slider = f.at("slider:d_k");
+  f.click({slider.x + slider.width - 2, slider.y, 2, slider.height});
+  CHECK(at("spread:table", 0, 0) == 1024.0f);
+  CHECK(at("spread:curve", 10, 5) == at("spread:table", 0, 5));
+  const float drawn = at("spread:table", 0, 5);
+  f.click(f.at("lab:draw"));
+  CHECK(at("spread:table", 0, 5) != drawn);
+  f.type('2');
+  CHECK(**f.app().tensor("weights:fixed") == **f.app().tensor("weights"));
+  CHECK_FALSE(**f.app().tensor("weights:following") == **f.app().tensor("weights"));
+  f.click(f.at("lab:moved:0"));
+  CHECK(**f.app().tensor("weights:following") == **f.app().tensor("weights"));
+  CHECK(static_cast<double>(at("weights:connected", 2, 1)) ==
+        doctest::Approx(static_cast<double>(at("weights:attended", 2, 1))).epsilon(1e-6));
+  f.type('3');
+  CHECK((*f.app().tensor("reach:curve"))->rows() == 32);
+  CHECK(at("reach:curve", 31, 3) == 1.0f / 32);
+  const std::vector<float> data{1};
+  const std::vector<int> shape{1};
+  CHECK(f.app().setTensor("reach:curve", data, shape)->message.starts_with("reach:curve is computed; set one of x,"));
 }
 
 TEST_CASE("app: locate brings a cell of another head, or one below the edge, into view") {
