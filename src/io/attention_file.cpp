@@ -111,10 +111,12 @@ Error inField(const Error& error, std::string_view field) {
   return refusal(error.kind, field, std::string_view(error.message).substr(sentence));
 }
 
-/// The value of a setting as the board's option table has it; labels may be given as a sentence.
+/// The value of a setting as the board's option table has it. A list is JSON, [0, 2]; labels may be a sentence too.
 document::Value valueOf(const Setting& setting) {
   if (setting.kind == Setting::Kind::boolean) return setting.boolean;
   if (setting.kind == Setting::Kind::number) return setting.number;
+  if (setting.text.starts_with('['))
+    if (auto list = document::valueFromJson(setting.text, setting.field)) return *list;
   return setting.text;
 }
 

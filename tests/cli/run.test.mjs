@@ -191,6 +191,10 @@ test('a state takes the options of the board', () => {
   weights.data.forEach((value, i) => assert.ok(Math.abs(value - direct.data[i]) < 1e-6));
   const regrouped = run(state, '--set', 'heads=1', '--outputs', 'weights');
   assert.deepEqual(regrouped.weights.shape, [1, 3, 3]);
+  const hidden = run(state, '--set', 'hidden_heads=[1]').output, all = run(state).output;
+  const [tokens, columns] = all.shape;
+  hidden.data.forEach((value, i) => assert.equal(value, i % columns < columns / 2 ? all.data[i] : 0));
+  assert.deepEqual(run(state, '--set', 'labels=["New York", "is", "far", "away"]').output.shape, [tokens + 1, columns]);
   const refused = (...args) => {
     const done = attn('run', file(state), ...args);
     assert.equal(done.status, 2, done.stderr);
