@@ -61,11 +61,9 @@ class BlockView {
     constexpr double kSteps = 20 * document::kMaxBlockDropout;
     const auto now = static_cast<double>(c_.state.block.dropout);
     auto rate = static_cast<float>(now / document::kMaxBlockDropout);
-    const bool moved = column.slider("slider:block_dropout", "Dropout", formatNumber(now, 2), rate,
-                                     static_cast<float>(1 / kSteps));
-    const std::uint64_t gesture = ImGui::IsItemActive() ? kSliderGesture : 0;
-    if (ImGui::IsItemDeactivated()) c_.wishes.endGesture = true;
-    if (moved) set(c_, OptionId::block_dropout, std::round(static_cast<double>(rate) * kSteps) / 20, gesture);
+    const auto step = static_cast<float>(1 / kSteps);
+    if (!column.slider("slider:block_dropout", "Dropout", formatNumber(now, 2), rate, step)) return;
+    set(c_, OptionId::block_dropout, std::round(static_cast<double>(rate) * kSteps) / 20, kSliderGesture);
   }
 
   /// By powers of ten.
@@ -106,7 +104,7 @@ class BlockView {
       x += 18;
     }
     // The chain is one more control for the keys: left and right walk along it.
-    const int step = column.walk({left, top, column.width(), column.y() - top - 8});
+    const int step = column.keys("stage", {left, top, column.width(), column.y() - top - 8}).step;
     const auto at = std::find_if(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == lab_.stage; });
     const auto last = static_cast<std::ptrdiff_t>(chain_.size()) - 1;
     const auto index = std::clamp<std::ptrdiff_t>(at - chain_.begin() + step, 0, last);

@@ -419,6 +419,7 @@ class Pointer {
 
   void press(const Hit& hit) {
     drag_ = {};
+    c_.view.options.on = false;
     drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
     c_.view.fling = 0;
     if (!hit.place) {
@@ -581,15 +582,16 @@ class Pointer {
 
 class Keys {
  public:
-  explicit Keys(Context& context) : c_(context), io_(ImGui::GetIO()), s_(context.view.selection) {}
+  explicit Keys(Context& context)
+      : c_(context), io_(ImGui::GetIO()), s_(context.view.selection), panel_(context.view.options) {}
 
   bool handle() {
     const bool command = io_.KeyCtrl || io_.KeySuper;
     if (command && commands()) return true;
     if (pressed(ImGuiKey_Escape)) return escape();
-    if (arrows(command)) return true;
+    if (panel_.on ? panel_.readKeys() : arrows(command)) return true;
     if (command || io_.KeyAlt) return false;
-    if (typing()) return true;
+    if (!panel_.on && typing()) return true;
     return letters();
   }
 
@@ -614,8 +616,9 @@ class Keys {
   }
 
   bool escape() {
-    if (c_.view.help || c_.view.drawer || c_.view.painting) {
-      c_.view.help = c_.view.drawer = c_.view.painting = false;
+    if (c_.view.help || c_.view.drawer || c_.view.painting || panel_.on) {
+      c_.view.help = c_.view.drawer = c_.view.painting = panel_.on = false;
+      c_.wishes.endGesture = true;  // a slider that goes with the drawer does not see the button let go
       return true;
     }
     if (!s_.active) return false;
@@ -727,6 +730,7 @@ class Keys {
         case 's': return select(TensorId::scores);
         case 'w': return select(TensorId::weights);
         case 'o': return select(TensorId::head_output);
+        case 'O': return options();
         case 'x': return select(TensorId::x);
         default: break;
       }
@@ -754,8 +758,17 @@ class Keys {
     return option(document::OptionId::focus_head, "focus_head", static_cast<double>((c_.state.focusHead + step + count) % count));
   }
 
+  // From the board to the side panel, and back.
+  bool options() {
+    if (c_.layout.side.empty()) return false;
+    panel_.on = panel_.moved = !panel_.on;
+    c_.view.drawer = panel_.on && c_.layout.sidePanelIsDrawer;
+    return true;
+  }
+
   bool select(TensorId id) {
     if (!c_.layout.find(id)) return false;
+    panel_.on = false;
     const Slice s = sliceOf(c_.state, id);
     s_ = {true, id, s.firstRow, s.firstCol, s.firstRow, s.firstCol};
     return c_.wishes.moved = true;
@@ -764,6 +777,7 @@ class Keys {
   Context& c_;
   ImGuiIO& io_;
   Selection& s_;
+  Walk& panel_;
 };
 
 void scrollbar(Context& c) {
@@ -804,18 +818,20 @@ void board(Context& c) {
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
   if (c.experiment() != document::Experiment::none) return experimentsUseKey(key, command, alt);
   const Selection& s = c.view.selection;
+  const bool panel = c.view.options.on;
   if (command) {
     const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
-    if (arrow || key == ImGuiKey_A) return s.active;
+    if (arrow || key == ImGuiKey_A) return s.active && !panel;
     return key == ImGuiKey_Z || (!shift && (key == ImGuiKey_Y || key == ImGuiKey_S || key == ImGuiKey_O));
   }
-  const bool editable = s.active && c.editable(s.tensor);
+  if (panel && Walk::uses(key)) return true;
+  const bool editable = !panel && s.active && c.editable(s.tensor);
   switch (key) {
     case ImGuiKey_LeftArrow:
     case ImGuiKey_RightArrow:
     case ImGuiKey_UpArrow:
     case ImGuiKey_DownArrow: return s.active;
-    case ImGuiKey_Escape: return s.active || c.view.help || c.view.drawer || c.view.painting || !c.view.notice.empty();
+    case ImGuiKey_Escape: return s.active || panel || c.view.help || c.view.drawer || c.view.painting || !c.view.notice.empty();
     case ImGuiKey_Enter:
     case ImGuiKey_KeypadEnter:
     case ImGuiKey_F2:

@@ -21,7 +21,11 @@ document::Experiment openExperiment(const document::Settings& settings, std::str
   return listed(hide, "experiments") ? document::Experiment::none : settings.experiment;
 }
 
-bool Context::locked(std::string_view name) const { return listed(lock, name); }
+bool Context::locked(std::string_view name) const {
+  constexpr std::string_view kSlider = "slider:";
+  if (name.starts_with(kSlider)) name.remove_prefix(kSlider.size());
+  return listed(lock, name.substr(0, name.find(':')));
+}
 
 bool Context::editable(TensorId id) const {
   return document::isEditable(state, id) && !locked(attention::name(id));

@@ -13,6 +13,7 @@
 #include "views/lab.h"
 #include "views/layout.h"
 #include "views/theme.h"
+#include "views/walk.h"
 
 namespace views {
 
@@ -81,6 +82,7 @@ struct ViewState {
   float scroll = 0, fling = 0;
   float sideScroll = 0, sideLimit = 0;  ///< of the side panel
   std::optional<float> sideWanted;      ///< where it is to be scrolled to in the next frame
+  Walk options;                         ///< keys in it
   std::string notice;       ///< the sentence at the bottom, until the next input
   bool noticeIsError = false;
   Lab lab;                  ///< the experiments
@@ -141,6 +143,7 @@ struct Context {
   const std::string& lock;  ///< names that the page locked, comma-separated
   const std::string& hide;  ///< names of parts that it hid
 
+  /// Did the page lock this option or tensor, or the one that a place is of ("slider:block_dropout", "mode:x")?
   bool locked(std::string_view name) const;
   /// The page of the experiments that is open.
   document::Experiment experiment() const { return openExperiment(state, hide); }

@@ -47,7 +47,7 @@ constexpr Entry kPatterns[] = {{"none", "None", "every pair"},
 
 class SidePanel {
  public:
-  SidePanel(Context& c, float x, float y, float width) : c_(c), w_(c), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+  SidePanel(Context& c, float x, float y, float width) : c_(c), w_(c, &c.view.options), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
 
   /// Draws all groups; returns the height.
   float draw() {
@@ -127,7 +127,10 @@ class SidePanel {
     const std::string& chosen = *std::get_if<std::string>(&value);
     const Entry* here = std::find_if(entries, entries + N, [&](const Entry& e) { return e.value == chosen; });
     const float left = std::max(76.0f, textWidth(c_.fonts.text, words) + 10);
-    w_.menuButton(name, {box.x + left, box.y, box.width - left, box.height}, here == entries + N ? "Custom" : here->title);
+    const Box button{box.x + left, box.y, box.width - left, box.height};
+    const Walk::Key key = w_.keys(name, button);
+    if (key.step != 0 || key.press) next(id, entries, static_cast<std::size_t>(here - entries), key.step < 0 ? N - 1 : 1);
+    w_.menuButton(name, button, here == entries + N ? "Custom" : here->title);
     if (!w_.beginMenu(name)) return;
     for (const Entry& e : entries) {
       const document::Value to{std::string(e.value)};
@@ -137,6 +140,15 @@ class SidePanel {
     w_.endMenu();
   }
 
+  // The next one that is possible, `by` further on and around.
+  template <std::size_t N>
+  void next(OptionId id, const Entry (&entries)[N], std::size_t from, std::size_t by) {
+    for (std::size_t i = 1; i < N; ++i) {
+      const document::Value to{std::string(entries[(from + i * by) % N].value)};
+      if (fits(id, to)) return c_.wishes.set(id, to);
+    }
+  }
+
   // A row that shows or hides those below it.
   void fold(std::string_view name, std::string_view words, std::string_view value, bool& open) {
     const Box box = row(24, 6);
@@ -144,11 +156,11 @@ class SidePanel {
     if (w_.disclosure(name, box, value, open)) open = !open;
   }
 
-  // A number that can be typed as well.
-  void typed(OptionId id, const Box& box, std::string_view shown) {
+  // A number that can be typed as well; `asked`: keys want it.
+  void typed(OptionId id, const Box& box, std::string_view shown, bool asked) {
     const document::Option& o = document::option(id);
     textRight(list_, c_.fonts.monoSmall, box.right(), box.midY(), c_.palette.muted, shown);
-    if (!w_.area(std::string(o.name) + "-value", box)) return;
+    if ((!w_.area(std::string(o.name) + "-value", box) && !asked) || c_.locked(o.name)) return;
     TextTarget t;
     t.kind = TextTarget::Kind::option;
     t.option = id;
@@ -165,10 +177,12 @@ class SidePanel {
     const bool projected = c_.state.mode == document::Mode::x;
     const Box both = row(28, 8);
     list_->AddRect({both.x, both.y}, {both.right(), both.bottom()}, c_.palette.border, 5);
-    if (w_.segment("mode:qkv", {both.x, both.y, both.width / 2, both.height}, "Q K V", !projected)) {
+    const Walk::Key key = w_.keys("mode", both);
+    const bool left = key.step < 0 || (projected && key.press), right = key.step > 0 || (!projected && key.press);
+    if (w_.segment("mode:qkv", {both.x, both.y, both.width / 2, both.height}, "Q K V", !projected) || left) {
       c_.wishes.set(OptionId::mode, std::string("qkv"));
     }
-    if (w_.segment("mode:x", {both.midX(), both.y, both.width / 2, both.height}, "X · W", projected)) {
+    if (w_.segment("mode:x", {both.midX(), both.y, both.width / 2, both.height}, "X · W", projected) || right) {
       c_.wishes.set(OptionId::mode, std::string("x"));
     }
     sentence("labels", c_.state.labels, false);
@@ -330,9 +344,9 @@ class SidePanel {
     const bool dot = c_.state.score == attention::Score::dot, scaled = c_.state.score == attention::Score::scaled;
     if (dot || scaled) scale(scaled);
     slider(OptionId::softcap, "Soft cap", c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",
-           c_.state.softcap / 20, [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
+           c_.state.softcap / 20, 0.025f, [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
     const float t = c_.state.temperature;
-    slider(OptionId::temperature, "Temperature", formatNumber(static_cast<double>(t), 2), (std::log10(t) + 1) / 2, [](float p) {
+    slider(OptionId::temperature, "Temperature", formatNumber(static_cast<double>(t), 2), (std::log10(t) + 1) / 2, 0.03f, [](float p) {
       if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to find again
       return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
     });
@@ -344,20 +358,23 @@ class SidePanel {
     const bool given = on && c_.state.scaleBy != 0.0f;
     const Box value{box.right() - 34 - 8 - 44, box.y, 44, box.height};
     // The value first: it lies inside the row of the switch, and what comes first takes the click.
-    if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto");
+    if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto",
+                  w_.keys("scale-value", value, !c_.locked("scale")).press);
     if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on)) c_.wishes.set(OptionId::scale, !on);
   }
 
+  // A key moves it by `step` of its track.
   template <class ToValue>
-  void slider(OptionId id, std::string_view words, std::string_view shown, float position, ToValue toValue) {
-    const Box box = row(24, 6);
+  void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step, ToValue toValue) {
+    const std::string_view name = document::option(id).name;
+    const Box box = row(24, 6), track{box.right() - 116, box.y, 80, box.height};
     label(box, words);
-    typed(id, {box.right() - 34, box.y, 34, box.height}, shown);
+    const Walk::Key key = w_.keys(name, track);
+    typed(id, {box.right() - 34, box.y, 34, box.height}, shown, key.press);
     position = std::clamp(position, 0.0f, 1.0f);
-    if (w_.slider(document::option(id).name, {box.right() - 116, box.y, 80, box.height}, position)) {
+    if (w_.slider(name, track, position, step * static_cast<float>(key.step))) {
       c_.wishes.set(id, toValue(position), kSliderGesture);
     }
-    if (ImGui::IsItemDeactivated()) c_.wishes.endGesture = true;
   }
 
   // Docked, it leaves this to the header.
@@ -390,7 +407,10 @@ class SidePanel {
 }  // namespace
 
 void sidePanel(Context& c) {
-  if (c.layout.side.empty() || (c.layout.sidePanelIsDrawer && !c.view.drawer)) return;
+  const bool shown = !c.layout.side.empty() && (!c.layout.sidePanelIsDrawer || c.view.drawer);
+  Walk& walk = c.view.options;
+  if (!shown || c.experiment() != document::Experiment::none) walk.on = false;
+  if (!shown) return;
   const Box& b = c.layout.side;
   ImGui::SetNextWindowPos({b.x, b.y});
   ImGui::SetNextWindowSize({b.width, b.height});
@@ -404,7 +424,9 @@ void sidePanel(Context& c) {
   ImGui::PopStyleVar(2);
   sharp(ImGui::GetWindowDrawList());
   const ImVec2 origin = ImGui::GetCursorScreenPos();
+  walk.begin();
   const float height = SidePanel(c, origin.x + 14, origin.y + 6, b.width - 29).draw();
+  walk.end();
   ImGui::SetCursorScreenPos({origin.x, origin.y + height + 16});
   ImGui::Dummy({1, 1});
   scrollWithFinger();

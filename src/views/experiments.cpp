@@ -354,20 +354,21 @@ void body(Context& c, const Box& area) {
   ImGui::BeginChild("##lab-page", {area.width, area.height}, 0, ImGuiWindowFlags_NoNav);
   sharp(ImGui::GetWindowDrawList());
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  lab.controls = 0;
+  lab.walk.begin();
   const float margin = area.width < 480 ? 16.0f : 22.0f;
   const float bottom = openPage(c, {origin.x + margin, origin.y + 10, area.width - 2 * margin, 0});
   ImGui::SetCursorScreenPos({origin.x, bottom + 14});
   ImGui::Dummy({1, 1});
   scrollWithFinger();
   lab.scroll = ImGui::GetScrollY(), lab.scrollLimit = ImGui::GetScrollMaxY();
-  lab.step = 0, lab.press = lab.focusMoved = false;
+  lab.walk.end();
   ImGui::EndChild();
 }
 
 }  // namespace
 
 void showPage(Context& c, Lab::Page page) {
+  c.wishes.endGesture = true;  // a slider that goes with its page does not see the button let go
   setChoice(c, document::OptionId::experiment, static_cast<int>(page));
 }
 
@@ -375,7 +376,8 @@ void experiments(Context& c) {
   Lab& lab = c.view.lab;
   const Page page = c.experiment();
   if (page == Page::none) return;
-  if (page != std::exchange(lab.last, page)) lab.focus = -1;
+  if (page != std::exchange(lab.last, page)) lab.walk = {};
+  lab.walk.on = true;
   const ImVec2 size = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
   const float width = std::min(1000.0f, size.x - 24);
   const float height = std::min(width < 560 ? size.y : 680.0f, size.y - 24);
@@ -417,28 +419,19 @@ bool experimentsKeys(Context& c) {
     if (pressed(ImGuiKey_Z)) return c.wishes.ask(io.KeyShift ? Command::redo : Command::undo), true;
     if (pressed(ImGuiKey_Y)) return c.wishes.ask(Command::redo), true;
   }
-  lab.step = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
-  lab.press = pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || pressed(ImGuiKey_Space);
-  const int down = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
-  if (down != 0 && lab.controls > 0) {
-    lab.focus = lab.focus < 0 ? (down > 0 ? 0 : lab.controls - 1) : (lab.focus + down + lab.controls) % lab.controls;
-    lab.focusMoved = true;
-  }
+  if (lab.walk.readKeys()) return true;
   for (const ImWchar ch : ImGui::GetIO().InputQueueCharacters) {
     if (ch >= '1' && ch < '1' + Lab::kPages) return showPage(c, static_cast<Page>(ch - '0')), true;
     if (ch == 'e') return showPage(c, Page::none), true;
   }
-  if (pressed(ImGuiKey_Escape)) return showPage(c, Page::none), true;
-  return down != 0 || lab.step != 0 || lab.press;
+  return pressed(ImGuiKey_Escape) && (showPage(c, Page::none), true);
 }
 
 bool experimentsUseKey(ImGuiKey key, bool command, bool alt) {
   if (command) return key == ImGuiKey_Z || key == ImGuiKey_Y;
   if (alt) return false;
-  const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
   const bool digit = key >= ImGuiKey_1 && key < ImGuiKey_1 + Lab::kPages;
-  return arrow || digit || key == ImGuiKey_Enter || key == ImGuiKey_KeypadEnter || key == ImGuiKey_Space ||
-         key == ImGuiKey_Escape || key == ImGuiKey_E;
+  return digit || Walk::uses(key) || key == ImGuiKey_Escape || key == ImGuiKey_E;
 }
 
 }  // namespace views

@@ -4,6 +4,7 @@
 
 #include "document/state.h"
 #include "views/layout.h"
+#include "views/walk.h"
 
 namespace views {
 
@@ -21,10 +22,7 @@ struct Lab {
   Box box;                            ///< of the panel, while it is open
   float scroll = 0, scrollLimit = 0;  ///< of the page
 
-  // Keys: which control they change, and what was pressed for it in this frame.
-  int focus = -1, controls = 0;
-  int step = 0;
-  bool press = false, focusMoved = false;
+  Walk walk;                          ///< keys on the page
 
   bool scaled = true;  ///< the histogram of the spread is that of q·k ÷ √d_k
   attention::BlockStage stage = attention::BlockStage::norm_2;  ///< that is open

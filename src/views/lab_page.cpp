@@ -38,7 +38,7 @@ Digits digitsFor(ImFont* font, double widest, float cell) {
 }  // namespace
 
 LabColumn::LabColumn(Context& context, float x, float y, float width)
-    : c_(context), w_(context), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+    : c_(context), w_(context, &context.view.lab.walk), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
 
 Box LabColumn::take(float height) {
   const Box box{x_, y_, width_, height};
@@ -68,47 +68,32 @@ Box LabColumn::control() {
   return box;
 }
 
-LabColumn::Key LabColumn::keys(const Box& box) {
-  Lab& lab = c_.view.lab;
-  if (lab.controls++ != lab.focus) return {};
-  list_->AddRect({box.x - 5, box.y - 2}, {box.right() + 5, box.bottom() + 2}, c_.palette.query, 6, 0, 1.5f);
-  if (lab.focusMoved) ImGui::SetScrollFromPosY(box.midY() - ImGui::GetWindowPos().y, 0.5f);
-  return {lab.step, lab.press};
-}
-
 bool LabColumn::slider(std::string_view name, std::string_view words, std::string_view value, float& position,
                        float step) {
   const Box row = control();
-  const Key key = keys(row);
+  const int key = keys(name, row).step;
   label(row, words);
   textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.muted, value);
   const float left = std::min(92.0f, width_ * 0.36f);
-  const bool moved = w_.slider(name, {row.x + left, row.y + 2, width_ - left - 52, row.height - 4}, position);
-  if (key.step == 0 || c_.locked(name)) return moved;
-  position = std::clamp(position + step * static_cast<float>(key.step), 0.0f, 1.0f);
-  return true;
+  return w_.slider(name, {row.x + left, row.y + 2, width_ - left - 52, row.height - 4}, position,
+                   step * static_cast<float>(key));
 }
 
 bool LabColumn::toggle(std::string_view name, std::string_view words, bool on) {
-  const Box row = control();
-  const Key key = keys(row);
-  return w_.toggle(name, row, words, on) || key.press || key.step != 0;
+  return w_.toggle(name, control(), words, on);
 }
 
 int LabColumn::stepper(std::string_view name, std::string_view words, std::string_view value, bool less, bool more) {
   const Box row = control();
-  const Key key = keys(row);
   label(row, words);
-  const int step = w_.stepper(name, {row.right() - 100, row.y + 1, 100, 26}, value, less, more);
-  if (step != 0) return step;
-  return (key.step < 0 && less) || (key.step > 0 && more) ? key.step : 0;
+  return w_.stepper(name, {row.right() - 100, row.y + 1, 100, 26}, value, less, more);
 }
 
 int LabColumn::choice(std::string_view name, std::string_view words, std::span<const std::string_view> names,
                       int chosen) {
   if (!words.empty()) label(take(22), words);
   const Box row = control();
-  const Key key = keys(row);
+  const Walk::Key key = keys(name, row);
   list_->AddRect({row.x, row.y}, {row.right(), row.bottom()}, c_.palette.border, 5);
   const int count = static_cast<int>(names.size());
   const float each = row.width / static_cast<float>(count);
@@ -118,14 +103,12 @@ int LabColumn::choice(std::string_view name, std::string_view words, std::span<c
     const std::string place = std::string(name) + ":" + std::to_string(i);
     if (w_.segment(place, part, names[static_cast<std::size_t>(i)], i == chosen)) now = i;
   }
-  if (now < 0 && key.step != 0) now = (chosen + key.step + count) % count;
+  if (now < 0 && (key.step != 0 || key.press)) now = (chosen + (key.step < 0 ? count - 1 : 1)) % count;
   return now;
 }
 
 bool LabColumn::button(std::string_view name, std::string_view words) {
-  const Box row = control();
-  const Key key = keys(row);
-  return w_.button(name, row, words) || key.press;
+  return w_.button(name, control(), words);
 }
 
 void LabColumn::term(std::string_view words, std::string_view numbers) {

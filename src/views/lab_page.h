@@ -33,8 +33,8 @@ class LabColumn {
   int choice(std::string_view name, std::string_view label, std::span<const std::string_view> words, int chosen);
   bool button(std::string_view name, std::string_view label);
 
-  /// Makes what was drawn in `box` the next control of the keys: −1, 0 or +1 for left and right.
-  int walk(const Box& box) { return keys(box).step; }
+  /// Makes what was drawn in `box` the next control of the keys: what they ask of it.
+  Walk::Key keys(std::string_view name, const Box& box) { return w_.keys(name, box); }
 
   /// A line of arithmetic: what it is, and the numbers.
   void term(std::string_view label, std::string_view text);
@@ -42,12 +42,6 @@ class LabColumn {
   void numbers(std::string_view label, std::string_view first, std::string_view second = {});
 
  private:
-  struct Key {
-    int step = 0;
-    bool press = false;
-  };
-  /// Enters the control in the order of the keys: what they ask of it in this frame.
-  Key keys(const Box& box);
   Box control();  ///< the box of a control's line, below what is there
   void label(const Box& box, std::string_view words);
 

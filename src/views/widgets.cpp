@@ -179,7 +179,19 @@ void scrollWithFinger() {
   }
 }
 
-Widgets::Widgets(Context& context) : c_(context), list_(ImGui::GetWindowDrawList()) {}
+Widgets::Widgets(Context& context, Walk* walk) : c_(context), walk_(walk), list_(ImGui::GetWindowDrawList()) {}
+
+Walk::Key Widgets::keys(std::string_view name, const Box& box, bool enabled) {
+  if (!walk_ || !walk_->on || !enabled || c_.locked(name)) return {};
+  if (!walk_->enter(ImGui::GetID(name.data(), end(name)))) return {};
+  list_->AddRect({box.x - 4, box.y - 3}, {box.right() + 4, box.bottom() + 3}, c_.palette.query, 7, 0, 1.5f);
+  c_.places["focus:" + std::string(name)] = box;
+  constexpr float kEdge = 40;  // so that a heading above is seen too
+  const float top = ImGui::GetWindowPos().y;
+  const bool hidden = box.y < top + kEdge || box.bottom() > top + ImGui::GetWindowHeight() - kEdge;
+  if (walk_->moved && hidden) ImGui::SetScrollFromPosY(box.midY() - top, 0.5f);
+  return walk_->key;
+}
 
 bool Widgets::hit(std::string_view name, Box box, bool enabled) {
   c_.places[std::string(name)] = box;
@@ -192,8 +204,18 @@ bool Widgets::hit(std::string_view name, Box box, bool enabled) {
   return pressed;
 }
 
+bool Widgets::press(std::string_view name, Box box, bool enabled) {
+  const Walk::Key key = keys(name, box, enabled);
+  return hit(name, box, enabled) || key.press;
+}
+
+bool Widgets::flip(std::string_view name, Box box, bool on) {
+  const Walk::Key key = keys(name, box);
+  return hit(name, box) || key.press || key.step == (on ? -1 : 1);
+}
+
 bool Widgets::toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong) {
-  const bool pressed = hit(name, row);
+  const bool pressed = flip(name, row, on);
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
   textMiddle(list_, strong ? c_.fonts.strong : c_.fonts.text, row.x, row.midY(), locked ? p.muted : p.text, label);
@@ -211,7 +233,8 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
   const Box less{box.x, box.y, side, box.height}, more{box.right() - side, box.y, side, box.height};
   c_.places[base] = box;
   list_->AddRectFilled(at(box), to(box), p.panel, 5);
-  int step = 0;
+  const int asked = keys(name, box, canLess || canMore).step;
+  int step = (asked < 0 && canLess) || (asked > 0 && canMore) ? asked : 0;
   if (hit(base + "-", less, open && canLess)) step = -1;
   if (open && canLess && ImGui::IsItemHovered()) list_->AddRectFilled(at(less), to(less), p.hover, 5, ImDrawFlags_RoundCornersLeft);
   if (hit(base + "+", more, open && canMore)) step = 1;
@@ -232,14 +255,16 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
 bool Widgets::segment(std::string_view name, Box box, std::string_view label, bool chosen) {
   const bool pressed = hit(name, box);
   const Palette& p = c_.palette;
-  if (chosen) list_->AddRectFilled(at(box), to(box), p.ink, 5);
-  else if (ImGui::IsItemHovered() && !c_.locked(name)) list_->AddRectFilled(at(box), to(box), p.hover, 5);
-  textCentered(list_, c_.fonts.text, box.midX(), box.midY(), chosen ? p.inkText : p.text, label);
+  const bool locked = c_.locked(name);
+  if (chosen) list_->AddRectFilled(at(box), to(box), locked ? p.track : p.ink, 5);
+  else if (!locked && ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
+  const ImU32 color = locked && !chosen ? p.muted : chosen && !locked ? p.inkText : p.text;
+  textCentered(list_, c_.fonts.text, box.midX(), box.midY(), color, label);
   return pressed;
 }
 
 bool Widgets::button(std::string_view name, Box box, std::string_view label, bool filled) {
-  const bool pressed = hit(name, box);
+  const bool pressed = press(name, box);
   const Palette& p = c_.palette;
   const bool over = ImGui::IsItemHovered() && !c_.locked(name);
   list_->AddRectFilled(at(box), to(box), filled ? p.ink : over ? p.hover : p.panel, 5);
@@ -250,7 +275,7 @@ bool Widgets::button(std::string_view name, Box box, std::string_view label, boo
 }
 
 bool Widgets::icon(std::string_view name, Box box, Icon icon, bool enabled, bool active) {
-  const bool pressed = hit(name, box, enabled);
+  const bool pressed = press(name, box, enabled);
   const Palette& p = c_.palette;
   const bool open = enabled && !c_.locked(name);
   const bool over = open && ImGui::IsItemHovered();
@@ -266,12 +291,13 @@ bool Widgets::icon(std::string_view name, Box box, Icon icon, bool enabled, bool
 void Widgets::menuButton(std::string_view name, Box box, std::string_view label) {
   const bool pressed = hit(name, box);
   const Palette& p = c_.palette;
-  const bool over = ImGui::IsItemHovered() && !c_.locked(name);
-  list_->AddRectFilled(at(box), to(box), over ? p.hover : p.panel, 5);
+  const bool locked = c_.locked(name);
+  list_->AddRectFilled(at(box), to(box), !locked && ImGui::IsItemHovered() ? p.hover : p.panel, 5);
   list_->AddRect(at(box), to(box), p.border, 5);
   const std::string fitted = elide(c_.fonts.text, label, box.width - 34);
-  textMiddle(list_, c_.fonts.text, box.x + 11, box.midY(), p.text, fitted);
-  caret(list_, {box.right() - 14, box.midY()}, p.text);
+  const ImU32 color = locked ? p.muted : p.text;
+  textMiddle(list_, c_.fonts.text, box.x + 11, box.midY(), color, fitted);
+  caret(list_, {box.right() - 14, box.midY()}, color);
   if (pressed) ImGui::OpenPopup(std::string(name).c_str());
   ImGui::SetNextWindowPos({box.x, box.bottom() + 4}, ImGuiCond_Appearing);
 }
@@ -331,7 +357,7 @@ void Widgets::endMenu() {
 }
 
 bool Widgets::disclosure(std::string_view name, Box row, std::string_view value, bool open) {
-  const bool pressed = hit(name, row);
+  const bool pressed = flip(name, row, open);
   const Palette& p = c_.palette;
   const ImU32 color = ImGui::IsItemHovered() ? p.text : p.muted;
   textRight(list_, c_.fonts.small, row.right() - 16, row.midY(), color, value);
@@ -341,25 +367,28 @@ bool Widgets::disclosure(std::string_view name, Box row, std::string_view value,
   return pressed;
 }
 
-bool Widgets::slider(std::string_view name, Box box, float& position) {
+bool Widgets::slider(std::string_view name, Box box, float& position, float by) {
   hit(name, box);
   const Palette& p = c_.palette;
-  const bool moved = ImGui::IsItemActive() && !c_.locked(name);
+  const bool locked = c_.locked(name), dragged = !locked && ImGui::IsItemActive();
   const float knob = 7;
-  if (moved) position = std::clamp((ImGui::GetIO().MousePos.x - box.x - knob) / (box.width - 2 * knob), 0.0f, 1.0f);
+  if (dragged) position = (ImGui::GetIO().MousePos.x - box.x - knob) / (box.width - 2 * knob);
+  if (by != 0 || (!locked && ImGui::IsItemDeactivated())) c_.wishes.endGesture = true;
+  position = std::clamp(position + by, 0.0f, 1.0f);
   const float x = box.x + knob + position * (box.width - 2 * knob), y = box.midY();
   list_->AddRectFilled({box.x, y - 2}, {box.right(), y + 2}, p.track, 2);
-  list_->AddCircleFilled({x, y}, knob, p.ink, 24);
-  return moved;
+  list_->AddCircleFilled({x, y}, knob, locked ? p.faint : p.ink, 24);
+  return dragged || by != 0;
 }
 
 bool Widgets::field(std::string_view name, Box box, std::string_view content) {
-  const bool pressed = hit(name, box);
+  const bool pressed = press(name, box);
   const Palette& p = c_.palette;
-  if (ImGui::IsItemHovered() && !c_.locked(name)) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+  const bool locked = c_.locked(name);
+  if (!locked && ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
   list_->AddRectFilled(at(box), to(box), p.panel, 5);
   list_->AddRect(at(box), to(box), p.border, 5);
-  textMiddle(list_, c_.fonts.text, box.x + 10, box.midY(), p.text, elide(c_.fonts.text, content, box.width - 20));
+  textMiddle(list_, c_.fonts.text, box.x + 10, box.midY(), locked ? p.muted : p.text, elide(c_.fonts.text, content, box.width - 20));
   return pressed;
 }
 

@@ -30,7 +30,13 @@ void scrollWithFinger();
 /// Draws the controls of one panel. Boxes are in window coordinates; each is entered in Context::places by its name.
 class Widgets {
  public:
-  explicit Widgets(Context& context);
+  /// `walk`: what the keys do in this panel; null where they do nothing.
+  explicit Widgets(Context& context, Walk* walk = nullptr);
+
+  /// Makes what stands in `box` the next control of the keys, with a ring around it while it has them: what they ask of
+  /// it in this frame, and the place "focus:" with its name. Those below do so themselves, but for menus and segments,
+  /// where several make one control.
+  Walk::Key keys(std::string_view name, const Box& box, bool enabled = true);
 
   /// All return true when the user did it.
   bool toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong = false);
@@ -47,8 +53,8 @@ class Widgets {
   /// Two lines under the entries of a menu.
   void menuText(std::string_view words);
   void endMenu();
-  /// A value on a track between 0 and 1; true while it is moved.
-  bool slider(std::string_view name, Box box, float& position);
+  /// A value on a track between 0 and 1; true while it is moved. `by` is what keys add to it. It ends its gesture.
+  bool slider(std::string_view name, Box box, float& position, float by);
   /// A row that shows or hides those below it; `value` and a caret stand at its right.
   bool disclosure(std::string_view name, Box row, std::string_view value, bool open);
   /// A place that can be clicked; draws nothing.
@@ -58,7 +64,12 @@ class Widgets {
 
  private:
   bool hit(std::string_view name, Box box, bool enabled = true);
+  /// The same, by keys too.
+  bool press(std::string_view name, Box box, bool enabled = true);
+  /// The same for what is on or off; right is on, left is off.
+  bool flip(std::string_view name, Box box, bool on);
   Context& c_;
+  Walk* walk_;
   ImDrawList* list_;
   float menuWidth_ = 0;
 };

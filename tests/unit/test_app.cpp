@@ -128,6 +128,22 @@ class Fixture {
     settle();
   }
 
+  /// The control that the keys change; "" for none.
+  std::string focus() const {
+    constexpr std::string_view kFocus = "\"focus:";
+    const std::string items = app_->items();
+    const std::size_t at = items.find(kFocus);
+    if (at == std::string::npos) return "";
+    const std::size_t from = at + kFocus.size();
+    return items.substr(from, items.find('"', from) - from);
+  }
+  /// Goes down from the first control until the one of this name has the keys.
+  bool focusOn(std::string_view name) {
+    key(ImGuiKey_Home);
+    for (int i = 0; i < 60 && focus() != name; ++i) key(ImGuiKey_DownArrow);
+    return focus() == name;
+  }
+
   float q(int row, int col, int head = 0) { return (*app_->tensor("q"))->at(head, row, col); }
   std::string option(std::string_view name) { return *app_->get(name); }
 
@@ -351,6 +367,133 @@ TEST_CASE("app: letters switch options; a locked one stays") {
   CHECK(f.q(0, 0) == before);
 }
 
+TEST_CASE("options: every one in the side panel is reached and changed by keys, each key is one step of undo") {
+  for (const auto& size : {std::pair{1440.0f, 900.0f}, {390.0f, 844.0f}, {640.0f, 440.0f}}) {
+    Fixture f(size.first, size.second);
+    for (const auto& [name, value] : {std::pair{"mode", "\"x\""}, {"heads", "2"}, {"pattern", "\"bigbird\""}}) {
+      REQUIRE_FALSE(f.app().set(name, value));
+    }
+    // How the board is shown is no part of the history.
+    const auto ofView = [](const std::string& name) { return name == "whole_projections" || name == "decimals" || name == "step"; };
+    f.type('O');
+    for (const char* fold : {"more-sizes", "window", "more-masks"}) {
+      REQUIRE(f.focusOn(fold));
+      f.key(ImGuiKey_RightArrow);
+    }
+    for (const std::string name :
+         {"mode", "tokens", "cross", "heads", "d_k", "model_dim", "whole_projections", "d_v", "kv_heads", "batch", "position",
+          "causal", "window_left", "window_right", "pattern", "pattern_local", "pattern_dilation", "pattern_stride",
+          "pattern_block", "pattern_global", "pattern_random", "pattern_seed", "causal_offset", "prefix", "key_length",
+          "mask_after_softmax", "score", "scale", "softcap", "temperature", "normalizer", "decimals", "step"}) {
+      CAPTURE(name);
+      CAPTURE(size.first);
+      REQUIRE(f.focusOn(name));
+      const auto ring = f.app().locate("focus:" + name, 0, 0, 0);
+      CHECK(ring->y >= 0);
+      CHECK(ring->y + ring->height <= size.second);
+      const std::string before = f.option(name), state = f.app().state();
+      f.key(ImGuiKey_RightArrow);
+      const bool atLimit = f.option(name) == before;
+      if (atLimit) f.key(ImGuiKey_LeftArrow);
+      CHECK(f.option(name) != before);
+      if (!ofView(name)) f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
+      else f.key(atLimit ? ImGuiKey_RightArrow : ImGuiKey_LeftArrow);
+      CHECK(f.option(name) == before);
+      CHECK(f.app().state() == state);
+    }
+  }
+}
+
+TEST_CASE("options: O takes the keys from the board, Escape and a press on the board give them back") {
+  Fixture f(390, 844);
+  f.click(f.at("q", 0, 0, 0));
+  CHECK(f.focus().empty());
+  CHECK_FALSE(f.app().usesKey(ImGuiKey_Home, false, false, false));
+  f.type('O');
+  CHECK(f.focus() == "experiments");
+  CHECK(f.app().locate("tokens+", 0, 0, 0));
+  const float before = f.q(0, 0);
+  f.key(ImGuiKey_UpArrow);
+  CHECK(f.focus() == "step");
+  f.key(ImGuiKey_Delete);
+  f.type('7');
+  CHECK(f.q(0, 0) == before);
+  CHECK(f.host.texts.empty());
+  CHECK(f.app().usesKey(ImGuiKey_Home, false, false, false));
+  CHECK_FALSE(f.app().usesKey(ImGuiKey_Delete, false, false, false));
+  CHECK_FALSE(f.app().usesKey(ImGuiKey_7, false, false, false));
+  CHECK_FALSE(f.app().usesKey(ImGuiKey_Tab, false, false, false));
+  f.type('c');
+  CHECK(f.option("causal") == "false");
+  f.key(ImGuiKey_Escape);
+  CHECK(f.focus().empty());
+  CHECK_FALSE(f.app().locate("tokens+", 0, 0, 0));
+  f.key(ImGuiKey_UpArrow);
+  CHECK(f.q(0, 0) == doctest::Approx(before + 0.1f));
+  f.app().setEmbed({"panel", ""});
+  f.type('O');
+  CHECK(f.focus().empty());
+  Fixture wide;
+  wide.type('O');
+  CHECK(wide.focus() == "mode");
+  wide.click(wide.at("q", 0, 0, 0));
+  CHECK(wide.focus().empty());
+}
+
+TEST_CASE("options: Enter activates, what is locked or can do nothing is passed over, what is gone gives its place") {
+  Fixture f;
+  f.app().setEmbed({"", "mode,causal,temperature,scale"});
+  f.settle();
+  f.type('O');
+  CHECK(f.focus() == "labels");
+  f.key(ImGuiKey_Enter);
+  REQUIRE(f.host.texts.size() == 1);
+  f.app().endText(app::Entry::commit, "one two three");
+  f.settle();
+  CHECK(f.option("tokens") == "3");
+  for (const char* name : {"mode", "causal", "temperature", "scale", "scale-value", "batch_item"}) {
+    CAPTURE(name);
+    CHECK_FALSE(f.focusOn(name));
+  }
+  const app::Rect mode = f.at("mode:x");
+  f.click(mode);
+  CHECK(f.option("mode") == "\"qkv\"");
+  REQUIRE(f.focusOn("softcap"));
+  f.key(ImGuiKey_Enter);
+  REQUIRE(f.host.texts.size() == 2);
+  CHECK(f.host.texts[1].text == "0");
+  f.app().endText(app::Entry::commit, "2.5");
+  f.settle();
+  CHECK(f.option("softcap") == "2.5");
+  CHECK(f.focus() == "softcap");
+  REQUIRE(f.focusOn("window"));
+  f.key(ImGuiKey_Space);
+  CHECK(f.focusOn("window_left"));
+  REQUIRE(f.focusOn("window"));
+  f.key(ImGuiKey_LeftArrow);
+  CHECK_FALSE(f.focusOn("window_left"));
+  REQUIRE(f.focusOn("cross"));
+  f.key(ImGuiKey_Enter);
+  REQUIRE(f.focusOn("key_tokens"));
+  f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
+  CHECK_FALSE(f.focus().empty());
+}
+
+TEST_CASE("options: choices go round, and offer what is possible") {
+  Fixture f;
+  f.type('O');
+  REQUIRE(f.focusOn("normalizer"));
+  const std::string first = f.option("normalizer");
+  std::vector<std::string> seen;
+  do {
+    f.key(ImGuiKey_Enter);
+    seen.push_back(f.option("normalizer"));
+  } while (seen.back() != first && seen.size() < 20);
+  CHECK(seen.size() == 6);
+  f.key(ImGuiKey_LeftArrow);
+  CHECK(f.option("normalizer") == seen[4]);
+}
+
 TEST_CASE("experiments: e opens them, Escape closes them, and the board keeps still meanwhile") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
@@ -509,19 +652,20 @@ TEST_CASE("experiments: a drag of the dropout is one step of undo, each key is o
 
 TEST_CASE("experiments: what the host page locked stays, for the mouse and for keys") {
   Fixture f;
-  f.app().setEmbed({"", "block_residual,block_norm,block_dropout,segment_tokens"});
+  f.app().setEmbed({"", "block_residual,block_norm,block_activation,block_dropout,segment_by,segment_tokens"});
   const std::string before = f.app().state();
   f.type('e');
   f.type('4');
   f.click(f.at("block_residual"));
   f.click(f.at("block_norm:0"));
   f.drag(f.at("slider:block_dropout"), 20, 0);
-  for (int i = 0; i < 2; ++i) {
-    f.key(ImGuiKey_DownArrow);
-    f.key(ImGuiKey_RightArrow);
-  }
+  f.key(ImGuiKey_DownArrow);
+  CHECK(f.focus() == "block_hidden");
   f.type('5');
+  f.click(f.at("segment_by:1"));
   f.click(f.at("segment_tokens+"));
+  f.key(ImGuiKey_DownArrow);
+  CHECK(f.focus() == "segment_seed");
   f.type('e');
   CHECK(f.app().state() == before);
 }

@@ -1,0 +1,53 @@
+#include "views/walk.h"
+
+#include <algorithm>
+
+namespace views {
+
+bool Walk::readKeys() {
+  const auto pressed = [](ImGuiKey k, bool repeats = true) { return ImGui::IsKeyPressed(k, repeats); };
+  key.step = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
+  key.press = pressed(ImGuiKey_Enter, false) || pressed(ImGuiKey_KeypadEnter, false) || pressed(ImGuiKey_Space, false);
+  const std::size_t down = pressed(ImGuiKey_DownArrow), up = pressed(ImGuiKey_UpArrow), count = stops.size();
+  const bool first = pressed(ImGuiKey_Home), last = pressed(ImGuiKey_End);
+  if (down == up && !first && !last) return key.step != 0 || key.press;
+  if (count == 0) return true;
+  if (first || (focus == 0 && down != 0)) at = 0;
+  else if (last || focus == 0) at = count - 1;
+  else at = (at + count + down - up) % count;
+  focus = stops[at], moved = true;
+  return true;
+}
+
+bool Walk::uses(ImGuiKey key) {
+  switch (key) {
+    case ImGuiKey_LeftArrow:
+    case ImGuiKey_RightArrow:
+    case ImGuiKey_UpArrow:
+    case ImGuiKey_DownArrow:
+    case ImGuiKey_Home:
+    case ImGuiKey_End:
+    case ImGuiKey_Enter:
+    case ImGuiKey_KeypadEnter:
+    case ImGuiKey_Space: return true;
+    default: return false;
+  }
+}
+
+bool Walk::enter(ImGuiID id) {
+  if (focus == 0 && moved) focus = id;
+  stops.push_back(id);
+  if (id != focus) return false;
+  at = stops.size() - 1;
+  return true;
+}
+
+void Walk::end() {
+  // One that is gone, as after an undo, leaves the keys to the one in its place.
+  if (focus != 0 && !stops.empty() && (at >= stops.size() || stops[at] != focus)) {
+    focus = stops[std::min(at, stops.size() - 1)];
+  }
+  key = {}, moved = false;
+}
+
+}  // namespace views

@@ -1,0 +1,35 @@
+// Keys in a column of controls: up and down, Home and End go from one to another; left, right, Enter and Space change it.
+#pragma once
+
+#include <vector>
+
+#include <imgui.h>
+
+namespace views {
+
+struct Walk {
+  /// What a control is asked for: −1, 0 or +1 by left and right; `press` by Enter or Space.
+  struct Key {
+    int step = 0;
+    bool press = false;
+  };
+
+  bool on = false;             ///< do the keys belong to these controls?
+  ImGuiID focus = 0;           ///< the control that they change; 0: none yet
+  std::size_t at = 0;          ///< where it stood in the last frame
+  std::vector<ImGuiID> stops;  ///< the controls in use, in the order of drawing
+  Key key;                     ///< of this frame
+  bool moved = false;          ///< the focus did, in this frame: show it
+
+  /// Takes the keys of this frame, before the controls are drawn. Returns true if there was one.
+  bool readKeys();
+  static bool uses(ImGuiKey key);
+
+  /// Around the controls of a frame.
+  void begin() { stops.clear(); }
+  void end();
+  /// Enters the next control. Returns true for the one in focus.
+  bool enter(ImGuiID id);
+};
+
+}  // namespace views
