@@ -191,6 +191,60 @@ onBoard('theme, by its button, its attribute and the system', async (board) => {
   assert.equal(await shown(), 'dark', 'by its button');
 });
 
+// What a mouse can change in the side panel, keys alone can: wide, as a drawer, and where it has to be scrolled.
+for (const viewport of [{width: 1440, height: 900}, {width: 640, height: 440}, {width: 390, height: 844}]) {
+  onBoard(`every option by keys alone, ${viewport.width} × ${viewport.height}`, async (board) => {
+    const focus = async () => (await board.call('items')).find(({name}) => name.startsWith('focus:'));
+    const go = async (name, count = 60) => {
+      await board.press('Home');
+      for (let i = 0; i < count; i++) {
+        await board.settle();
+        if ((await focus())?.name === `focus:${name}`) return;
+        await board.press('ArrowDown');
+      }
+      assert.fail(`${name} is not reached`);
+    };
+    for (const [option, value] of [['mode', 'x'], ['heads', 2], ['pattern', 'bigbird']]) await board.call('set', option, value);
+    await board.page.focus('attention-playground');
+    await board.press('Shift+O');
+    for (const fold of ['more-sizes', 'window', 'more-masks']) {
+      await go(fold);
+      await board.press('Enter');
+    }
+    const reached = [];
+    await board.press('Home');
+    for (let i = 0; i < 60; i++, await board.press('ArrowDown')) {
+      await board.settle();
+      const {name, y, height} = await focus();
+      if (reached.includes(name)) break;
+      reached.push(name);
+      assert.ok(y >= 0 && y + height <= viewport.height, `${name} is seen`);
+      const option = name.slice('focus:'.length);
+      const was = await board.call('get', option).catch(() => undefined);
+      if (was === undefined || Array.isArray(was)) continue;  // a fold, a button, a sentence
+      await board.press('ArrowRight');
+      const atLimit = await board.get(option) === was;
+      if (atLimit) await board.press('ArrowLeft');
+      assert.notEqual(await board.get(option), was, option);
+      await board.check();
+      if (['whole_projections', 'decimals', 'step'].includes(option)) await board.press(atLimit ? 'ArrowRight' : 'ArrowLeft');
+      else await board.press('Control+z');
+      assert.equal(await board.get(option), was, `${option} after undo`);
+    }
+    for (const name of ['labels', 'scale', 'normalizer', 'position', 'batch', 'key_length', 'pattern_seed', 'step', 'paint']) {
+      assert.ok(reached.includes(`focus:${name}`), `${name} among ${reached}`);
+    }
+    await go('temperature');
+    await board.press('Enter', '4', 'Enter');
+    assert.equal(await board.get('temperature'), 4, 'typed');
+    await board.press('Escape');
+    await board.settle();
+    assert.equal(await focus(), undefined);
+    await board.press('Tab');
+    assert.notEqual(await board.page.evaluate(() => document.activeElement.localName), 'attention-playground');
+  }, {viewport});
+}
+
 /** The colour in the lower right corner of the page. */
 async function pixel(board) {
   const {width, height} = board.page.viewportSize();
