@@ -1,6 +1,7 @@
 // The options: docked at the left, or as a drawer.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "attention/decode.h"
 #include "document/text.h"
@@ -118,19 +119,19 @@ class SidePanel {
   }
 
   // A menu of what is possible here.
-  template <std::size_t N>
-  void choice(OptionId id, std::string_view words, const Entry (&entries)[N]) {
+  void choice(OptionId id, std::string_view words, std::span<const Entry> entries) {
     const std::string name(document::option(id).name);
     const Box box = row(28, 7);
     label(box, words);
     const document::Value value = document::get(c_.state, id);
     const std::string& chosen = *std::get_if<std::string>(&value);
-    const Entry* here = std::find_if(entries, entries + N, [&](const Entry& e) { return e.value == chosen; });
+    std::size_t here = 0;
+    while (here < entries.size() && entries[here].value != chosen) ++here;
     const float left = std::max(76.0f, textWidth(c_.fonts.text, words) + 10);
     const Box button{box.x + left, box.y, box.width - left, box.height};
     const Walk::Key key = w_.keys(name, button);
-    if (key.step != 0 || key.press) next(id, entries, static_cast<std::size_t>(here - entries), key.step < 0 ? N - 1 : 1);
-    w_.menuButton(name, button, here == entries + N ? "Custom" : here->title);
+    if (key.step != 0 || key.press) next(id, entries, here, key.step < 0 ? entries.size() - 1 : 1);
+    w_.menuButton(name, button, here == entries.size() ? "Custom" : entries[here].title);
     if (!w_.beginMenu(name)) return;
     for (const Entry& e : entries) {
       const document::Value to{std::string(e.value)};
@@ -141,10 +142,9 @@ class SidePanel {
   }
 
   // The next one that is possible, `by` further on and around.
-  template <std::size_t N>
-  void next(OptionId id, const Entry (&entries)[N], std::size_t from, std::size_t by) {
-    for (std::size_t i = 1; i < N; ++i) {
-      const document::Value to{std::string(entries[(from + i * by) % N].value)};
+  void next(OptionId id, std::span<const Entry> entries, std::size_t from, std::size_t by) {
+    for (std::size_t i = 1; i < entries.size(); ++i) {
+      const document::Value to{std::string(entries[(from + i * by) % entries.size()].value)};
       if (fits(id, to)) return c_.wishes.set(id, to);
     }
   }
@@ -364,8 +364,7 @@ class SidePanel {
   }
 
   // A key moves it by `step` of its track.
-  template <class ToValue>
-  void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step, ToValue toValue) {
+  void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step, double (*toValue)(float)) {
     const std::string_view name = document::option(id).name;
     const Box box = row(24, 6), track{box.right() - 116, box.y, 80, box.height};
     label(box, words);

@@ -205,7 +205,7 @@ for (const viewport of [{width: 1440, height: 900}, {width: 640, height: 440}, {
       assert.fail(`${name} is not reached`);
     };
     for (const [option, value] of [['mode', 'x'], ['heads', 2], ['pattern', 'bigbird']]) await board.call('set', option, value);
-    await board.page.focus('attention-playground');
+    await board.press('Tab');
     await board.press('Shift+O');
     for (const fold of ['more-sizes', 'window', 'more-masks']) {
       await go(fold);
@@ -215,10 +215,12 @@ for (const viewport of [{width: 1440, height: 900}, {width: 640, height: 440}, {
     await board.press('Home');
     for (let i = 0; i < 60; i++, await board.press('ArrowDown')) {
       await board.settle();
-      const {name, y, height} = await focus();
+      await board.settle();
+      const {name} = await focus();
       if (reached.includes(name)) break;
       reached.push(name);
-      assert.ok(y >= 0 && y + height <= viewport.height, `${name} is seen`);
+      const {y, height} = await board.call('locate', name);
+      assert.ok(y >= 0 && y + height <= viewport.height, `${name} is seen: ${y}`);
       const option = name.slice('focus:'.length);
       const was = await board.call('get', option).catch(() => undefined);
       if (was === undefined || Array.isArray(was)) continue;  // a fold, a button, a sentence
@@ -226,7 +228,8 @@ for (const viewport of [{width: 1440, height: 900}, {width: 640, height: 440}, {
       const atLimit = await board.get(option) === was;
       if (atLimit) await board.press('ArrowLeft');
       assert.notEqual(await board.get(option), was, option);
-      await board.check();
+      // There the board does not show which keys the lot left out.
+      if (option !== 'mask_after_softmax') await board.check();
       if (['whole_projections', 'decimals', 'step'].includes(option)) await board.press(atLimit ? 'ArrowRight' : 'ArrowLeft');
       else await board.press('Control+z');
       assert.equal(await board.get(option), was, `${option} after undo`);
