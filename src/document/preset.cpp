@@ -301,8 +301,17 @@ constexpr std::string_view kTransformerBlock = R"("mode": "x", "causal": false, 
 "w_v": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
 "w_o": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]})";
 
+// Columns: a pronoun, a verb, a mark, how far the story is. Words look at their own kind; the query of the tokens asks
+// for a verb, that of the clauses for the end of the story.
 constexpr std::string_view kSegments = R"("causal": false, "experiment": "segments", "segment_by": "punctuation",
-"labels": ["I", "came", ",", "I", "saw", ",", "I", "won", "."])";
+"labels": ["I", "came", ",", "I", "saw", ",", "I", "won", "."],
+"q": [[[3,0,0,0],[0,3,0,-2],[0,0,3,0],[3,0,0,0],[0,3,0,0],[0,0,3,0],[3,0,0,0],[0,3,0,2],[0,0,3,0]]],
+"k": [[[3,0,0,0],[0,3,0,-2],[0,0,3,0],[3,0,0,0],[0,3,0,0],[0,0,3,0],[3,0,0,0],[0,3,0,2],[0,0,3,0]]],
+"v": [[[1,0,0,0],[0,1,0,0],[0,0,1,0],[1,0,0,0],[0,1,0,1],[0,0,1,0],[1,0,0,0],[0,1,0,2],[0,0,1,0]]],
+"token_w": [[1,0,0,0,0,0,0,0],[0,1,0,0,0,0,0,0],[0,0,1,0,0,0,0,0],[0,0,0,1,0,0,0,0]],
+"token_query": [[1,3,0,0,0,0,0,0]],
+"segment_w": [[1,0,0,0,0,0,0,0],[0,1,0,0,0,0,0,0],[0,0,1,0,0,0,0,0],[0,0,0,1,0,0,0,0]],
+"segment_query": [[0,0,0,2,0,0,0,0]]})";
 
 constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
 "labels": ["one", "from", "ones", "is", "lost"],
@@ -409,10 +418,9 @@ constexpr Example kExamples[] = {
      Other::given,
      kTransformerBlock},
     {{"segments", "Words, then clauses",
-      "One query weighs the tokens of each of three clauses, another the clauses: both levels sum to 1."},
+      "One query picks the verb of each of three clauses, another the last clause: both levels sum to 1."},
      Other::oneHot,
-     kSegments,
-     {1, 1, 9, 4}},
+     kSegments},
     {{"mask-after-softmax", "Masked too late",
       "The mask came after softmax: rows no longer sum to 1, and the mean of ones is less than 1."},
      Other::oneHot,

@@ -413,6 +413,14 @@ TEST_CASE("presets: three clauses, weighed within and then against each other") 
     for (int t = 3 * clause; t < 3 * clause + 3; ++t) sum += static_cast<double>(run.trace.tokens.weights.at(0, t, 0));
     CHECK(sum == doctest::Approx(1));
   }
+  const auto weight = [&](int token) { return run.trace.tokens.weights.at(0, token, 0); };
+  const auto clause = [&](int i) { return run.trace.segments.weights.at(0, i, 0); };
+  for (const int verb : {1, 4, 7}) {
+    CHECK(weight(verb) > 2 * weight(verb - 1));
+    CHECK(weight(verb - 1) > weight(verb + 1));
+  }
+  CHECK(clause(2) > 1.2f * clause(1));
+  CHECK(clause(1) > 2 * clause(0));
   double sum = 0;
   for (const float w : run.trace.segments.weights.values()) sum += static_cast<double>(w);
   CHECK(sum == doctest::Approx(1));
