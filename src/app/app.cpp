@@ -309,7 +309,7 @@ struct App::Parts {
     field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
     field.text = target.text;
     field.name = target.name;
-    field.numeric = target.kind == views::TextTarget::Kind::cell;
+    field.numeric = target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
     field.centered = target.centered;
     field.selectAll = target.selectAll;
     field.dark = dark();
@@ -342,11 +342,14 @@ struct App::Parts {
     }
     auto block = document::fromTsv(words);
     if (!block) return block.error();
-    if (block->rows != 1 || block->cols != 1) {
-      return Error{Error::Kind::range, std::string(attention::name(target.cell.tensor)),
-                   std::string(attention::name(target.cell.tensor)) + ": a cell takes one number; paste to fill several."};
-    }
     const CellRef& c = target.cell;
+    const bool isParameter = target.kind == Kind::parameter;
+    if (block->rows != 1 || block->cols != 1) {
+      const std::string field(isParameter ? document::name(target.parameter) : attention::name(c.tensor));
+      return Error{Error::Kind::range, field,
+                   field + ": a cell takes one number" + (isParameter ? "." : "; paste to fill several.")};
+    }
+    if (isParameter) return apply(document::SetParameter{target.parameter, c.row, c.col, 1, 1, block->values}, 0);
     return apply(document::SetCells{c.tensor, c.head, c.row, c.col, 1, 1, block->values}, 0);
   }
 

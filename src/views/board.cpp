@@ -489,16 +489,12 @@ class Pointer {
     }
   }
 
-  // A pixel is a hundredth; with Shift a thousandth, with Alt a tenth.
   void change(float pixels) {
-    const double step = io_.KeyShift ? 0.001 : io_.KeyAlt ? 0.1 : 0.01;
+    const double step = perPixel();
     drag_.travelled += static_cast<double>(pixels) * step;
     const double by = std::round(drag_.travelled / step) * step;
     std::vector<float> values;
-    for (const float before : drag_.before) {
-      const double v = std::round((before + by) * 1e4) / 1e4;
-      values.push_back(static_cast<float>(std::fabs(before) < 1e4f ? v : before + by));
-    }
+    for (const float before : drag_.before) values.push_back(moved(before, by));
     const Selection& s = c_.view.selection;
     c_.wishes.edit(SetCells{s.tensor, drag_.cell.head, s.top(), s.left(), s.rows(), s.cols(), std::move(values)}, drag_.gesture);
   }
@@ -555,19 +551,10 @@ class Pointer {
     const MatrixPlace* m = c.layout.find(cell.tensor);
     if (!m) return;
     const Slice s = sliceOf(c.state, cell.tensor);
-    Box box = onScreen(c.layout, c.view, m->cellBox(cell.row - s.firstRow, cell.col - s.firstCol));
-    const float width = std::max(box.width, 64.0f);
-    box = {box.midX() - width / 2, box.midY() - std::max(box.height, 26.0f) / 2, width, std::max(box.height, 26.0f)};
-    TextTarget t;
+    const Box box = onScreen(c.layout, c.view, m->cellBox(cell.row - s.firstRow, cell.col - s.firstCol));
+    const float value = c.tensor(cell.tensor)->at(cell.head, cell.row, cell.col);
+    TextTarget t = numberField(attention::name(cell.tensor), cell.row, cell.col, box, value, std::move(first));
     t.cell = cell;
-    t.name = std::string(attention::name(cell.tensor)) + ", row " + std::to_string(cell.row + 1) + ", column " +
-             std::to_string(cell.col + 1);
-    t.selectAll = first.empty();
-    char digits[48];
-    std::snprintf(digits, sizeof digits, "%.7g", static_cast<double>(c.tensor(cell.tensor)->at(cell.head, cell.row, cell.col)));
-    t.text = first.empty() ? digits : std::move(first);
-    t.box = box;
-    t.centered = true;
     c.view.selection = {true, cell.tensor, cell.row, cell.col, cell.row, cell.col};
     c.wishes.text = t;
   }
@@ -641,14 +628,12 @@ class Keys {
   }
 
   bool nudge(int sign) {
-    const double step = (io_.KeyShift ? 0.01 : io_.KeyAlt ? 1.0 : 0.1) * sign;
     const Tensor& t = *c_.tensor(s_.tensor);
     const int head = sliceOf(c_.state, s_.tensor).head;
     std::vector<float> values;
     for (int r = 0; r < s_.rows(); ++r) {
       for (int col = 0; col < s_.cols(); ++col) {
-        const double v = static_cast<double>(t.at(head, s_.top() + r, s_.left() + col)) + step;
-        values.push_back(static_cast<float>(std::fabs(v) < 1e4 ? std::round(v * 1e4) / 1e4 : v));
+        values.push_back(moved(t.at(head, s_.top() + r, s_.left() + col), perKey() * sign));
       }
     }
     c_.wishes.edit(SetCells{s_.tensor, head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::move(values)});
@@ -682,8 +667,7 @@ class Keys {
     if (pressed(ImGuiKey_Delete) || pressed(ImGuiKey_Backspace)) return clear();
     if (pressed(ImGuiKey_Space) && isPair(s_.tensor)) return paint();
     for (const ImWchar ch : io_.InputQueueCharacters) {
-      const bool digit = (ch >= '0' && ch <= '9') || ch == '-' || ch == '.';
-      if (!digit || !c_.editable(s_.tensor)) continue;
+      if (!beginsNumber(ch) || !c_.editable(s_.tensor)) continue;
       Pointer::type(c_, cell(), std::string(1, static_cast<char>(ch)));
       return true;
     }
@@ -816,7 +800,7 @@ void board(Context& c) {
 }
 
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
-  if (c.experiment() != document::Experiment::none) return experimentsUseKey(key, command, alt);
+  if (c.experiment() != document::Experiment::none) return experimentsUseKey(c, key, command, alt);
   const Selection& s = c.view.selection;
   const bool panel = c.view.options.on;
   if (command) {
@@ -836,19 +820,14 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     case ImGuiKey_KeypadEnter:
     case ImGuiKey_F2:
     case ImGuiKey_Delete:
-    case ImGuiKey_Backspace:
-    case ImGuiKey_Minus:
-    case ImGuiKey_Period:
-    case ImGuiKey_KeypadDecimal:
-    case ImGuiKey_KeypadSubtract: return editable;
+    case ImGuiKey_Backspace: return editable;
     case ImGuiKey_Space: return s.active && isPair(s.tensor);
     case ImGuiKey_LeftBracket:
     case ImGuiKey_RightBracket: return !alt;
     case ImGuiKey_Slash: return shift;
     default: break;
   }
-  const bool digit = (key >= ImGuiKey_0 && key <= ImGuiKey_9) || (key >= ImGuiKey_Keypad0 && key <= ImGuiKey_Keypad9);
-  if (digit) return editable && !alt;
+  if (isNumberKey(key)) return editable && !alt;
   if (key < ImGuiKey_A || key > ImGuiKey_Z || alt) return false;
   static constexpr std::string_view letters = "cdemprthnqkvswox";
   return letters.find(static_cast<char>('a' + (key - ImGuiKey_A))) != std::string_view::npos;

@@ -50,9 +50,10 @@ struct Drag {
 
 /// What is being typed, and into what.
 struct TextTarget {
-  enum class Kind { cell, label, sentence, option };
+  enum class Kind { cell, parameter, label, sentence, option };
   Kind kind = Kind::cell;
-  CellRef cell;  ///< for a label, the row is the token
+  CellRef cell;  ///< for a label, the row is the token; for a parameter, row and column count
+  document::ParameterId parameter = document::ParameterId::gamma_1;
   bool ofKeys = false;  ///< a label or sentence of the other sequence of cross-attention
   document::OptionId option = document::OptionId::temperature;
   std::string name, text;

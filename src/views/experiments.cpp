@@ -355,6 +355,7 @@ void body(Context& c, const Box& area) {
   sharp(ImGui::GetWindowDrawList());
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   lab.walk.begin();
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) lab.cell.on = false;
   const float margin = area.width < 480 ? 16.0f : 22.0f;
   const float bottom = openPage(c, {origin.x + margin, origin.y + 10, area.width - 2 * margin, 0});
   ImGui::SetCursorScreenPos({origin.x, bottom + 14});
@@ -376,7 +377,7 @@ void experiments(Context& c) {
   Lab& lab = c.view.lab;
   const Page page = c.experiment();
   if (page == Page::none) return;
-  if (page != std::exchange(lab.last, page)) lab.walk = {};
+  if (page != std::exchange(lab.last, page)) lab.walk = {}, lab.cell.on = false;
   lab.walk.on = true;
   const ImVec2 size = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
   const float width = std::min(1000.0f, size.x - 24);
@@ -384,7 +385,7 @@ void experiments(Context& c) {
   const Box& box = lab.box = {std::floor((size.x - width) / 2), std::floor((size.y - height) / 2), width, height};
   ImGui::SetNextWindowPos({box.x, box.y});
   ImGui::SetNextWindowSize({box.width, box.height});
-  if (!ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) ImGui::SetNextWindowFocus();
+  if (!c.view.text && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) ImGui::SetNextWindowFocus();
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 10);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarSize, 8);
@@ -419,7 +420,8 @@ bool experimentsKeys(Context& c) {
     if (pressed(ImGuiKey_Z)) return c.wishes.ask(io.KeyShift ? Command::redo : Command::undo), true;
     if (pressed(ImGuiKey_Y)) return c.wishes.ask(Command::redo), true;
   }
-  if (lab.walk.readKeys()) return true;
+  if (lab.cell.on && lab.cell.readKeys()) return true;
+  if (lab.walk.readKeys()) return lab.cell.on = false, true;
   for (const ImWchar ch : ImGui::GetIO().InputQueueCharacters) {
     if (ch >= '1' && ch < '1' + Lab::kPages) return showPage(c, static_cast<Page>(ch - '0')), true;
     if (ch == 'e') return showPage(c, Page::none), true;
@@ -427,9 +429,12 @@ bool experimentsKeys(Context& c) {
   return pressed(ImGuiKey_Escape) && (showPage(c, Page::none), true);
 }
 
-bool experimentsUseKey(ImGuiKey key, bool command, bool alt) {
+bool experimentsUseKey(const Context& c, ImGuiKey key, bool command, bool alt) {
+  const bool cell = c.view.lab.cell.on, arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
+  if (cell && arrow) return true;
   if (command) return key == ImGuiKey_Z || key == ImGuiKey_Y;
   if (alt) return false;
+  if (cell && isNumberKey(key)) return true;
   const bool digit = key >= ImGuiKey_1 && key < ImGuiKey_1 + Lab::kPages;
   return digit || Walk::uses(key) || key == ImGuiKey_Escape || key == ImGuiKey_E;
 }

@@ -33,7 +33,7 @@ void experiments(Context& context);
 void showPage(Context& context, Lab::Page page);
 /// Their keys, while they are open. Returns true if one was used.
 bool experimentsKeys(Context& context);
-bool experimentsUseKey(ImGuiKey key, bool command, bool alt);
+bool experimentsUseKey(const Context& context, ImGuiKey key, bool command, bool alt);
 /// Two of the pages: each draws below the top of `area` and returns the y below what it drew.
 float blockPage(Context& context, const Box& area);
 float segmentsPage(Context& context, const Box& area);

@@ -44,9 +44,8 @@ bool Walk::enter(ImGuiID id) {
 
 void Walk::end() {
   // One that is gone, as after an undo, leaves the keys to the one in its place.
-  if (focus != 0 && !stops.empty() && (at >= stops.size() || stops[at] != focus)) {
-    focus = stops[std::min(at, stops.size() - 1)];
-  }
+  const bool isGone = focus != 0 && std::find(stops.begin(), stops.end(), focus) == stops.end();
+  if (isGone && !stops.empty()) focus = stops[std::min(at, stops.size() - 1)];
   key = {}, moved = false;
 }
 

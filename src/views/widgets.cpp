@@ -179,6 +179,44 @@ void scrollWithFinger() {
   }
 }
 
+double perPixel() {
+  const ImGuiIO& io = ImGui::GetIO();
+  return io.KeyShift ? 0.001 : io.KeyAlt ? 0.1 : 0.01;
+}
+
+double perKey() {
+  const ImGuiIO& io = ImGui::GetIO();
+  return io.KeyShift ? 0.01 : io.KeyAlt ? 1.0 : 0.1;
+}
+
+float moved(float value, double by) {
+  const double sum = static_cast<double>(value) + by;
+  return by == 0 ? value : static_cast<float>(std::fabs(sum) < 1e4 ? std::round(sum * 1e4) / 1e4 : sum);
+}
+
+bool beginsNumber(unsigned character) {
+  return (character >= '0' && character <= '9') || character == '-' || character == '.';
+}
+
+bool isNumberKey(ImGuiKey key) {
+  return (key >= ImGuiKey_0 && key <= ImGuiKey_9) || (key >= ImGuiKey_Keypad0 && key <= ImGuiKey_Keypad9) ||
+         key == ImGuiKey_Minus || key == ImGuiKey_Period || key == ImGuiKey_KeypadDecimal || key == ImGuiKey_KeypadSubtract;
+}
+
+TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string first) {
+  const float width = std::max(cell.width, 64.0f), height = std::max(cell.height, 26.0f);
+  TextTarget t;
+  t.cell.row = row, t.cell.col = col;
+  t.name = std::string(matrix) + ", row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1);
+  t.selectAll = first.empty();
+  char digits[48];
+  std::snprintf(digits, sizeof digits, "%.7g", static_cast<double>(value));
+  t.text = first.empty() ? digits : std::move(first);
+  t.box = {cell.midX() - width / 2, cell.midY() - height / 2, width, height};
+  t.centered = true;
+  return t;
+}
+
 Widgets::Widgets(Context& context, Walk* walk) : c_(context), walk_(walk), list_(ImGui::GetWindowDrawList()) {}
 
 Walk::Key Widgets::keys(std::string_view name, const Box& box, bool enabled) {

@@ -27,6 +27,17 @@ std::string elide(ImFont* font, std::string_view words, float width);
 /// Lets a finger, or the mouse, drag the window that was begun up and down where it does not hold a control.
 void scrollWithFinger();
 
+/// How much a pixel of a drag changes a number, and a press of an arrow key: finer with Shift, coarser with Alt.
+double perPixel();
+double perKey();
+/// `value` moved by that much, to four decimals; as it is, to the last digit, where that is 0.
+float moved(float value, double by);
+/// May a number that is typed begin with it?
+bool beginsNumber(unsigned character);
+bool isNumberKey(ImGuiKey key);
+/// A field over the cell of a matrix, to type its number; `first` is what was typed already.
+TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string first);
+
 /// Draws the controls of one panel. Boxes are in window coordinates; each is entered in Context::places by its name.
 class Widgets {
  public:

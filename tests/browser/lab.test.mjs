@@ -90,6 +90,37 @@ onPage('segments: both levels of weights sum to 1', 5, async (board) => {
   }
 });
 
+onPage('a cell of a parameter: typed by double-click and Enter, changed by arrows, undone', 4, async (board) => {
+  const gamma = async (col) => (await board.tensor('gamma_2')).at(0, 0, col);
+  const {x, y, height} = await board.call('locate', 'slider:gamma_2');
+  await board.page.mouse.dblclick(x + 1.5 * height, y + height / 2);
+  await board.type('-2.5');
+  await board.press('Enter');
+  assert.equal(await gamma(1), -2.5);
+  await board.press('ArrowUp', 'ArrowLeft', 'Enter');
+  assert.ok(Math.abs(await gamma(1) + 2.4) < 1e-6);
+  await board.press('Control+a');
+  await board.type('4');
+  await board.press('Enter');
+  assert.equal(await gamma(0), 4);
+  await checkBlockNorm(board, [4, -2.4]);
+  await board.press('7', 'Enter');
+  assert.equal(await gamma(0), 7);
+  await board.press('Control+z', 'Control+z', 'Control+z', 'Control+z');
+  assert.deepEqual([await gamma(0), await gamma(1)], [1, 1]);
+  await board.press('Escape');
+  assert.equal(await board.get('experiment'), 'block', 'the first Escape leaves the cell, the second the page');
+  await board.press('Escape');
+  assert.equal(await board.get('experiment'), 'none');
+}, {mode: 'x'});
+
+/** The last normalisation, with these for the first numbers of gamma. */
+async function checkBlockNorm(board, gamma) {
+  const plain = normalised(await rows(board, 'block:residual_2'));
+  const scaled = plain.map((row) => row.map((v, c) => v * (gamma[c] ?? 1)));
+  near(await rows(board, 'block:norm_2'), scaled, 1e-4, 'norm_2');
+}
+
 for (const [page, name] of [[1, 'spread'], [2, 'weights'], [3, 'reach']]) {
   onPage(`the page of experiment ${name} draws, and Escape closes it`, page, async (board) => {
     await board.click('lab:draw');

@@ -760,6 +760,94 @@ TEST_CASE("experiments: a parameter of the block is dragged, a drag is one step 
   CHECK(f.option("block_epsilon") == "0.0001");
 }
 
+TEST_CASE("experiments: a cell of a parameter is typed and changed by keys") {
+  Fixture f;
+  f.type('e');
+  f.type('4');
+  const auto gamma = [&](int col) { return static_cast<double>((*f.app().tensor("gamma_2"))->at(0, 0, col)); };
+  const app::Rect all = f.at("slider:gamma_2"), first{all.x, all.y, all.height, all.height};
+  const app::Rect second{all.x + all.height, all.y, all.height, all.height};
+  f.click(second);
+  f.io().AddMouseButtonEvent(0, true);
+  f.settle();
+  REQUIRE(f.host.texts.size() == 1);
+  CHECK(f.host.texts[0].name == "gamma_2, row 1, column 2");
+  CHECK(f.host.texts[0].text == "1");
+  CHECK(f.host.texts[0].numeric);
+  CHECK(f.host.texts[0].rect.x < second.x + second.width / 2);
+  f.button(false);
+  f.app().endText(app::Entry::commit, "-2.5");
+  CHECK(gamma(1) == -2.5);
+  f.settle();
+  f.key(ImGuiKey_UpArrow);
+  CHECK(gamma(1) == doctest::Approx(-2.4));
+  f.key(ImGuiKey_DownArrow, {ImGuiMod_Shift});
+  CHECK(gamma(1) == doctest::Approx(-2.41));
+  f.key(ImGuiKey_LeftArrow);
+  f.key(ImGuiKey_LeftArrow);
+  f.key(ImGuiKey_UpArrow, {ImGuiMod_Alt});
+  CHECK(gamma(0) == doctest::Approx(2));
+  CHECK(f.app().usesKey(ImGuiKey_7, false, false, false));
+  CHECK(f.app().usesKey(ImGuiKey_DownArrow, true, false, false));
+  f.type('3');
+  REQUIRE(f.host.texts.size() == 2);
+  CHECK(f.host.texts[1].text == "3");
+  f.app().endText(app::Entry::commit, "three");
+  CHECK(f.host.count(app::Event::Type::error) == 1);
+  f.settle();
+  f.key(ImGuiKey_Enter);
+  REQUIRE(f.host.texts.size() == 3);
+  f.app().endText(app::Entry::commit, "1\t2");
+  CHECK(f.host.count(app::Event::Type::error) == 2);
+  CHECK(gamma(0) == doctest::Approx(2));
+  f.settle();
+  for (const double before : {1.0, 1.0, 1.0, 1.0}) {
+    f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
+    CHECK(gamma(0) == before);
+  }
+  CHECK(gamma(1) == 1.0);
+  CHECK_FALSE(f.app().undo());
+  f.key(ImGuiKey_Escape);
+  CHECK(f.focus() == "slider:gamma_2");
+  CHECK_FALSE(f.app().usesKey(ImGuiKey_7, false, false, false));
+  f.key(ImGuiKey_DownArrow);
+  CHECK(f.focus() == "slider:delta_2");
+  CHECK(gamma(0) == 1.0);
+  f.key(ImGuiKey_Enter);
+  f.key(ImGuiKey_RightArrow);
+  f.key(ImGuiKey_UpArrow);
+  CHECK(static_cast<double>((*f.app().tensor("delta_2"))->at(0, 0, 1)) == doctest::Approx(0.1));
+  f.key(ImGuiKey_Home);
+  f.key(ImGuiKey_UpArrow);
+  CHECK(static_cast<double>((*f.app().tensor("delta_2"))->at(0, 0, 1)) == doctest::Approx(0.1));
+  f.app().setEmbed({"", "gamma_2"});
+  f.click(first);
+  f.type('.');
+  CHECK(f.host.texts.size() == 3);
+  f.key(ImGuiKey_Escape);
+  CHECK(f.option("experiment") == "\"none\"");
+}
+
+TEST_CASE("experiments: Escape while the dropout is dragged ends the gesture") {
+  Fixture f;
+  f.type('e');
+  f.type('4');
+  const int before = f.host.count(app::Event::Type::change);
+  const app::Rect slider = f.at("slider:block_dropout");
+  f.moveTo(slider);
+  f.button(true);
+  f.key(ImGuiKey_Escape);
+  CHECK(f.option("experiment") == "\"none\"");
+  CHECK(f.option("block_dropout") != "0");
+  CHECK(f.host.count(app::Event::Type::change) >= before + 1);
+  f.button(false);
+  CHECK_FALSE(f.app().set("block_dropout", "0.1"));
+  CHECK(f.app().undo());
+  CHECK(f.option("block_dropout") != "0");
+  CHECK(f.app().undo());
+  CHECK(f.option("block_dropout") == "0");
+}
+
 TEST_CASE("app: scripts read and write the parameters around the layer") {
   Fixture f;
   const Tensor norm = **f.app().tensor("block:norm_2");
