@@ -400,9 +400,9 @@ struct App::Parts {
     if (!tensor) return tensor.error();
     const Tensor& t = **tensor;
     const bool isToken = id == AroundId::token_weights, isBar = isToken || id == AroundId::segment_weights;
-    const std::string place = isBar                                  ? (isToken ? "token:" : "segment:") + std::to_string(row)
-                              : document::parameterNamed(field) ? "slider:" + field
-                                                                     : field;
+    const std::string place = isBar                        ? (isToken ? "token:" : "segment:") + std::to_string(row)
+                              : document::parameterOf(id) ? "slider:" + field
+                                                              : field;
     const auto at = places.find(place);
     if (at == places.end()) {
       return *document::refuse(Error::Kind::range, field, {"it is not on the screen; open it in the experiments first."});

@@ -154,9 +154,23 @@ SegmentsRun runSegments(const State& state, const attention::Trace& trace) {
 std::string name(AroundId id) {
   if (id >= AroundId::token_weights)
     return std::string(kNames[static_cast<int>(id) - static_cast<int>(AroundId::token_weights)]);
-  if (id >= AroundId::parameters)
-    return std::string(name(static_cast<ParameterId>(static_cast<int>(id) - static_cast<int>(AroundId::parameters))));
+  if (const auto parameter = parameterOf(id)) return std::string(name(*parameter));
   return "block:" + std::string(attention::name(static_cast<BlockStage>(id)));
+}
+
+std::optional<ParameterId> parameterOf(AroundId id) {
+  if (id < AroundId::parameters || id >= AroundId::token_weights) return {};
+  return static_cast<ParameterId>(static_cast<int>(id) - static_cast<int>(AroundId::parameters));
+}
+
+ParameterShape shapeOf(const Settings& settings, AroundId id) {
+  if (const auto parameter = parameterOf(id)) return shapeOf(settings, *parameter);
+  if (id == AroundId::token_weights) return {settings.tokens, 1};
+  const int size = settings.segments.tokens;
+  if (id == AroundId::segment_weights) return {(settings.tokens + size - 1) / size, 1};
+  const auto stage = static_cast<BlockStage>(id);
+  const bool isHidden = stage == BlockStage::hidden_raw || stage == BlockStage::hidden;
+  return {settings.tokens, shapeOf(settings, isHidden ? ParameterId::b_1 : ParameterId::b_2).cols};
 }
 
 std::optional<AroundId> aroundNamed(std::string_view wanted) {
@@ -195,8 +209,7 @@ Result<const Tensor*> Around::tensor(AroundId id) {
     default: break;
   }
   if (id > AroundId::segment_weights) return &(experiment_ = numbersOf(id));
-  const int number = static_cast<int>(id) - static_cast<int>(AroundId::parameters);
-  if (number >= 0) return &parameter(static_cast<ParameterId>(number));
+  if (const auto own = parameterOf(id)) return &parameter(*own);
   const Tensor& stage = block().trace[static_cast<BlockStage>(id)];
   if (!stage.empty()) return &stage;
   return *refuse(Error::Kind::range, name(id),

@@ -58,6 +58,10 @@ inline constexpr int kAroundCount = static_cast<int>(AroundId::reach_curve) + 1;
 std::string name(AroundId id);
 /// The one of that name, or nothing.
 std::optional<AroundId> aroundNamed(std::string_view name);
+/// The parameter that it is, or nothing.
+std::optional<ParameterId> parameterOf(AroundId id);
+/// Rows and columns in a layer of these settings, of all but the experiments. Segments are those of SegmentBy::tokens.
+ParameterShape shapeOf(const Settings& settings, AroundId id);
 
 /// What stands around one layer and beside it, computed where somebody asks and kept until the layer is another.
 class Around {

@@ -175,6 +175,21 @@ Check readMask(const Json& json, const Settings& sizes, PaintedMask& out) {
   return {};
 }
 
+Check readParameters(const Json& root, State& state) {
+  for (int i = 0; i < kParameterCount; ++i) {
+    const auto id = static_cast<ParameterId>(i);
+    const Json* json = root.find(name(id));
+    if (json == nullptr) continue;
+    Block read;
+    if (Check bad = readBlock(*json, name(id), Kind::numbers, read)) return bad;
+    if (Check bad = checkShape(state, id, read.shape)) return bad;
+    if (Check bad = checkParameterSize(state, id)) return bad;
+    const ParameterShape shape = shapeOf(state, id);
+    setParameter(state, id, tensorOf(read, 1, shape.rows, shape.cols));
+  }
+  return {};
+}
+
 namespace {
 
 Check readTexts(const Json& json, std::string_view field, std::vector<std::string>& out) {

@@ -25,6 +25,9 @@ Tensor tensorOf(const Block& block, int heads, int rows, int cols);
 /// A mask, true where visible. Leading sizes of 1 may stand before [tokens, key tokens].
 Check readMask(const Json& json, const Settings& sizes, PaintedMask& out);
 
+/// The parameters around the layer that the object has, for a state whose options and sizes are known.
+Check readParameters(const Json& root, State& state);
+
 /// The value of an option: true or false, a number, a text, a list of texts, or a list of whole numbers.
 Check readValue(const Json& json, std::string_view field, Value& out);
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "attention/draws.h"
+#include "document/sentence.h"
 #include "document/state.h"
 
 namespace document {
@@ -70,6 +71,14 @@ ParameterShape shapeOf(const Settings& settings, Id id) {
     default:
       return {1, width};
   }
+}
+
+attention::Check checkShape(const Settings& settings, Id id, const std::vector<std::int64_t>& shape) {
+  const ParameterShape want = shapeOf(settings, id);
+  const std::vector<std::int64_t> full{want.rows, want.cols};
+  if (shape == full || (want.rows == 1 && shape == std::vector<std::int64_t>{want.cols})) return {};
+  return refuse(attention::Error::Kind::range, joined({name(id), ".shape"}),
+                {shapeText(shape), " does not fit; it must be ", shapeText(full), "."});
 }
 
 Tensor seeded(const Settings& settings, Id id) {

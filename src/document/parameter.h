@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "attention/error.h"
 #include "attention/tensor.h"
 
 namespace document {
@@ -47,6 +49,8 @@ struct ParameterShape {
 };
 /// What these settings ask for. `width` is that of the layer's output.
 ParameterShape shapeOf(const Settings& settings, ParameterId id);
+/// Is that the shape of a parameter in a file: [rows, columns], or [columns] of one row?
+attention::Check checkShape(const Settings& settings, ParameterId id, const std::vector<std::int64_t>& shape);
 /// As the seed makes it: gamma of ones, delta and b of zeros, W of variance 1 / rows and queries of variance 1.
 attention::Tensor seeded(const Settings& settings, ParameterId id);
 /// Would one that fits `before` still be meant in `after`, of the same shape and drawn from the same seed?

@@ -37,7 +37,17 @@ constexpr OptionId kFileOptions[] = {OptionId::causal,
                                      OptionId::pattern_global,
                                      OptionId::pattern_random,
                                      OptionId::pattern_seed,
-                                     OptionId::mask_after_softmax};
+                                     OptionId::mask_after_softmax,
+                                     OptionId::block_residual,
+                                     OptionId::block_norm,
+                                     OptionId::block_activation,
+                                     OptionId::block_hidden,
+                                     OptionId::block_dropout,
+                                     OptionId::block_epsilon,
+                                     OptionId::block_seed,
+                                     OptionId::segment_by,
+                                     OptionId::segment_tokens,
+                                     OptionId::segment_seed};
 
 /// Reads one file; each step leaves what it found in the members.
 class Reader {
@@ -53,6 +63,7 @@ class Reader {
     if (Check bad = root_.find("q") != nullptr ? readDirect() : readProjected()) return bad;
     if (Check bad = readScale()) return bad;
     if (Check bad = readScoreWeights()) return bad;
+    if (Check bad = readParameters(root_, state_)) return bad;
     if (Check bad = readLabels("labels", state_.tokens, state_.labels)) return bad;
     if (state_.cross)
       if (Check bad = readLabels("key_labels", state_.keyTokens, state_.keyLabels)) return bad;
@@ -90,7 +101,7 @@ Check Reader::checkNames() {
   constexpr std::string_view extra[] = {"mask", "labels", "key_labels", "options"};
   for (const std::string& key : root_.keys) {
     // Results that were saved along are computed anew.
-    if (attention::tensorNamed(key) || std::find(std::begin(extra), std::end(extra), key) != std::end(extra))
+    if (attention::tensorNamed(key) || parameterNamed(key) || std::find(std::begin(extra), std::end(extra), key) != std::end(extra))
       continue;
     if (key == "past_k" || key == "past_v" || key == "key_lengths") {
       if (root_.find("q") != nullptr) continue;

@@ -118,7 +118,7 @@ class StateReader {
     if (Check bad = readSizes()) return bad;
     if (Check bad = readPattern()) return bad;
     if (Check bad = fillTensors()) return bad;
-    if (Check bad = readParameters()) return bad;
+    if (Check bad = readParameters(root_, state_)) return bad;
     if (Check bad = readPages()) return bad;
     const Json* mask = root_.find("mask");
     if (mask == nullptr) return {};
@@ -136,7 +136,6 @@ class StateReader {
   Check readKeySizes();
   Check readPattern();
   Check fillTensors();
-  Check readParameters();
   Check readPages();
   Check readPage(const Json& json, const std::string& field, Page& page) const;
   Check readPageLabels(const Json& json, const std::string& field, int tokens,
@@ -305,23 +304,6 @@ Check StateReader::fillTensors() {
       *input(state_, id) = tensorOf(*read, shape.heads, shape.rows.count(), shape.cols.count());
     else if (hasInput(state_, id))
       fillFresh(state_, id);
-  }
-  return {};
-}
-
-Check StateReader::readParameters() {
-  for (int i = 0; i < kParameterCount; ++i) {
-    const auto id = static_cast<ParameterId>(i);
-    const Json* json = root_.find(name(id));
-    if (json == nullptr) continue;
-    Block read;
-    if (Check bad = readBlock(*json, name(id), Kind::numbers, read)) return bad;
-    const ParameterShape want = shapeOf(state_, id);
-    if (read.shape != std::vector<std::int64_t>{want.rows, want.cols})
-      return refuse(ErrorKind::range, joined({name(id), ".shape"}),
-                    {shapeText(read.shape), " does not fit; it must be ", shapeText({want.rows, want.cols}), "."});
-    if (Check bad = checkParameterSize(state_, id)) return bad;
-    setParameter(state_, id, tensorOf(read, 1, want.rows, want.cols));
   }
   return {};
 }

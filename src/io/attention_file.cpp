@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attention/forward.h"
+#include "document/around.h"
 #include "document/document.h"
 #include "document/number.h"
 #include "document/sentence.h"
@@ -18,13 +19,12 @@ namespace {
 
 namespace kernels = attention::kernels;
 using attention::Tensor;
+using document::AroundId;
 using document::inQuotes;
 using document::shapeText;
 using ErrorKind = Error::Kind;
 using Shape = std::vector<std::int64_t>;
 
-constexpr std::array kOutputIds{OutputId::output, OutputId::weights,  OutputId::scores, OutputId::softcapped,
-                                OutputId::masked, OutputId::presentK, OutputId::presentV};
 constexpr std::array<std::string_view, 7> kOutputNames{"output", "weights",   "scores",   "softcapped",
                                                        "masked", "present_k", "present_v"};
 constexpr std::int64_t kMost = std::int64_t{1} << 60;  ///< products of sizes stop here
@@ -39,6 +39,9 @@ std::int64_t countOf(const Shape& shape) {
 }
 
 std::string number(std::int64_t value) { return std::to_string(value); }
+
+bool isAround(OutputId id) { return id >= OutputId::around; }
+AroundId aroundOf(OutputId id) { return static_cast<AroundId>(static_cast<int>(id) - static_cast<int>(OutputId::around)); }
 
 // ------------------------------------------------------------------------------------------------------------ options
 
@@ -123,7 +126,9 @@ document::Value valueOf(const Setting& setting) {
 /// Options that mean the same for the board: its table reads and describes them.
 constexpr std::string_view kSharedOptions[] = {
     "score",         "normalizer",    "position",       "prefix",         "pattern_local", "pattern_dilation",
-    "pattern_stride", "pattern_block", "pattern_global", "pattern_random", "pattern_seed",  "mask_after_softmax"};
+    "pattern_stride", "pattern_block", "pattern_global", "pattern_random", "pattern_seed",  "mask_after_softmax",
+    "block_residual", "block_norm",    "block_activation", "block_hidden", "block_dropout", "block_epsilon",
+    "block_seed",     "segment_by",    "segment_tokens", "segment_seed"};
 
 Check setShared(const Setting& setting, Options& options) {
   const document::Option& option = *document::optionNamed(setting.name);
@@ -391,8 +396,14 @@ Mask maskOf(Array array, const Problem& problem) {
 
 constexpr std::int64_t kTraceMatrices = 8;  ///< of scores, in a Trace at most
 
-/// Is the layer one that the kernels do not compute at a stretch, but the board's engine does, with all its steps?
-bool isTraced(const Options& options) {
+bool asksAround(const RunRequest& request) {
+  return std::any_of(request.outputs.begin(), request.outputs.end(), isAround);
+}
+
+/// Is the layer one that the kernels do not compute at a stretch, but the board's engine does, with all its steps? The
+/// block and the segments read those.
+bool isTraced(const Options& options, const RunRequest& request) {
+  if (asksAround(request)) return true;
   document::Settings settings = options.shared;
   settings.keyTokens = settings.prefix;  // a prefix ends with the keys, which are not known here
   return !attention::isPlain(document::spec(settings));
@@ -424,20 +435,36 @@ std::string fieldOf(const Options& options, std::string_view name) {
 
 Check checkMost(std::string_view field, std::int64_t have, std::string_view what, std::int64_t most) {
   if (have <= most) return {};
-  return refusal(ErrorKind::range, field, number(have) + " " + std::string(what) + " are too many for these options; give at most " + number(most) + ".");
+  return refusal(ErrorKind::range, field, number(have) + " " + std::string(what) + " are too many for these options and outputs; give at most " + number(most) + ".");
 }
 
-Check checkTraced(const Problem& problem, const RunRequest& request) {
+/// What the block and the segments need; the sizes are known to be those of the board.
+Check checkAround(const TensorsFile& file, const Problem& problem) {
+  const document::Settings settings = settingsOf(problem);
+  const std::int64_t width = problem.q.heads * problem.v.columns;
+  if (Check bad = checkMost("v.shape", width, "columns of all heads", attention::Limits::modelDim)) return bad;
+  for (const auto& [field, tokens] : {std::pair("q.shape", problem.q.rows), std::pair("k.shape", problem.keys())})
+    if (tokens == 0) return refusal(ErrorKind::range, field, "there are no tokens, and nothing around the layer to compute; give at least one.");
+  if (settings.segments.by == document::SegmentBy::punctuation)
+    return refusal(ErrorKind::range, fieldOf(problem.options, "segment_by"),
+                   "\"punctuation\" ends segments at labels, and q, k and v have none; use \"tokens\", or give a state.");
+  for (std::size_t i = 0; i < file.parameters.size(); ++i)
+    if (const auto& array = file.parameters[i])
+      if (Check bad = document::checkShape(settings, static_cast<document::ParameterId>(i), array->shape)) return bad;
+  return {};
+}
+
+Check checkTraced(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
   using attention::Limits;
   if (request.kernel)
-    return refusal(ErrorKind::range, "--kernel", "a layer with these options is computed as the board does, by its fastest kernel; leave it out.");
+    return refusal(ErrorKind::range, "--kernel", "a layer with these options or outputs is computed as the board does, by its fastest kernel; leave it out.");
   if (Check bad = checkMost("q.shape", problem.q.rows, "tokens", Limits::tokens)) return bad;
   if (Check bad = checkMost("k.shape", problem.keys(), "tokens", Limits::tokens)) return bad;
   if (Check bad = checkMost("q.shape", problem.q.heads, "heads", Limits::heads)) return bad;
   if (Check bad = checkMost("q.shape", problem.q.columns, "columns", Limits::headDim)) return bad;
   if (Check bad = checkMost("v.shape", problem.v.columns, "columns", Limits::headDim)) return bad;
   if (Check bad = document::checkTogether("", settingsOf(problem))) return inField(*bad, fieldOf(problem.options, bad->field));
-  return {};
+  return asksAround(request) ? checkAround(file, problem) : Check();
 }
 
 /// A matrix for each head, or the one of a single head.
@@ -462,6 +489,11 @@ std::string bytesText(std::int64_t bytes) {
 Shape outputShape(OutputId id, const Problem& problem) {
   const View& q = problem.q;
   const bool isPacked = problem.options.isPacked;
+  if (isAround(id)) {
+    const document::ParameterShape size = document::shapeOf(settingsOf(problem), aroundOf(id));
+    const bool isBatch = problem.rank == (isPacked ? 3 : 4) && !document::parameterOf(aroundOf(id));
+    return isBatch ? Shape{q.batch, size.rows, size.cols} : Shape{size.rows, size.cols};
+  }
   Shape shape;
   if (id == OutputId::output && isPacked) {
     shape = {q.batch, q.rows, q.heads * problem.v.columns};
@@ -481,13 +513,13 @@ std::int64_t freeMemory(const RunRequest& request) { return request.freeMemory ?
 
 Check checkMemory(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
   std::int64_t largest = 0, total = 0;
-  std::string_view largestName;
+  std::string largestName;
   const auto add = [&](std::string_view what, std::int64_t bytes) {
     if (bytes > largest) largest = bytes, largestName = what;
     total = std::min(kMost, total + bytes);
   };
   for (const OutputId id : request.outputs) add(name(id), times(countOf(outputShape(id, problem)), 4));
-  if (isTraced(problem.options)) add("scores", times(countOf({problem.q.heads, problem.q.rows, problem.keys()}), 4 * kTraceMatrices));
+  if (isTraced(problem.options, request)) add("scores", times(countOf({problem.q.heads, problem.q.rows, problem.keys()}), 4 * kTraceMatrices));
   if (file.mask) add("mask", maskBytes(*file.mask, problem));
   if (file.pastK) add("past_k and k", times(countOf(outputShape(OutputId::presentK, problem)), 4));
   if (file.pastV) add("past_v and v", times(countOf(outputShape(OutputId::presentV, problem)), 4));
@@ -537,11 +569,11 @@ class Computation {
     std::vector<NamedArray> results;
     for (const OutputId id : request_.outputs) {
       const Shape shape = outputShape(id, problem_);
-      NamedArray result{std::string(name(id)), shape, {}};
+      NamedArray result{name(id), shape, {}};
       if (id != OutputId::presentK && id != OutputId::presentV) result.values.resize(static_cast<std::size_t>(countOf(shape)));
       results.push_back(std::move(result));
     }
-    if (isTraced(problem_.options)) {
+    if (isTraced(problem_.options, request_)) {
       if (Check bad = trace(results)) return *bad;
     } else if (!compute(results)) {
       return outOfMemory();
@@ -633,7 +665,8 @@ class Computation {
       case OutputId::softcapped: f.softcapped = out; break;
       case OutputId::masked: f.masked = out; break;
       case OutputId::presentK:
-      case OutputId::presentV: break;
+      case OutputId::presentV:
+      case OutputId::around: break;
     }
   }
 
@@ -644,6 +677,8 @@ class Computation {
     const Tensor wA = weights(file_.wA), uA = weights(file_.uA), vA = vectorsOf(file_.vA);
     const auto traced = std::make_unique<attention::Trace>();
     attention::Scratch scratch;
+    const document::State state = stateOf();
+    document::Around around(state, *traced);
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
       attention::Spec spec = document::spec(settingsOf(problem_));
       spec.keyLength = keyLength(b), spec.causalOffset = std::max(firstPosition(b), 0);
@@ -656,9 +691,20 @@ class Computation {
       inputs.bias = bias.empty() ? nullptr : &bias;
       if (Check bad = attention::validate(spec, inputs)) return bad;
       attention::forward(spec, inputs, *traced, scratch);
-      for (std::size_t i = 0; i < results.size(); ++i) copyOut(*traced, request_.outputs[i], results[i], b);
+      around.changed();
+      for (std::size_t i = 0; i < results.size(); ++i)
+        if (Check bad = copyOut(*traced, around, request_.outputs[i], results[i], b)) return bad;
     }
     return {};
+  }
+
+  /// What there is to say of the layer but its numbers, with the parameters around it.
+  document::State stateOf() const {
+    document::State state;
+    static_cast<document::Settings&>(state) = settingsOf(problem_);
+    for (std::size_t i = 0; i < file_.parameters.size(); ++i)
+      if (file_.parameters[i]) state.parameters[static_cast<document::ParameterId>(i)] = tensorOf(*file_.parameters[i]);
+    return state;
   }
 
   /// Queries before the first key have no place in what counts from it.
@@ -710,8 +756,14 @@ class Computation {
     return bias;
   }
 
-  void copyOut(const attention::Trace& traced, OutputId id, NamedArray& result, std::int64_t batch) const {
+  Check copyOut(const attention::Trace& traced, document::Around& around, OutputId id, NamedArray& result, std::int64_t batch) const {
     const Tensor* tensor = nullptr;
+    if (isAround(id)) {
+      const auto found = around.tensor(aroundOf(id));
+      if (!found) return found.error();
+      tensor = *found;
+      if (document::parameterOf(aroundOf(id))) batch = 0;  // all share them
+    }
     switch (id) {
       case OutputId::output: tensor = problem_.options.isPacked ? &traced.concat : &traced.headOutput; break;
       case OutputId::weights: tensor = &traced.weights; break;
@@ -719,10 +771,12 @@ class Computation {
       case OutputId::softcapped: tensor = &attention::cappedOf(traced); break;
       case OutputId::masked: tensor = &traced.masked; break;
       case OutputId::presentK:
-      case OutputId::presentV: return;  // from the keys and values themselves
+      case OutputId::presentV: return {};  // from the keys and values themselves
+      case OutputId::around: break;
     }
     const auto values = tensor->values();
     std::copy(values.begin(), values.end(), result.values.begin() + batch * static_cast<std::ptrdiff_t>(values.size()));
+    return {};
   }
 
   TensorsFile file_;
@@ -746,8 +800,8 @@ Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& r
     if (Check bad = fitLengths(*file.keyLengths, problem)) return *bad;
   if (file.mask)
     if (Check bad = fitMask(*file.mask, problem)) return *bad;
-  if (isTraced(problem.options))
-    if (Check bad = checkTraced(problem, request)) return *bad;
+  if (isTraced(problem.options, request))
+    if (Check bad = checkTraced(file, problem, request)) return *bad;
   if (Check bad = checkMemory(file, problem, request)) return *bad;
   return Computation(std::move(file), problem, request).run();
 }
@@ -770,7 +824,7 @@ Check applySetting(const Setting& setting, document::State& state) {
 /// The tensor of the trace that an output is; a layer without a soft cap has its scores there.
 const Tensor* find(const attention::Inputs& inputs, const attention::Trace& trace, OutputId id) {
   if (id == OutputId::softcapped) return &attention::cappedOf(trace);
-  const std::string_view wanted = id == OutputId::presentK ? "k" : id == OutputId::presentV ? "v" : name(id);
+  const std::string wanted = id == OutputId::presentK ? "k" : id == OutputId::presentV ? "v" : name(id);
   const auto tensor = attention::tensorNamed(wanted);
   return tensor ? attention::find(inputs, trace, *tensor) : nullptr;
 }
@@ -792,22 +846,32 @@ Result<std::vector<NamedArray>> runBoard(const std::string& text, const RunReque
                                                     bytesText(times(scores, kTraceMatrices)) + ", and " + bytesText(free) + " are free; give fewer.");
   const auto trace = std::make_unique<attention::Trace>();
   attention::forward(spec, inputs, *trace);
+  document::Around around(*state, *trace);
   std::vector<NamedArray> results;
   for (const OutputId id : request.outputs) {
-    const Tensor* tensor = find(inputs, *trace, id);
+    const auto found = isAround(id) ? around.tensor(aroundOf(id)) : find(inputs, *trace, id);
+    if (!found) return found.error();
+    const Tensor* tensor = *found;
     if (!tensor) return refusal(ErrorKind::range, "--outputs", inQuotes(name(id)) + " is not part of a state; ask for another.");
     Shape shape{tensor->heads(), tensor->rows(), tensor->cols()};
-    if (id == OutputId::output) shape.erase(shape.begin());
-    results.push_back({std::string(name(id)), std::move(shape), {tensor->values().begin(), tensor->values().end()}});
+    if (id == OutputId::output || isAround(id)) shape.erase(shape.begin());
+    results.push_back({name(id), std::move(shape), {tensor->values().begin(), tensor->values().end()}});
   }
   return results;
 }
 
 }  // namespace
 
-std::string_view name(OutputId id) { return kOutputNames[static_cast<std::size_t>(id)]; }
+std::string name(OutputId id) {
+  return isAround(id) ? document::name(aroundOf(id)) : std::string(kOutputNames[static_cast<std::size_t>(id)]);
+}
 
-std::span<const OutputId> outputIds() { return kOutputIds; }
+std::vector<OutputId> outputIds() {
+  constexpr int count = static_cast<int>(OutputId::around) + static_cast<int>(AroundId::segment_weights) + 1;
+  std::vector<OutputId> ids;
+  for (int i = 0; i < count; ++i) ids.push_back(static_cast<OutputId>(i));
+  return ids;
+}
 
 std::string optionsHelp() {
   std::string out;

@@ -26,7 +26,8 @@ constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of size
 constexpr float kLargestHalf = 65504.0f;
 constexpr std::size_t kMaxRank = 4;
 constexpr std::string_view kFields =
-    "a tensors file has q, k and v, and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a and options";
+    "a tensors file has q, k and v, and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, what stands around the "
+    "layer (gamma_1, token_query …) and options";
 
 /// The float nearest to a number with these digits, which as a double is `value`.
 float nearestFloat(double value, const std::string& digits) {
@@ -70,7 +71,10 @@ struct Scalar {
 /// Takes the events of the parser. Returning false ends the parse; `error` then says why, or `file.isForBoard` is set.
 class Collector {
  public:
-  explicit Collector(std::string_view text) : text_(text) {}
+  explicit Collector(std::string_view text) : text_(text) {
+    for (std::size_t i = 0; i < file.parameters.size(); ++i)
+      fields_.push_back({document::name(static_cast<document::ParameterId>(i)), &file.parameters[i]});
+  }
 
   std::optional<Error> error;
   TensorsFile file;
@@ -145,9 +149,9 @@ class Collector {
   std::string clash_;     ///< the first of x and the projections
   std::size_t depth_ = 0; ///< lists and objects in a skipped field
 
-  Field fields_[10] = {{"q", &file.q}, {"k", &file.k}, {"v", &file.v}, {"mask", &file.mask, true},
-                       {"past_k", &file.pastK}, {"past_v", &file.pastV}, {"key_lengths", &file.keyLengths},
-                       {"w_a", &file.wA}, {"u_a", &file.uA}, {"v_a", &file.vA}};
+  std::vector<Field> fields_{{"q", &file.q}, {"k", &file.k}, {"v", &file.v}, {"mask", &file.mask, true},
+                             {"past_k", &file.pastK}, {"past_v", &file.pastV}, {"key_lengths", &file.keyLengths},
+                             {"w_a", &file.wA}, {"u_a", &file.uA}, {"v_a", &file.vA}};
   Field* field_ = nullptr;  ///< of the value that comes next at the root, or that is being read
   bool isOptions_ = false;  ///< the value that comes next at the root is options
 

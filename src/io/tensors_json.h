@@ -1,6 +1,7 @@
 // Tensors of any rank in JSON: what `attn run` reads and writes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/error.h"
+#include "document/parameter.h"
 
 namespace io {
 
@@ -43,6 +44,7 @@ struct TensorsFile {
   /// The file is one for the board: it has "version" (a state), or x in place of q. Nothing else is filled then.
   bool isForBoard = false;
   std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA;
+  std::array<std::optional<Array>, document::kParameterCount> parameters;  ///< by document::ParameterId
   std::vector<Setting> options;
 };
 

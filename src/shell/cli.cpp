@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 
+#include "document/sentence.h"
 #include "io/attention_file.h"
 
 namespace {
@@ -171,12 +172,13 @@ std::string kernelList() {
 }
 
 io::OutputId outputNamed(const std::string& name) {
-  std::string all;
+  std::vector<std::string> names;
   for (const io::OutputId id : io::outputIds()) {
     if (io::name(id) == name) return id;
-    all += (all.empty() ? "" : ", ") + std::string(io::name(id));
+    names.push_back(io::name(id));
   }
-  throw Failure{kWrongUse, "--outputs: \"" + name + "\" is not an output; there are " + all + "."};
+  throw Failure{kWrongUse, "--outputs: \"" + name + "\" is not an output; perhaps " +
+                               document::orList(document::nearest(name, names, 3)) + " was meant; attn run --help lists all."};
 }
 
 io::RunRequest requestOf(RunArguments& arguments) {
@@ -248,6 +250,9 @@ constexpr const char* kRunHelp =
     "  past_k past_v put before k and v; positions then count from their length\n"
     "  key_lengths   one a batch: keys beyond are padding; without past_k the last query stands at the last key\n"
     "  w_a u_a v_a   of the scores general and additive: [heads, columns, columns] and, for v_a, [heads, columns]\n"
+    "and, each [rows, columns], as block_seed and segment_seed make it where it is not given,\n"
+    "  gamma_1 delta_1 w_1 b_1 w_2 b_2 gamma_2 delta_2           of the block of the Transformer\n"
+    "  token_w token_b token_query segment_w segment_b segment_query  of hierarchical attention\n"
     "Options, in the file or by --set:\n";
 constexpr const char* kOutputsHelp =
     "Outputs, as the operator Attention of ONNX (opsets 23 to 25) numbers its scores:\n"
@@ -257,6 +262,11 @@ constexpr const char* kOutputsHelp =
     "  masked        after the mask (2)\n"
     "  weights       after the softmax (3)\n"
     "  present_k present_v  past and new ones together\n"
+    "and around the layer (where q, k and v are given, the heads of q side by side stand for the tokens)\n"
+    "  block:STAGE   of the block of the Transformer; STAGE is attention, dropout_1, residual_1, norm_1, hidden_raw,\n"
+    "                hidden, feed_forward, dropout_2, residual_2 or norm_2\n"
+    "  token_weights segment_weights  of hierarchical attention over the output\n"
+    "  gamma_1 w_1 token_query ...    what these were computed with\n"
     "A query that sees no key has weights and output 0.\n";
 
 int start(int argc, char** argv) {

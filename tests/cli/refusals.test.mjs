@@ -189,7 +189,7 @@ each('wrong use', wrongUse, [
   ['no key', layer(), ['--set =1', 'key=value'], '--set', '=1'],
   ['not key=value', layer(), ['--set causal', 'key=value'], '--set', 'causal'],
   ['heads that do not fit', layer(), ['--set heads', '5'], '--set', 'heads=5'],
-  ['an unknown output', layer(), ['--outputs', '"raw"', 'present_v'], '--outputs', 'output,raw'],
+  ['an unknown output', layer(), ['--outputs', '"raw"', '--help'], '--outputs', 'output,raw'],
   ['an empty output', layer(), ['--outputs', '""'], '--outputs', 'output,,masked'],
   ['an unknown kernel', layer(), ['--kernel', '"mmx"', 'scalar'], '--kernel', 'mmx'],
   ['a kernel of the browser', layer(), ['--kernel', '"wasm-simd128"'], '--kernel', 'wasm-simd128'],

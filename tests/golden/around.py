@@ -127,7 +127,7 @@ def block_cases():
     }
     for title, change in changes.items():
         options = base | change
-        shapes = dict(x=(3, 6), attention=(3, 6), gamma1=(1, 6), delta1=(1, 6), w1=(6, 10), b1=(1, 10), w2=(10, 6),
+        shapes = dict(x=(3, 6), attention=(3, 6), gamma1=(1, 6), delta1=(1, 6), w1=(6, 12), b1=(1, 12), w2=(12, 6),
                       b2=(1, 6), gamma2=(1, 6), delta2=(1, 6))
         inputs = {key: normal(rng, *shape) for key, shape in shapes.items()}
         inputs["gamma1"] += 1
@@ -153,10 +153,11 @@ def softmax(s):
 
 def hierarchy_cases():
     rng = np.random.default_rng(2016)
-    for title, starts in (("three segments", [0, 3, 4]), ("one segment", [0]), ("a segment per token", list(range(7)))):
+    cases = {"three segments": [0, 3, 5], "one segment": [0], "a segment per token": list(range(7)), "every three": [0, 3, 6]}
+    for title, starts in cases.items():
         inputs = dict(h=normal(rng, 7, 4))
         for name in ("tokens", "segments"):
-            shapes = {".w": (4, 5), ".b": (1, 5), ".query": (1, 5)}
+            shapes = {".w": (4, 8), ".b": (1, 8), ".query": (1, 8)}
             inputs |= {name + key: normal(rng, *shape) for key, shape in shapes.items()}
         wide = {key: value.astype(np.float64) for key, value in inputs.items()}
         scores = level(wide, "tokens", wide["h"])

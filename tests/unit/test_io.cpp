@@ -243,3 +243,35 @@ TEST_CASE("packed files of any score give packed outputs") {
   CHECK((*results)[0].values == std::vector<float>{1, 4, 3, 2});
   CHECK((*results)[1].shape == std::vector<std::int64_t>{2, 2, 2});
 }
+
+TEST_CASE("outputs have names of their own, the block and the segments among them") {
+  std::vector<std::string> names;
+  for (const OutputId id : io::outputIds()) names.push_back(io::name(id));
+  CHECK(names.front() == "output");
+  CHECK(names.back() == "segment_weights");
+  for (const char* name : {"present_v", "block:attention", "block:norm_2", "gamma_1", "segment_query", "token_weights"})
+    CHECK(std::count(names.begin(), names.end(), name) == 1);
+  CHECK(std::count(names.begin(), names.end(), "spread:table") == 0);
+}
+
+TEST_CASE("the block of q, k and v: x is q, for every entry of a batch; memory for it is counted") {
+  const auto outputNamed = [](std::string_view name) {
+    for (const OutputId id : io::outputIds())
+      if (io::name(id) == name) return id;
+    return OutputId::output;
+  };
+  RunRequest request;
+  request.outputs = {outputNamed("block:residual_1"), outputNamed("token_weights"), outputNamed("gamma_2")};
+  const std::string file = R"({"q": [[[[1, 2]]], [[[3, 4]]]], "k": [[[[1, 1]]], [[[1, 1]]]], "v": [[[[10, 20]]], [[[30, 40]]]],)"
+                           R"( "gamma_2": [5, 6]})";
+  const auto results = io::run(file, request);
+  REQUIRE(results);
+  CHECK((*results)[0].shape == std::vector<std::int64_t>{2, 1, 2});
+  CHECK((*results)[0].values == std::vector<float>{11, 22, 33, 44});
+  CHECK((*results)[1].shape == std::vector<std::int64_t>{2, 1, 1});
+  CHECK((*results)[1].values == std::vector<float>{1, 1});
+  CHECK((*results)[2].shape == std::vector<std::int64_t>{1, 2});
+  CHECK((*results)[2].values == std::vector<float>{5, 6});
+  request.freeMemory = [] { return std::int64_t{40}; };
+  CHECK(refusalOf(file, request).find(" take ") != std::string::npos);
+}

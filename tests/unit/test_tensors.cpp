@@ -302,3 +302,14 @@ TEST_CASE("tensors: a key length is padding, and places the queries of a causal 
         "key_lengths: there are 2, but the board holds one entry of a batch; give one.");
   CHECK(read(file + R"({"shape": [1], "data": [2]}})").keyLength == 2);
 }
+
+TEST_CASE("tensors: the block and the segments, with their options and parameters") {
+  const std::string vector = R"(, "gamma_1": [2, 2, 2, 2, 2, 2], "delta_1": {"shape": [1, 6], "data": [0, 0, 0, 0, 0, 1]})";
+  const State s = read(qkv("[2, 4, 3]", 24, vector + options(R"("block_norm": "pre", "segment_tokens": 3)")));
+  CHECK(s.block.norm == attention::NormPlace::pre);
+  CHECK(s.segments.tokens == 3);
+  CHECK(s.parameters[ParameterId::gamma_1].at(0, 0, 5) == 2.0f);
+  CHECK(s.parameters[ParameterId::delta_1].at(0, 0, 5) == 1.0f);
+  CHECK(s.parameters[ParameterId::gamma_2].empty());
+  CHECK(tried(qkv("[2, 4, 3]", 24, R"(, "gamma_1": [2, 2])")) == "gamma_1.shape: [2] does not fit; it must be [1, 6].");
+}
