@@ -5,6 +5,6 @@
 #define KERNEL_TILE_ROWS 6
 #define KERNEL_TILE_VECTORS 2
 #define KERNEL_TILE_STEPS 4
-#define KERNEL_BLOCK_ROWS 24
+#define KERNEL_BLOCK_ROWS 48
 #include "attention/kernels_body.h"
 #endif
