@@ -416,7 +416,7 @@ class Explainer {
     switch (spec_.normalizer) {
       case Normalizer::softmax: break;
       case Normalizer::sparsemax:
-        return {"max(s − threshold, 0)", "max(" + score + " − " + number(addThreshold()) + ", 0) = "};
+        return {"max(s − t, 0)", "max(" + score + " − " + number(addThreshold()) + ", 0) = "};
       case Normalizer::sigmoid: return {"sigmoid", "1 ÷ (1 + exp(" + number(-tempered(col_)) + ")) = "};
       case Normalizer::relu: return {"ReLU", "max(" + score + ", 0) = "};
       case Normalizer::hardmax: {
@@ -445,7 +445,7 @@ class Explainer {
       const int key = kept[static_cast<std::size_t>(i)];
       return Piece(number(tempered(key)), {{TensorId::masked, head_, row_, key}});
     }, count, " + ", text, cells);
-    add("threshold", text + " − 1) ÷ " + std::to_string(count) + " = " + number(threshold), threshold,
+    add("threshold t", text + " − 1) ÷ " + std::to_string(count) + " = " + number(threshold), threshold,
         std::move(cells));
     return threshold;
   }

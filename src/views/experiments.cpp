@@ -197,14 +197,16 @@ class WeightsView {
     const bool beside = column.width() >= 420;
     const float each = beside ? (column.width() - kGap) / 2 : column.width(), high = 300;
     const std::uint64_t version = c_.around.experiments.comparisonVersion() << 8 | static_cast<std::uint64_t>(head);
+    float most = 0;
     const auto draw = [&](std::uint32_t slot, const attention::Tensor& t, const Box& room, bool weights,
                           const char* title) {
-      const LabMatrix m = drawMatrix(c_, kSlot + slot, t, head, version, room, weights, title);
+      const LabMatrix m = drawMatrix(c_, kSlot + slot, t, head, version, room, weights, most, title);
       return m.box.bottom() - room.y + 16;
     };
     const auto pair = [&](std::uint32_t slot, const attention::Tensor& a, const attention::Tensor& b, bool weights,
                           const char* left, const char* right) {
       const Box box = column.take(0);
+      most = std::max(largest(a), largest(b));  // one scale, as they are compared
       float used = draw(slot, a, {box.x, box.y, each, high}, weights, left);
       if (!beside) column.gap(used), used = draw(slot + 1, b, {box.x, column.y(), each, high}, weights, right);
       else used = std::max(used, draw(slot + 1, b, {box.x + each + kGap, box.y, each, high}, weights, right));

@@ -143,8 +143,14 @@ bool LabMatrix::hit(float x, float y, int& row, int& col) const {
   return true;
 }
 
+float largest(const attention::Tensor& tensor) {
+  float most = 0;
+  for (const float v : tensor.values()) most = std::max(most, std::fabs(v));
+  return most;
+}
+
 LabMatrix drawMatrix(Context& c, std::uint32_t slot, const attention::Tensor& tensor, int head, std::uint64_t version,
-                     const Box& room, bool weights, std::string_view title, bool rowsAreTokens) {
+                     const Box& room, bool weights, float most, std::string_view title, bool rowsAreTokens) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   textMiddle(list, c.fonts.smallStrong, room.x, room.y + 9, c.palette.text,
              elide(c.fonts.smallStrong, title, room.width));
@@ -160,8 +166,6 @@ LabMatrix drawMatrix(Context& c, std::uint32_t slot, const attention::Tensor& te
   look.gap = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
   look.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
   look.map = weights ? c.palette.weightMap : c.palette.signedMap;
-  float most = 0;
-  for (const float v : tensor.values()) most = std::max(most, std::fabs(v));
   look.high = weights ? 1.0f : niceBound(most), look.low = weights ? 0.0f : -look.high;
   c.heatmaps.draw(list, slot, {tensor.head(head), tensor.rows(), tensor.cols(), tensor.cols(), version}, look);
   list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2}, c.palette.border, 5);

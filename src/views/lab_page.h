@@ -58,8 +58,12 @@ void setChoice(Context& context, document::OptionId id, int chosen);
 /// The same with the seed after this one; the first follows the last.
 void setNextSeed(Context& context, document::OptionId id, std::uint32_t seed);
 
+/// The largest size of a number in it.
+float largest(const attention::Tensor& tensor);
+
 /// A matrix as a heatmap no larger than `room`, with numbers where they fit and token labels at the left of one whose
-/// rows are tokens. Values are signed, or weights from 0 to 1. Returns the box of its cells and their pitch.
+/// rows are tokens. Values are signed and at most `most` in size, or weights from 0 to 1. Returns the box of its cells
+/// and their pitch.
 struct LabMatrix {
   Box box;
   float cell = 0;
@@ -67,7 +71,7 @@ struct LabMatrix {
   bool hit(float x, float y, int& row, int& col) const;
 };
 LabMatrix drawMatrix(Context& context, std::uint32_t slot, const attention::Tensor& tensor, int head,
-                     std::uint64_t version, const Box& room, bool weights, std::string_view title,
+                     std::uint64_t version, const Box& room, bool weights, float most, std::string_view title,
                      bool rowsAreTokens = true);
 /// A parameter around the layer, at most so high; its cells are changed by dragging up and down.
 void drawParameter(Context& context, LabColumn& column, document::ParameterId id, float height);

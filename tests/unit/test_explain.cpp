@@ -157,9 +157,9 @@ TEST_CASE("explain: every normaliser") {
   CHECK(last(Normalizer::relu, 0) == "ReLU: max(−0.34, 0) = 0.00");
   CHECK(last(Normalizer::none, 0) == "no normaliser: the score itself : −0.34");
   CHECK(last(Normalizer::hardmax, 0) == "hard maximum: key 2 has the largest score, 1.05 : 0.00");
-  CHECK(last(Normalizer::sparsemax, 2) == "max(s − threshold, 0): max(0.28 − 0.16, 0) = 0.12");
+  CHECK(last(Normalizer::sparsemax, 2) == "max(s − t, 0): max(0.28 − 0.16, 0) = 0.12");
   CHECK(last(Normalizer::sparsemax, 3) == "normaliser: hidden : 0.00");
-  CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("threshold: (1.05 + 0.28 − 1) ÷ 2 = 0.16") !=
+  CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("threshold t: (1.05 + 0.28 − 1) ÷ 2 = 0.16") !=
         std::string::npos);
   layer.spec.temperature = 0.5f;
   CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("÷ temperature: 0.28 ÷ 0.50 = 0.55") !=
