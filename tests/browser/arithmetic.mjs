@@ -63,7 +63,7 @@ function inPattern(s, t, i, j) {
   if (!local && !stride && !block && !global && !s.pattern_random) return true;
   return (local && Math.abs(i - j) < local * dilation && (i - j) % dilation === 0) || (stride && (i - j) % stride === 0) ||
     (block && Math.floor(i / block) === Math.floor(j / block)) || (global && (i < global || j < global)) ||
-    (s.pattern_random && Number.isFinite(t.masked.at(0, i, j)));  // drawn by lot: taken from the board
+    (s.pattern_random && Number.isFinite(t.masked.at(0, i - s.causal_offset, j)));  // drawn by lot: taken from the board
 }
 
 function isVisible(s, t, i, j) {
