@@ -172,7 +172,7 @@ constexpr KeyLine kKeys[] = {
     {"c, d, m, p", "causal, ÷ √d_k, input mode, paint the mask"},
     {"h H, n N, t T", "more or fewer heads, next head, tokens"},
     {"[ ]", "temperature down, up"},
-    {"O", "the options: ↑ ↓ from one to the next, ← → and Enter change it"},
+    {"O", "the options, by arrows and Enter; Esc goes back"},
     {"e", "the experiments; 1 … 5 their pages"},
     {"r, ?, Esc", "reset, this list, close or deselect"},
 };

@@ -143,9 +143,10 @@ bool LabMatrix::hit(float x, float y, int& row, int& col) const {
   return true;
 }
 
-float largest(const attention::Tensor& tensor) {
+float largest(const attention::Tensor& tensor, int head) {
   float most = 0;
-  for (const float v : tensor.values()) most = std::max(most, std::fabs(v));
+  const int count = tensor.rows() * tensor.cols();
+  for (int i = 0; i < count; ++i) most = std::max(most, std::fabs(tensor.head(head)[i]));
   return most;
 }
 

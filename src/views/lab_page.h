@@ -58,8 +58,8 @@ void setChoice(Context& context, document::OptionId id, int chosen);
 /// The same with the seed after this one; the first follows the last.
 void setNextSeed(Context& context, document::OptionId id, std::uint32_t seed);
 
-/// The largest size of a number in it.
-float largest(const attention::Tensor& tensor);
+/// The largest size of a number in a head of it.
+float largest(const attention::Tensor& tensor, int head);
 
 /// A matrix as a heatmap no larger than `room`, with numbers where they fit and token labels at the left of one whose
 /// rows are tokens. Values are signed and at most `most` in size, or weights from 0 to 1. Returns the box of its cells

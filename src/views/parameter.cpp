@@ -101,7 +101,7 @@ void drawParameter(Context& c, LabColumn& column, document::ParameterId id, floa
   const std::string title = std::string(name) + "  [" + std::to_string(numbers.rows()) + ", " +
                             std::to_string(numbers.cols()) + "]";
   const LabMatrix m = drawMatrix(c, kSlot + static_cast<std::uint32_t>(id), numbers, 0, c.revision,
-                                 {room.x, room.y, room.width, height}, false, largest(numbers), title, false);
+                                 {room.x, room.y, room.width, height}, false, largest(numbers, 0), title, false);
   column.gap(m.box.bottom() - room.y + 12);
   const std::string place = "slider:" + std::string(name);
   c.places[place] = m.box;
