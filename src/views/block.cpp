@@ -21,16 +21,14 @@ class BlockView {
       : c_(c), lab_(c.view.lab), area_(area), list_(ImGui::GetWindowDrawList()) {}
 
   float draw() {
-    const bool beside = area_.width >= 560;
-    LabColumn left(c_, area_.x, area_.y, beside ? 232.0f : area_.width);
+    LabColumn left = firstColumn(c_, area_, 232);
     controls(left);
     run_ = &c_.around.block();
     chain_ = attention::chain(run_->spec);
     const bool there = std::any_of(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == lab_.stage; });
     if (!there) lab_.stage = chain_.back().stage;
     note(left);
-    const float from = beside ? area_.x + 232 + 28 : area_.x;
-    LabColumn right(c_, from, beside ? area_.y : left.y() + 10, area_.right() - from);
+    LabColumn right = secondColumn(c_, area_, left);
     chips(right);
     stage(right);
     return std::max(left.y(), right.y());

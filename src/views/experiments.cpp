@@ -15,8 +15,6 @@ using attention::Distribution;
 using attention::Spread;
 using Page = Lab::Page;
 
-constexpr float kColumn = 264, kGap = 28;
-
 std::string fixed(double value, int decimals = 2) { return formatNumber(value, decimals); }
 
 // --- Why divide by √d_k?
@@ -60,11 +58,11 @@ class SpreadView {
     histogram(column);
     column.gap(14);
     const bool beside = column.width() >= 520;
-    const float each = beside ? (column.width() - kGap) / 2 : column.width();
+    const float each = beside ? (column.width() - kColumnGap) / 2 : column.width();
     const Box first = column.take(220);
     deviations({first.x, first.y, each, first.height});
     if (!beside) column.gap(14);
-    const Box second = beside ? Box{first.x + each + kGap, first.y, each, first.height} : column.take(220);
+    const Box second = beside ? Box{first.x + each + kColumnGap, first.y, each, first.height} : column.take(220);
     weights(second);
   }
 
@@ -195,7 +193,7 @@ class WeightsView {
   void pictures(LabColumn& column) {
     const int head = std::min(c_.state.focusHead, result_->fixed.heads() - 1);
     const bool beside = column.width() >= 420;
-    const float each = beside ? (column.width() - kGap) / 2 : column.width(), high = 300;
+    const float each = beside ? (column.width() - kColumnGap) / 2 : column.width(), high = 300;
     const std::uint64_t version = c_.around.experiments.comparisonVersion() << 8 | static_cast<std::uint64_t>(head);
     float most = 0;
     const auto draw = [&](std::uint32_t slot, const attention::Tensor& t, const Box& room, bool weights,
@@ -209,7 +207,7 @@ class WeightsView {
       most = std::max(largest(a, head), largest(b, head));  // one scale, as they are compared
       float used = draw(slot, a, {box.x, box.y, each, high}, weights, left);
       if (!beside) column.gap(used), used = draw(slot + 1, b, {box.x, column.y(), each, high}, weights, right);
-      else used = std::max(used, draw(slot + 1, b, {box.x + each + kGap, box.y, each, high}, weights, right));
+      else used = std::max(used, draw(slot + 1, b, {box.x + each + kColumnGap, box.y, each, high}, weights, right));
       column.gap(used);
     };
     pair(0, result_->fixed, result_->following, true, "Fully connected: fixed weights",
@@ -304,18 +302,13 @@ class ReachView {
 template <class View>
 float page(Context& c, const Box& area) {
   View view(c);
-  if (area.width < 560) {
-    LabColumn column(c, area.x, area.y, area.width);
-    view.controls(column);
-    column.gap(10);
-    view.pictures(column);
-    view.words(column);
-    return column.y();
-  }
-  LabColumn left(c, area.x, area.y, kColumn), right(c, area.x + kColumn + kGap, area.y, area.width - kColumn - kGap);
+  LabColumn left = firstColumn(c, area);
+  const bool beside = left.width() < area.width;
   view.controls(left);
-  view.words(left);
+  if (beside) view.words(left);
+  LabColumn right = secondColumn(c, area, left);
   view.pictures(right);
+  if (!beside) view.words(right);
   return std::max(left.y(), right.y());
 }
 

@@ -16,14 +16,12 @@ class SegmentsView {
       : c_(c), area_(area), list_(ImGui::GetWindowDrawList()) {}
 
   float draw() {
-    const bool beside = area_.width >= 560;
-    LabColumn left(c_, area_.x, area_.y, beside ? 264.0f : area_.width);
+    LabColumn left = firstColumn(c_, area_);
     controls(left);
     run_ = &c_.around.segments();
     answer(left);
     parameters(left);
-    const float from = beside ? area_.x + 264 + 28 : area_.x;
-    LabColumn right(c_, from, beside ? area_.y : left.y() + 10, area_.right() - from);
+    LabColumn right = secondColumn(c_, area_, left);
     for (int s = 0; s < static_cast<int>(run_->starts.size()); ++s) segment(right, s);
     return std::max(left.y(), right.y());
   }
@@ -53,8 +51,8 @@ class SegmentsView {
     const auto& shares = run_->trace.shares.values();
     const int most = static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin());
     const int s = attention::segmentOf(run_->starts, most);
-    column.sentence("A learned query weighs the tokens of each segment, another the segments; both are drawn here, not "
-                    "learned. u = tanh(W h + b), a = softmax(u · query), h the layer's output.");
+    column.sentence("A learned query weighs the tokens of each segment, another the segments; both are drawn or "
+                    "set here, not learned. u = tanh(W h + b), a = softmax(u · query), h the layer's output.");
     column.sentence("Most of the whole is " + label(most) + ": " + number(run_->trace.tokens.weights.at(0, most, 0)) +
                     " of segment " + std::to_string(s + 1) + ", which is " +
                     number(run_->trace.segments.weights.at(0, s, 0)) +
@@ -64,7 +62,7 @@ class SegmentsView {
   void parameters(LabColumn& column) {
     using Id = document::ParameterId;
     column.gap(8);
-    column.sentence("What it would learn; drag a number to change it.");
+    column.sentence("What it would learn; drag a number or type it.");
     for (const Id id : {Id::token_query, Id::segment_query, Id::token_w, Id::token_b, Id::segment_w, Id::segment_b}) {
       drawParameter(c_, column, id, 200);
     }

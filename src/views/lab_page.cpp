@@ -125,6 +125,16 @@ void LabColumn::numbers(std::string_view words, std::string_view first, std::str
   if (!second.empty()) textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.text, second);
 }
 
+LabColumn firstColumn(Context& c, const Box& area, float width) {
+  return {c, area.x, area.y, area.width >= 560 ? width : area.width};
+}
+
+LabColumn secondColumn(Context& c, const Box& area, const LabColumn& first) {
+  if (first.width() == area.width) return {c, area.x, first.y() + 10, area.width};
+  const float from = first.width() + kColumnGap;
+  return {c, area.x + from, area.y, area.width - from};
+}
+
 void set(Context& c, document::OptionId id, document::Value value, std::uint64_t gesture) {
   if (!c.locked(document::option(id).name)) c.wishes.set(id, std::move(value), gesture);
 }

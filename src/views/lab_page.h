@@ -9,6 +9,8 @@
 
 namespace views {
 
+inline constexpr float kColumnGap = 28;
+
 class LabColumn {
  public:
   LabColumn(Context& context, float x, float y, float width);
@@ -50,6 +52,10 @@ class LabColumn {
   ImDrawList* list_;
   float x_, y_, width_;
 };
+
+/// The columns of a page: `width` of the first; the second stands beside it or, on a narrow page, below what it has.
+LabColumn firstColumn(Context& context, const Box& area, float width = 264);
+LabColumn secondColumn(Context& context, const Box& area, const LabColumn& first);
 
 /// What a control of a page does to an option, unless the host page locked it.
 void set(Context& context, document::OptionId id, document::Value value, std::uint64_t gesture = 0);
