@@ -289,10 +289,15 @@ class BoardView {
     const auto query = [&](int t) {
       return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t;
     };
-    const bool keyRows = attention::rowsOf(m.tensor) == attention::Rows::keys;
+    const attention::Rows rows = attention::rowsOf(m.tensor);
+    const bool keyRows = rows == attention::Rows::keys;
     if (m.labelsLeft || m.labelsRight) {
       for (int t = 0; t < m.rows; ++t) {
         const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;
+        if (rows == attention::Rows::other) {
+          positionNumber(t, box.x - 12, y);
+          continue;
+        }
         const bool strong = keyRows ? key(t) : query(t);
         if (m.labelsLeft) tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left", m.cell);
         if (m.labelsRight) tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", m.cell);
@@ -308,6 +313,12 @@ class BoardView {
       if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18);
       if (m.labelsAbove) tokenLabel(true, t, x, box.y - 15, 0, key(t), 120, "above", 18);
     }
+  }
+
+  // Of the table of positions, which has rows for cached keys too: more than there are queries.
+  void positionNumber(int position, float right, float midY) {
+    const std::string words = std::to_string(position);
+    textMiddle(list_, c_.fonts.text, right - textWidth(c_.fonts.text, words), midY, c_.palette.text, words);
   }
 
   // `side` 1: ends at x; −1: begins at x; 0: centred.

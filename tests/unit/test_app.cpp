@@ -178,6 +178,20 @@ class Fixture {
 
 }  // namespace
 
+TEST_CASE("app: the table of positions has a row for every position, and not a token for each") {
+  for (const char* const more : {"causal_offset", "key_tokens"}) {
+    Fixture f(1440, 1800);
+    REQUIRE_FALSE(f.app().openPreset("rotary", true));
+    const int tokens = std::stoi(f.option("tokens"));
+    REQUIRE_FALSE(f.app().set("cross", "true"));
+    REQUIRE_FALSE(f.app().set(more, std::to_string(tokens + 7)));
+    f.settle();
+    CHECK((*f.app().tensor("positions"))->rows() > tokens);
+    CHECK(f.app().items().find("label:left:" + std::to_string(tokens - 1)) != std::string::npos);
+    CHECK(f.app().items().find("label:left:" + std::to_string(tokens)) == std::string::npos);
+  }
+}
+
 TEST_CASE("app: settles, and then wants no frame") {
   Fixture f;
   CHECK(f.settle() < 10);
