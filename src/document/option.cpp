@@ -88,7 +88,7 @@ constexpr Option kOptions[] = {
     whole(Id::key_length, "key_length", -1, kTokens,
           "Keys from here on are padding, which nobody sees; -1: none"),
     stored(Stored::never,
-           choice(Id::pattern, "pattern", kPatternNames, "Which pairs of query and key are computed")),
+           choice(Id::pattern, "pattern", kPatternNames, "Which scores are computed")),
     whole(Id::pattern_local, "pattern_local", 0, kTokens,
           "Keys less than so many steps away are seen; 0: off"),
     whole(Id::pattern_dilation, "pattern_dilation", 1, kTokens, "Keys from one such step to the next"),

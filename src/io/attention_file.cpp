@@ -125,7 +125,8 @@ document::Value valueOf(const Setting& setting) {
 
 /// Options that mean the same for the board: its table reads and describes them.
 constexpr std::string_view kSharedOptions[] = {
-    "score",         "normalizer",    "position",       "prefix",         "pattern_local", "pattern_dilation",
+    "score",         "normalizer",    "position",       "causal_offset",  "key_length",    "prefix",
+    "pattern",       "pattern_local", "pattern_dilation",
     "pattern_stride", "pattern_block", "pattern_global", "pattern_random", "pattern_seed",  "mask_after_softmax",
     "block_residual", "block_norm",    "block_activation", "block_hidden", "block_dropout", "block_epsilon",
     "block_seed",     "segment_by",    "segment_tokens", "segment_seed"};
@@ -133,6 +134,8 @@ constexpr std::string_view kSharedOptions[] = {
 Check setShared(const Setting& setting, Options& options) {
   const document::Option& option = *document::optionNamed(setting.name);
   if (Check bad = document::checkAlone(option, valueOf(setting))) return inField(*bad, setting.field);
+  if (option.id == document::OptionId::pattern && setting.text == "custom")
+    return wrong(setting, "the name of a pattern, or pattern_local, pattern_block or another of its parts");
   document::assign(options.shared, option.id, valueOf(setting));
   options.sharedSettings.push_back(setting);
   return {};
@@ -359,10 +362,14 @@ Check fitMask(const Array& mask, const Problem& problem) {
                      ", [batch, heads, queries, keys]; from the right, each size must be that or 1, and that of keys may be smaller.");
 }
 
+/// Cells that are painted over, rather than numbers that are added to scores.
+bool isPainted(const Array& mask) { return mask.type == Array::Type::boolean; }
+bool hasHeads(const Array& mask) { return mask.shape.size() >= 3 && mask.shape[mask.shape.size() - 3] != 1; }
+
 std::int64_t maskBytes(const Array& mask, const Problem& problem) {
   Shape shape = mask.shape;
   shape.back() = problem.keys();
-  return times(countOf(shape), mask.type == Array::Type::boolean ? 1 : 4);
+  return times(countOf(shape), isPainted(mask) ? 1 : 4);
 }
 
 Mask maskOf(Array array, const Problem& problem) {
@@ -374,7 +381,7 @@ Mask maskOf(Array array, const Problem& problem) {
   mask.rowStride = shape[2] == 1 ? 0 : keys;
   mask.headStride = shape[1] == 1 ? 0 : shape[2] * keys;
   mask.batchStride = shape[0] == 1 ? 0 : shape[1] * shape[2] * keys;
-  const bool isBool = array.type == Array::Type::boolean;
+  const bool isBool = isPainted(array);
   if (!isBool && given == keys) {
     mask.bias = std::move(array.values);
     return mask;
@@ -433,6 +440,29 @@ std::string fieldOf(const Options& options, std::string_view name) {
   return field;
 }
 
+bool isGiven(const Options& options, std::string_view name) {
+  return std::any_of(options.sharedSettings.begin(), options.sharedSettings.end(), [&](const Setting& s) { return s.name == name; });
+}
+
+/// A pattern that was given by its name has sizes that go with the count of keys, which was not known then.
+void sizePattern(Problem& problem) {
+  document::Settings& shared = problem.options.shared;
+  shared.pattern = {}, shared.keyTokens = static_cast<int>(problem.keys());
+  for (const Setting& setting : problem.options.sharedSettings)
+    document::assign(shared, document::optionNamed(setting.name)->id, valueOf(setting));
+}
+
+/// What options and tensors both may say is said once.
+Check fitOffsets(const TensorsFile& file, const Options& options) {
+  const auto refused = [&](std::string_view name, std::string_view by) {
+    return refusal(ErrorKind::range, fieldOf(options, name), std::string(by) + " says it already; leave one of the two out.");
+  };
+  if (file.pastK && isGiven(options, "causal_offset")) return refused("causal_offset", "past_k");
+  if (file.keyLengths && isGiven(options, "causal_offset")) return refused("causal_offset", "key_lengths");
+  if (file.keyLengths && isGiven(options, "key_length")) return refused("key_length", "key_lengths");
+  return {};
+}
+
 Check checkMost(std::string_view field, std::int64_t have, std::string_view what, std::int64_t most) {
   if (have <= most) return {};
   return refusal(ErrorKind::range, field, number(have) + " " + std::string(what) + " are too many for these options and outputs; give at most " + number(most) + ".");
@@ -463,6 +493,13 @@ Check checkTraced(const TensorsFile& file, const Problem& problem, const RunRequ
   if (Check bad = checkMost("q.shape", problem.q.heads, "heads", Limits::heads)) return bad;
   if (Check bad = checkMost("q.shape", problem.q.columns, "columns", Limits::headDim)) return bad;
   if (Check bad = checkMost("v.shape", problem.v.columns, "columns", Limits::headDim)) return bad;
+  const document::Settings& shared = problem.options.shared;
+  if (shared.position == attention::Position::sinusoidal)
+    return refusal(ErrorKind::range, fieldOf(problem.options, "position"),
+                   "sinusoidal positions are added to X, and there is q instead; use \"rotary\", \"alibi\" or \"none\", or give x and its weights.");
+  if (shared.maskAfterSoftmax && file.mask && isPainted(*file.mask) && hasHeads(*file.mask))
+    return refusal(ErrorKind::range, "mask.shape",
+                   shapeText(file.mask->shape) + " has a mask for every head, and after the softmax one is for all; give one, or numbers to be added.");
   if (Check bad = document::checkTogether("", settingsOf(problem))) return inField(*bad, fieldOf(problem.options, bad->field));
   return asksAround(request) ? checkAround(file, problem) : Check();
 }
@@ -631,11 +668,12 @@ class Computation {
 
   /// Keys that are no padding; -1: all.
   int keyLength(std::int64_t batch) const {
-    return file_.keyLengths ? static_cast<int>(file_.keyLengths->values[static_cast<std::size_t>(batch)]) : -1;
+    const int length = std::min(problem_.options.shared.keyLength, static_cast<int>(problem_.keys()));
+    return file_.keyLengths ? static_cast<int>(file_.keyLengths->values[static_cast<std::size_t>(batch)]) : length;
   }
   /// Of the first query: after the past, or else so that the last query is the last key that counts.
   int firstPosition(std::int64_t batch) const {
-    if (!file_.keyLengths || hasPast_) return static_cast<int>(problem_.past);
+    if (!file_.keyLengths || hasPast_) return static_cast<int>(problem_.past) + problem_.options.shared.causalOffset;
     return keyLength(batch) - static_cast<int>(problem_.q.rows);
   }
 
@@ -689,6 +727,8 @@ class Computation {
       inputs.q = &q, inputs.k = &k, inputs.v = &v;
       inputs.wA = file_.wA ? &wA : nullptr, inputs.uA = file_.uA ? &uA : nullptr, inputs.vA = file_.vA ? &vA : nullptr;
       inputs.bias = bias.empty() ? nullptr : &bias;
+      const attention::PaintedMask painted = paintedOf(b);
+      inputs.painted = painted.empty() ? nullptr : &painted;
       if (Check bad = attention::validate(spec, inputs)) return bad;
       attention::forward(spec, inputs, *traced, scratch);
       around.changed();
@@ -740,7 +780,8 @@ class Computation {
 
   /// The mask of one batch as a bias, for one head where all share it; empty where there is none.
   Tensor biasOf(std::int64_t batch) const {
-    if (mask_.blocked.empty() && mask_.bias.empty()) return {};
+    const bool isBefore = !mask_.blocked.empty() && !problem_.options.shared.maskAfterSoftmax;
+    if (!isBefore && mask_.bias.empty()) return {};
     Tensor bias(mask_.headStride == 0 ? 1 : static_cast<int>(problem_.q.heads), static_cast<int>(problem_.q.rows),
                 static_cast<int>(problem_.keys()));
     for (int h = 0; h < bias.heads(); ++h) {
@@ -754,6 +795,17 @@ class Computation {
       }
     }
     return bias;
+  }
+
+  /// A mask of cells that comes after the softmax, as the board has it.
+  attention::PaintedMask paintedOf(std::int64_t batch) const {
+    if (mask_.blocked.empty() || !problem_.options.shared.maskAfterSoftmax) return {};
+    attention::PaintedMask painted{static_cast<int>(problem_.q.rows), static_cast<int>(problem_.keys()), {}};
+    for (int r = 0; r < painted.rows; ++r) {
+      const auto row = mask_.blocked.begin() + batch * mask_.batchStride + r * mask_.rowStride;
+      painted.blocked.insert(painted.blocked.end(), row, row + painted.cols);
+    }
+    return painted;
   }
 
   Check copyOut(const attention::Trace& traced, document::Around& around, OutputId id, NamedArray& result, std::int64_t batch) const {
@@ -798,6 +850,8 @@ Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& r
   if (Check bad = fitPasts(file, problem)) return *bad;
   if (file.keyLengths)
     if (Check bad = fitLengths(*file.keyLengths, problem)) return *bad;
+  if (Check bad = fitOffsets(file, problem.options)) return *bad;
+  sizePattern(problem);
   if (file.mask)
     if (Check bad = fitMask(*file.mask, problem)) return *bad;
   if (isTraced(problem.options, request))
@@ -884,7 +938,8 @@ std::string optionsHelp() {
   for (const std::string_view shared : kSharedOptions) {
     const document::Option& option = *document::optionNamed(shared);
     std::string words;
-    for (const std::string_view choice : option.choices) words += (words.empty() ? ": " : ", ") + std::string(choice);
+    for (const std::string_view choice : option.choices)
+      if (choice != "custom") words += (words.empty() ? ": " : ", ") + std::string(choice);
     add(shared, std::string(option.help) + words);
   }
   return out;

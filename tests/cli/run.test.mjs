@@ -208,7 +208,8 @@ test('a state takes the options of the board', () => {
 test('every mechanism: a state and its tensors say the same', () => {
   const sets = [['score=cosine'], ['normalizer=sparsemax'], ['normalizer=sigmoid', 'temperature=2'], ['normalizer=hardmax'],
     ['position=alibi'], ['prefix=2'], ['pattern_local=1', 'pattern_stride=2'], ['pattern_random=1', 'pattern_seed=9'],
-    ['mask_after_softmax=true'], ['softcap=1.5', 'normalizer=relu']];
+    ['mask_after_softmax=true'], ['softcap=1.5', 'normalizer=relu'], ['pattern=strided', 'pattern_stride=2'], ['pattern_block=1', 'pattern=block'],
+    ['causal_offset=1'], ['key_length=2', 'causal=false']];
   for (const set of sets) {
     const outputs = ['--outputs', 'weights,softcapped'];
     const board = run(state, '--set', 'causal=true', ...set, ...outputs);
@@ -218,6 +219,25 @@ test('every mechanism: a state and its tensors say the same', () => {
     const plain = run(state, '--set', 'causal=true', '--outputs', 'weights');
     assert.notDeepEqual(board.weights.data, plain.weights.data, `${set}`);
   }
+});
+
+test('a pattern by its name has the sizes that go with the keys', () => {
+  const q = filled([16, 2], 1), k = filled([16, 2], 2), v = filled([16, 2], 3);
+  const board = run({version: 1, mode: 'qkv', tokens: 16, heads: 1, d_k: 2, causal: true, ...Object.fromEntries(Object.entries({q, k, v})
+    .map(([name, {shape, data}]) => [name, {shape: [1, ...shape], data}]))}, '--set', 'pattern=bigbird', 'pattern_seed=3', '--outputs', 'weights');
+  const direct = run({q, k, v, options: {causal: true, pattern_seed: 3}}, '--set', 'pattern=bigbird', '--outputs', 'weights');
+  board.weights.data.forEach((value, i) => assert.ok(Math.abs(value - direct.weights.data[i]) < 1e-6));
+  assert.ok(direct.weights.data.some((value, i) => value === 0 && i % 16 < Math.floor(i / 16)), 'some keys are left out');
+});
+
+test('a boolean mask after the softmax is what painted cells are on the board', () => {
+  const mask = tensor([3, 3], [1, 1, 1, 0, 1, 1, 1, 0, 1].map(Boolean));
+  const args = ['--set', 'mask_after_softmax=true', '--outputs', 'weights,masked'];
+  const board = run({...state, causal: false, mask}, ...args);
+  const direct = run({q: state.q, k: state.k, v: state.v, mask}, ...args);
+  board.weights.data.forEach((value, i) => assert.ok(Math.abs(value - direct.weights.data[i]) < 1e-6));
+  assert.ok(direct.masked.data.every(Number.isFinite) && direct.weights.data[3] === 0);
+  assert.ok(sum(direct.weights.data.slice(3, 6)) < 0.999, 'its row no longer sums to 1');
 });
 
 test('a broken state is refused as the board does it', () => {
