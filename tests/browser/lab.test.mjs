@@ -1,4 +1,4 @@
-// The experiments over the board, by real clicks; the block and the segments are what plain arithmetic gives.
+// The experiments over the board, by real clicks; their numbers are what plain arithmetic gives.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {start} from './harness.mjs';
@@ -120,6 +120,124 @@ async function checkBlockNorm(board, gamma) {
   const scaled = plain.map((row) => row.map((v, c) => v * (gamma[c] ?? 1)));
   near(await rows(board, 'block:norm_2'), scaled, 1e-4, 'norm_2');
 }
+
+onPage('cells of the block and of the segments are where they are drawn, and explained', 4, async (board) => {
+  const [first, other] = [await board.call('locate', 'block:norm_2'), await board.call('locate', 'block:norm_2', 0, 2, 1)];
+  assert.ok(Math.abs(other.x - first.x - first.width) < 0.01 && Math.abs(other.y - first.y - 2 * first.height) < 0.01);
+  const {text, terms} = await board.call('explain', 'block:norm_2', 0, 2, 1);
+  assert.ok(text.includes((await board.value('block:norm_2', 0, 2, 1)).toFixed(2).replace('-', '\u2212')), text);
+  assert.ok(terms.length >= 2);
+  await assert.rejects(board.call('locate', 'block:hidden'), /open it in the experiments/);
+  await board.click('stage:norm_1');
+  await board.settle();
+  const gamma = await board.call('locate', 'gamma_1', 0, 0, 3);
+  const all = await board.call('locate', 'slider:gamma_1');
+  assert.ok(gamma.x > all.x && gamma.x + gamma.width <= all.x + all.width + 0.01);
+  await board.click('lab:5');
+  await board.settle();
+  assert.ok((await board.call('locate', 'token_weights', 0, 1)).y > (await board.call('locate', 'segment_weights', 0, 0)).y);
+  const weight = await board.value('segment_weights', 0, 1, 0);
+  assert.ok((await board.call('explain', 'segment_weights', 0, 1)).text.includes(weight.toFixed(2)));
+});
+
+const clickAt = async (board, name, part) => {
+  const {x, y, width, height} = await board.call('locate', name);
+  await board.page.mouse.click(x + width * part, y + height / 2);
+  await board.settle();
+};
+
+// Vaswani et al. 2017, footnote 4, for N(μ, σ²): the two kinds of scores of one row of the table.
+function checkSpread(raw, scaled) {
+  const [d, mu, sigma] = raw;
+  const mean = d * mu ** 2, deviation = Math.sqrt(d * ((sigma ** 2 + mu ** 2) ** 2 - mu ** 4));
+  for (const [[, , , measuredMean, predictedMean, measured, predicted, largest, entropy], by] of [[raw, 1], [scaled, Math.sqrt(d)]]) {
+    assert.ok(Math.abs(predicted - deviation / by) <= 1e-5 * deviation / by, `predicted ${predicted} for ${deviation / by}`);
+    assert.ok(Math.abs(predictedMean - mean / by) <= 1e-5 * (mean + 1) / by);
+    assert.ok(Math.abs(measured / predicted - 1) < 0.12, `d = ${d}: measured ${measured}, predicted ${predicted}`);
+    assert.ok(Math.abs(measuredMean - predictedMean) < 0.3 * predicted, `d = ${d}: mean ${measuredMean}, predicted ${predictedMean}`);
+    assert.ok(largest > 1 / 16 && largest <= 1 && entropy >= 0 && entropy < 4);
+  }
+  assert.ok(Math.abs(raw[5] / scaled[5] / Math.sqrt(d) - 1) < 1e-4 && raw[7] >= scaled[7] - 1e-6);
+}
+
+onPage('the spread: deviations are as predicted for every d_k, μ and σ', 1, async (board) => {
+  const table = async () => {
+    const {at} = await board.tensor('spread:table');
+    return [0, 1].map((head) => Array.from({length: 9}, (_, c) => at(head, 0, c)));
+  };
+  assert.deepEqual((await table())[0].slice(0, 3), [64, 0, 1]);
+  checkSpread(...await table());
+  await clickAt(board, 'slider:d_k', 0.8);
+  await clickAt(board, 'slider:mean', 0.6);
+  await clickAt(board, 'slider:deviation', 0.6);
+  const [raw, scaled] = await table();
+  assert.ok(raw[0] > 128 && raw[1] > 0 && raw[2] > 1, `${raw.slice(0, 3)}`);
+  checkSpread(raw, scaled);
+  const curve = await board.tensor('spread:curve');
+  for (let row = 0; row < 11; row++) {
+    const [a, b] = [0, 1].map((head) => Array.from({length: 9}, (_, c) => curve.at(head, row, c)));
+    assert.deepEqual(a.slice(0, 3), [2 ** row, raw[1], raw[2]]);
+    checkSpread(a, b);
+  }
+  const counts = await board.tensor('spread:counts');
+  for (const [head, [, , , mean, , deviation]] of [raw, scaled].entries()) {
+    const bins = Array.from({length: counts.shape[1]}, (_, i) => [counts.at(head, i, 0), counts.at(head, i, 1)]);
+    const wide = bins[1][0] - bins[0][0];
+    assert.equal(bins.reduce((sum, [, n]) => sum + n, 0), 2048);
+    const middle = bins.reduce((sum, [x, n]) => sum + x * n, 0) / 2048;
+    assert.ok(Math.abs(middle - mean) < wide / 2);
+    const spread = Math.sqrt(bins.reduce((sum, [x, n]) => sum + (x - middle) ** 2 * n, 0) / 2048);
+    assert.ok(Math.abs(spread - deviation) < wide, `${spread} ${deviation}`);
+  }
+  await board.click('lab:draw');
+  await board.settle();
+  const [again] = await table();
+  assert.ok(again[5] !== raw[5]);
+  assert.equal(again[6], raw[6]);
+});
+
+onPage('fixed or following: what moves changes the weights of attention alone', 2, async (board) => {
+  const [q, weights, v] = [await board.tensor('q'), await board.tensor('weights'), await board.tensor('v')];
+  const named = (name) => board.tensor(`weights:${name}`);
+  // Weights times the values of the head's group, for values that did not move.
+  const summed = (w) => Array.from({length: w.shape[0] * w.shape[1] * v.shape[2]}, (_, i) => {
+    const c = i % v.shape[2], r = Math.floor(i / v.shape[2]) % w.shape[1], h = Math.floor(i / v.shape[2] / w.shape[1]);
+    const group = Math.floor(h * v.shape[0] / q.shape[0]);
+    return Array.from({length: w.shape[2]}, (_, j) => w.at(h, r, j) * v.at(group, j, c)).reduce((a, b) => a + b);
+  });
+  const close = (got, want, what) => got.forEach((x, i) => assert.ok(Math.abs(x - want[i]) < 1e-5, `${what}[${i}] is ${x}, not ${want[i]}`));
+  await board.click('lab:moved:1');  // Q and K
+  await board.settle();
+  const [fixed, following] = [await named('fixed'), await named('following')];
+  assert.deepEqual(fixed.data, weights.data);
+  assert.notDeepEqual(following.data, fixed.data);
+  close((await named('connected')).data, summed(fixed), 'connected');
+  close((await named('attended')).data, summed(following), 'attended');
+  await board.click('lab:moved:0');  // V
+  await board.settle();
+  assert.deepEqual((await named('following')).data, weights.data);
+  close((await named('connected')).data, (await named('attended')).data, 'both');
+  assert.notDeepEqual((await named('attended')).data, summed(weights));
+});
+
+onPage('reach: e^lead against n − 1 others, 1/n, and powers of the recurrent scale', 3, async (board) => {
+  const rowsOf = async () => (await rows(board, 'reach:curve'));
+  assert.equal((await rowsOf()).length, 32);
+  await clickAt(board, 'slider:lead', 0.7);
+  await clickAt(board, 'slider:steps', 0.3);
+  const reach = await rowsOf();
+  assert.ok(reach.length > 64);
+  const lead = Math.round(10 * Math.log(reach[1][2] / (1 - reach[1][2]))) / 10;
+  assert.ok(lead > 4, `${lead}`);
+  reach.forEach(([distance, recurrent, attention, even], i) => {
+    assert.equal(distance, i);
+    assert.ok(Math.abs(even - 1 / (i + 1)) < 1e-7);
+    assert.ok(Math.abs(attention - Math.exp(lead) / (Math.exp(lead) + i)) < 1e-6, `${i}`);
+    assert.ok(recurrent <= 0.9 ** i * 1.00001, 'tanh only takes away');
+  });
+  await clickAt(board, 'slider:input', 0.001);  // nothing comes in: h stays 0, and each Jacobian is U
+  (await rowsOf()).forEach(([, recurrent], i) => assert.ok(Math.abs(recurrent / 0.9 ** i - 1) < 1e-4, `${i}: ${recurrent}`));
+});
 
 for (const [page, name] of [[1, 'spread'], [2, 'weights'], [3, 'reach']]) {
   onPage(`the page of experiment ${name} draws, and Escape closes it`, page, async (board) => {
