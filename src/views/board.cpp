@@ -14,7 +14,6 @@ using attention::Tensor;
 using document::SetCells;
 
 constexpr float kNumberCell = 26;  // smaller cells show colour alone
-constexpr float kDigitsGap = 3;    // around them
 constexpr float kSmallestDigits = 0.8f;  // of the small face: 9 px can just be read
 constexpr float kClickSlop = 3;
 constexpr float kWheel = 100;      // pixels for one notch
@@ -107,22 +106,16 @@ class BoardView {
     return size;
   }
 
-  // What the board shows of it: the numbers, and where they begin.
-  bool isMean(const MatrixPlace& m) const { return m.tensor == TensorId::weights && c_.state.averageHeads; }
-  const Tensor* shown(const MatrixPlace& m) const {
-    return isMean(m) ? &c_.view.derived.mean : c_.tensor(shownTensor(m.tensor));
-  }
-  Slice slice(const MatrixPlace& m) const { return isMean(m) ? Slice{} : sliceOf(c_.state, m.tensor); }
-
   void matrix(const MatrixPlace& m) {
-    const Tensor* tensor = shown(m);
+    const bool mean = m.tensor == TensorId::weights && c_.state.averageHeads;
+    const Tensor* tensor = mean ? &c_.view.derived.mean : c_.tensor(shownTensor(m.tensor));
     if (!tensor || tensor->empty()) return;
     const Box box = onScreen(c_.layout, c_.view, m.box);
     const Box& board = c_.layout.board;
     if (box.bottom() < board.y - 60 || box.y > board.bottom() + 60) return;
     c_.places["matrix:" + std::string(attention::name(m.tensor))] = box;
 
-    const Slice s = slice(m);
+    const Slice s = mean ? Slice{} : sliceOf(c_.state, m.tensor);
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
     const gfx::Heatmap look = style(m, box);
     const ImU32 border = c_.editable(m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
@@ -153,12 +146,14 @@ class BoardView {
 
   void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, const Slice& s) {
     // A smaller face before fewer decimals, and one decimal at least: 3.5 must not read 4.
-    if (m.cell != decimalsCell_) decimalsCell_ = m.cell, decimals_ = decimalsIn(m.cell);
-    const int decimals = decimals_;
-    const float room = m.cell - kDigitsGap, characters = longest(m, decimals);
+    const float room = m.cell - 3, whole = longestWhole(tensor, s, m);
+    const int fewest = std::min(c_.state.decimals, 1);
+    auto characters = [&](int places) { return whole + (places > 0 ? static_cast<float>(places) + 1 : 0); };
+    int decimals = c_.state.decimals;
+    while (decimals > fewest && characters(decimals) * textWidth(c_.fonts.monoSmall, "0") > room) --decimals;
     Digits digits{c_.fonts.mono, 1};
-    if (characters * textWidth(digits.font, "0") > room) digits.font = c_.fonts.monoSmall;
-    digits.scale = std::min(1.0f, room / (characters * textWidth(digits.font, "0")));
+    if (characters(decimals) * textWidth(digits.font, "0") > room) digits.font = c_.fonts.monoSmall;
+    digits.scale = std::min(1.0f, room / (characters(decimals) * textWidth(digits.font, "0")));
     if (digits.scale < kSmallestDigits) return;
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
@@ -180,23 +175,8 @@ class BoardView {
     }
   }
 
-  // As many as fit in cells of that size, whichever matrix they are of.
-  int decimalsIn(float cell) const {
-    const float digit = textWidth(c_.fonts.monoSmall, "0");
-    int decimals = c_.state.decimals;
-    const int fewest = std::min(decimals, 1);
-    for (const MatrixPlace& m : c_.layout.matrices) {
-      while (m.cell == cell && decimals > fewest && longest(m, decimals) * digit > cell - kDigitsGap) --decimals;
-    }
-    return decimals;
-  }
-
-  // Characters of the widest number shown, with its sign.
-  float longest(const MatrixPlace& m, int decimals) const {
-    const Tensor* found = shown(m);
-    if (!found || found->empty()) return 1;
-    const Tensor& tensor = *found;
-    const Slice s = slice(m);
+  // Characters before the decimal point of the widest number shown, with its sign.
+  float longestWhole(const Tensor& tensor, const Slice& s, const MatrixPlace& m) const {
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
     float size = 0;
     bool negative = false;
@@ -206,8 +186,7 @@ class BoardView {
         if (std::isfinite(v)) size = std::max(size, std::fabs(v)), negative = negative || v < 0;
       }
     }
-    const float whole = (negative ? 1.0f : 0.0f) + (size < 10 ? 1.0f : std::floor(std::log10(size)) + 1);
-    return whole + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
+    return (negative ? 1.0f : 0.0f) + (size < 10 ? 1.0f : std::floor(std::log10(size)) + 1);
   }
 
   bool typedInto(TensorId id, int row, int col) const {
@@ -406,8 +385,6 @@ class BoardView {
   ImDrawList* list_;
   std::vector<Region> strong_, weak_;
   float captionY_ = -1, captionEnd_ = 0;
-  float decimalsCell_ = 0;  // decimals_ is for cells of this size
-  int decimals_ = 0;
 };
 
 // --- pointer
