@@ -15,11 +15,13 @@ const files = {'wasm-relaxed': 'core-relaxed.wasm', 'wasm-simd128': 'core.wasm'}
 // build, which then is the slower one. It cannot be asked for; Math.f16round is a little younger.
 const ranked = () => 'f16round' in Math ? ['wasm-relaxed', 'wasm-simd128'] : ['wasm-simd128'];
 
-// The words of a call, in the order of struct Call in kernels_binding.cpp.
+// The words of a call, in the order of struct Forward in kernels.h; the last of them are not for us.
 const CALL = Object.fromEntries([
-  'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'causal', 'causalOffset', 'windowLeft', 'windowRight',
-  'keyLength', 'scale', 'softcap', 'temperature', 'q', 'qHead', 'qRow', 'k', 'kHead', 'kRow', 'v', 'vHead', 'vRow', 'out', 'outHead',
-  'outRow', 'weights', 'blocked', 'bias', 'maskHead', 'maskRow'].map((name, word) => [name, word]));
+  'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'q', 'qHead', 'qRow', 'k', 'kHead', 'kRow', 'v', 'vHead', 'vRow',
+  'scale', 'softcap', 'temperature', 'causal', 'causalOffset', 'windowLeft', 'windowRight', 'keyLength', 'blocked', 'blockedHead',
+  'blockedRow', 'bias', 'biasHead', 'biasRow', 'out', 'outHead', 'outRow', 'weights', 'weightsHead', 'weightsRow',
+].map((name, word) => [name, word]));
+const CALL_WORDS = 56;
 
 const OPTIONS = new Set([
   'q', 'k', 'v', 'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'layout', 'causal', 'causalOffset', 'windowLeft',
@@ -85,6 +87,17 @@ function apart(output, input) {
   }
 }
 
+// Do two calls ask for the same, with the same arrays?
+function same(a, b, names) {
+  let n = 0;
+  for (const name in b) if (name !== names[n++]) return false;
+  return n === names.length && a.q === b.q && a.k === b.k && a.v === b.v && a.out === b.out && a.heads === b.heads &&
+    a.kvHeads === b.kvHeads && a.queryCount === b.queryCount && a.keyCount === b.keyCount && a.headDim === b.headDim &&
+    a.valueDim === b.valueDim && a.layout === b.layout && a.causal === b.causal && a.causalOffset === b.causalOffset &&
+    a.windowLeft === b.windowLeft && a.windowRight === b.windowRight && a.keyLength === b.keyLength && a.scale === b.scale &&
+    a.softcap === b.softcap && a.temperature === b.temperature && a.mask === b.mask && a.weights === b.weights;
+}
+
 class Attention {
   #wasm;
   #workspace;
@@ -93,6 +106,7 @@ class Attention {
   #reals;
   #made = new WeakMap();   // array from alloc or renew -> {pointer, length, array: the latest one over it, freed}
   #live = new Map();       // pointer -> bytes
+  #last = null;            // {options, names, result} of the last call, when no array had to be copied: its words still stand
 
   constructor(kernel, wasm) {
     this.kernel = kernel;
@@ -100,16 +114,15 @@ class Attention {
     this.#wasm = wasm;
     wasm._initialize();
     this.#workspace = wasm.workspace();
-    this.#call = wasm.alloc(wasm.callBytes()) >>> 0;
-    if (wasm.callBytes() !== 4 * Object.keys(CALL).length) throw new Error('core.js and its .wasm are of different versions');
+    this.#call = wasm.call() >>> 0;
+    if (wasm.callBytes() !== 4 * CALL_WORDS) throw new Error('core.js and its .wasm are of different versions');
     this.#view();
   }
 
   #view() {
     if (this.#words?.length) return;  // memory that has grown leaves its earlier views empty
-    const length = Object.keys(CALL).length;
-    this.#words = new Int32Array(this.#wasm.memory.buffer, this.#call, length);
-    this.#reals = new Float32Array(this.#wasm.memory.buffer, this.#call, length);
+    this.#words = new Int32Array(this.#wasm.memory.buffer, this.#call, CALL_WORDS);
+    this.#reals = new Float32Array(this.#wasm.memory.buffer, this.#call, CALL_WORDS);
   }
 
   #take(name, bytes) {
@@ -130,6 +143,7 @@ class Attention {
   free(array) {
     const made = this.#madeOf(array);
     made.freed = true;
+    this.#last = null;
     this.#live.delete(made.pointer);
     this.#wasm.free(made.pointer);
   }
@@ -166,6 +180,12 @@ class Attention {
 
   forward(options) {
     if (options === null || typeof options !== 'object') throw new TypeError('forward takes an object of options');
+    const last = this.#last;
+    if (last !== null && this.#words.length && same(last.options, options, last.names) &&
+        this.#wasm.forward(this.#workspace, this.#call, 0) === 0) {
+      return {...last.result};
+    }
+    this.#last = null;
     for (const name in options) if (!OPTIONS.has(name)) throw new TypeError(`${name} is not an option of forward`);
     const heads = count('heads', options.heads, 1);
     const kvHeads = count('kvHeads', options.kvHeads, heads);
@@ -239,14 +259,22 @@ class Attention {
       place(CALL.v, v, kvHeads, keyCount, valueDim);
       place(CALL.out, o, heads, queryCount, valueDim);
       words[CALL.weights] = w ? w.pointer : 0;
+      words[CALL.weightsHead] = queryCount * keyCount;
+      words[CALL.weightsRow] = keyCount;
       words[CALL.blocked] = m?.blocked ? m.pointer : 0;
       words[CALL.bias] = m && !m.blocked ? m.pointer : 0;
-      words[CALL.maskHead] = m ? m.headStride : 0;
-      words[CALL.maskRow] = m ? m.rowStride : 0;
-      if (!this.#wasm.forward(this.#workspace, this.#call)) throw new RangeError('keyCount: there is no memory left to work in');
+      words[CALL.blockedHead] = words[CALL.biasHead] = m ? m.headStride : 0;
+      words[CALL.blockedRow] = words[CALL.biasRow] = m ? m.rowStride : 0;
+      let status = this.#wasm.forward(this.#workspace, this.#call, 0);
+      if (status === 2) {
+        for (const input of [q, k, v]) this.#finite(input);
+        status = this.#wasm.forward(this.#workspace, this.#call, 1);
+      }
+      if (status) throw new RangeError('keyCount: there is no memory left to work in');
       const result = {output: this.#result(o)};
       if (w) result.weights = this.#result(w);
-      return result;
+      if (!temporary.length && !m) this.#last = {options: {...options}, names: Object.keys(options), result};
+      return {...result};
     } finally {
       for (const pointer of temporary) this.#wasm.free(pointer);
     }
@@ -267,8 +295,11 @@ class Attention {
     return {name, pointer, length, from: array};
   }
 
-  #copy({name, pointer, length, from}) {
+  #copy({pointer, length, from}) {
     if (from) new Float32Array(this.#wasm.memory.buffer, pointer, length).set(from);
+  }
+
+  #finite({name, pointer, length, from}) {
     const bad = this.#wasm.notFinite(pointer, length);
     if (bad >= 0) {
       const value = new Float32Array(this.#wasm.memory.buffer, pointer, length)[bad];

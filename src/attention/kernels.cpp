@@ -25,7 +25,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::array<std::string_view, 6> kNames{"scalar", "sse4", "avx2", "avx512", "wasm-simd128", "wasm-relaxed"};
 
 /// Scratch for packed K and V: large enough that packing is rare, small enough to stay in the second-level cache's reach.
-constexpr std::int64_t kPackedBytes = 1 << 20;
+constexpr std::int64_t kPackedFloats = 1 << 18;
 /// Below this many multiplications waking threads costs more than they save (measured: about 20 µs a call).
 constexpr double kThreadsPay = 4e6;
 
@@ -97,7 +97,7 @@ struct Workspace::Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// At least `floats` of memory for each thread; false when there is not so much.
+  /// Takes `floats` of memory for each thread instead of what there was; false when there is not so much.
   bool reserve(std::size_t floats);
   /// Calls work(context, thread) on `threads` threads at once, the caller being thread 0.
   void run(int threads, void (*work)(void*, int), void* context);
@@ -130,7 +130,6 @@ Workspace::Parts::Parts(int wanted) {
 }
 
 bool Workspace::Parts::reserve(std::size_t floats) {
-  if (floats <= floatsEach) return true;
   floatsEach = 0;
   for (float*& block : memory) {
     std::free(block);
@@ -282,30 +281,33 @@ void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, doub
 
 namespace {
 
-Plan planOf(const Forward& call, const Blocking& blocking) {
-  Plan plan;
-  plan.call = call;
+Plan planOf(const Forward& call, const Blocking& blocking, const Magnitudes* known) {
+  Plan plan{call};
   const bool scores = call.raw || call.scores || call.softcapped;
   plan.allScores = scores;
   plan.plain = !(scores || call.masked || call.rowMax || call.softcap > 0.0f || call.bias);
   const int length = call.keyLength < 0 ? call.keyCount : std::min(call.keyLength, call.keyCount);
   plan.keyEnd = scores ? call.keyCount : length;
+  plan.isMasked = call.causal || call.windowLeft >= 0 || call.windowRight >= 0 || call.blocked || call.bias || length < plan.keyEnd;
+  plan.isDirect = call.output && !plan.isMasked && plan.keyEnd > 0 && plan.keyEnd <= blocking.keys && call.valueDim % blocking.panel == 0;
 
   const bool whole = call.weights || call.exponentials;  // these are rescaled when a row is done, so all keys in one go
   const std::int64_t each = std::int64_t{call.headDim} + roundedUp(call.valueDim, blocking.panel);
-  const std::int64_t budget = kPackedBytes / static_cast<std::int64_t>(sizeof(float)) / each / blocking.keys * blocking.keys;
   const std::int64_t all = roundedUp(std::max(plan.keyEnd, 1), blocking.panel);
-  plan.packedKeys = static_cast<int>(whole ? all : std::min(all, std::max<std::int64_t>(budget, blocking.keys)));
+  const bool atOnce = whole || all * each <= kPackedFloats;
+  plan.packedKeys = static_cast<int>(atOnce ? all : std::max<std::int64_t>(kPackedFloats / each / blocking.keys, 1) * blocking.keys);
 
   const double log2e = 1.44269504088896340736;
   plan.finalFactor = 1.0f / call.temperature;
   plan.queryFactor = plan.plain ? static_cast<float>(static_cast<double>(call.scale) / static_cast<double>(call.temperature) * log2e)
                                 : 1.0f;
   plan.margin = 2.0 * std::max(1.0, std::abs(static_cast<double>(call.scale))) * std::max(1.0, 1.0 / static_cast<double>(call.temperature));
+  // A largest value of 0 may stand for others that are only small: whether they are is seen block by block.
+  plan.isBounded = known && known->value > 0.0f && fits(plan, *known) && isBounded(plan, *known);
   return plan;
 }
 
-/// Gives out the parts of one thread's memory; called once to measure (from null) and once to place.
+/// Gives out the parts of one thread's memory; how much there must be of it.
 std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, float* memory, Scratch& scratch) {
   std::size_t used = 0;
   const auto take = [&](std::int64_t floats) {
@@ -321,9 +323,9 @@ std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, floa
   scratch.scores = take(rows * kRowStride);
   scratch.sums = take(rows * valueDim);
   scratch.keys = take(std::int64_t{plan.packedKeys} * f.headDim);
-  scratch.values = take(std::int64_t{plan.packedKeys} * valueDim);
+  scratch.packedValues = take(std::int64_t{plan.packedKeys} * valueDim);
   scratch.rowMax = take(std::int64_t{unitRows} * (f.heads / f.kvHeads));
-  scratch.rowSum = take(std::int64_t{unitRows} * (f.heads / f.kvHeads));
+  scratch.rowSum = take(std::int64_t{unitRows} * (f.heads / f.kvHeads) + 16);  // vectors of them are read
   scratch.carefulRow = reinterpret_cast<double*>(take(std::int64_t{2} * f.keyCount));
   if (f.weights || f.exponentials) scratch.blockMax = take(roundedUp(std::max(plan.keyEnd, 1), blocking.keys) / blocking.keys * rows);
   return used;
@@ -350,10 +352,10 @@ struct Work {
 
 }  // namespace
 
-std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& workspace) {
+std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& workspace, const Magnitudes* known) {
   if (call.queryCount == 0) return Tiles{};
   const Table& table = tableOf(kernel);
-  const Plan plan = planOf(call, table.blocking);
+  const Plan plan = planOf(call, table.blocking, known);
   Workspace::Parts& parts = workspace.parts();
 
   const double products = static_cast<double>(call.heads) * call.queryCount * std::max(plan.keyEnd, 1) * (call.headDim + call.valueDim);
@@ -364,10 +366,10 @@ std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& work
   const int unitRows = (blocks + shares - 1) / shares * table.blocking.rows;
   const int unitsPerHead = (call.queryCount + unitRows - 1) / unitRows;
 
-  Scratch measure;
-  if (!parts.reserve(place(plan, table.blocking, unitRows, nullptr, measure))) return std::nullopt;
-  for (int t = 0; t < threads; ++t)
-    place(plan, table.blocking, unitRows, parts.memory[static_cast<std::size_t>(t)], parts.scratch[static_cast<std::size_t>(t)]);
+  const auto placed = [&](std::size_t t) { return place(plan, table.blocking, unitRows, parts.memory[t], parts.scratch[t]); };
+  const std::size_t needed = placed(0);
+  if (needed > parts.floatsEach && !(parts.reserve(needed) && placed(0))) return std::nullopt;
+  for (std::size_t t = 1; t < static_cast<std::size_t>(threads); ++t) placed(t);
 
   Work work{plan, table, parts, unitRows, unitsPerHead, unitsPerHead * call.kvHeads};
   parts.run(std::min(threads, work.units), &Work::serve, &work);
@@ -397,6 +399,9 @@ void axpy(Kernel kernel, float a, const float* x, std::ptrdiff_t xStride, int co
   tableOf(kernel).axpy(a, x, xStride, count, y, yStride);
 }
 void scale(Kernel kernel, float a, const float* in, int count, float* out) { tableOf(kernel).scale(a, in, count, out); }
+float largestSquare(Kernel kernel, const In& in, int heads, int rows, int columns) {
+  return tableOf(kernel).largestSquare(in, heads, rows, columns);
+}
 float largest(Kernel kernel, const float* in, int count) { return tableOf(kernel).largest(in, count); }
 std::ptrdiff_t notFinite(Kernel kernel, const float* in, std::size_t count) { return tableOf(kernel).notFinite(in, count); }
 

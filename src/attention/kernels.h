@@ -92,6 +92,12 @@ struct Forward {
   Out rowMax, rowSum;                         ///< [heads, queryCount, 1]: of masked / temperature, of exponentials
 };
 
+/// How large the numbers of a call are, at least.
+struct Magnitudes {
+  double querySquare = 0.0, keySquare = 0.0;  ///< no q·q and no k·k of a row is larger, so (q·k)² <= their product
+  float value = 0.0f;                         ///< no |v| is larger
+};
+
 /// Pieces of work done and not done; a tile is some rows by some keys (its size depends on the kernel).
 struct Tiles {
   std::int64_t computed = 0;  ///< tiles of scores that were computed
@@ -124,8 +130,9 @@ class Workspace {
 /// are masked as a whole are not computed in either case.
 /// Rows with every key masked: rowMax -inf, rowSum 0, everything else of theirs 0 (but masked: -inf).
 /// The numbers do not depend on the thread count.
+/// `known` spares small calls a look at every number; null: not known. See largestSquare().
 /// Nothing when scratch memory could not be had; nothing is written then.
-std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& workspace);
+std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& workspace, const Magnitudes* known = nullptr);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Row operations, for updates that touch a row or a column. One thread, no memory. Counts may be 0.
@@ -168,6 +175,10 @@ void scale(Kernel kernel, float a, const float* in, int count, float* out);
 
 /// The largest of count numbers; -inf for none.
 float largest(Kernel kernel, const float* in, int count);
+
+/// At least the largest sum of squares of a row of [heads, rows, columns]; infinite or not a number where one of the numbers is,
+/// or where the sum leaves the range of a float.
+float largestSquare(Kernel kernel, const In& in, int heads, int rows, int columns);
 
 /// The index of the first number that is infinite or not a number; -1 for none.
 std::ptrdiff_t notFinite(Kernel kernel, const float* in, std::size_t count);

@@ -43,7 +43,7 @@ constexpr float kPolynomial[] = {1.0f, 0.499999911f, 0.166664198f, 0.0416682288f
 constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
 constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // the product of the first with |n| < 2^9 is exact
 
-/// What 2^x is made of. Degree 5 is enough for weights: the error of 9.2e-8 is less than a last place. One more would be
+/// What 2^x is made of, in memory. Degree 5 is enough for weights: the error of 9.2e-8 is less than a last place. One more would be
 /// 1 % of the time of a fused call.
 struct Exp2 {
   float polynomial[6];  // 2^f for |f| <= 1/2, minimax for the relative error with a first coefficient of 1
@@ -52,27 +52,40 @@ struct Exp2 {
 constexpr Exp2 kExp2{
     {1.0f, 0.693146978f, 0.24022242f, 0.0555073375f, 0.00967151668f, 0.00132647388f}, kRounder, -126.0f};
 
+/// The coefficients, a vector each: taken from memory once, and kept in registers while a block is exponentiated.
+struct Polynomial {
+  V c[6];
+};
+KERNEL_INLINE Polynomial inVectors(const float (&c)[6]) { return {{set(c[0]), set(c[1]), set(c[2]), set(c[3]), set(c[4]), set(c[5])}}; }
+
 /// In pairs rather than one after the other: half the latency, which is what the exponentials of a block wait for.
-KERNEL_INLINE V polynomial(const float (&c)[6], V r) {
+KERNEL_INLINE V polynomial(const Polynomial& p, V r) {
+  const V(&c)[6] = p.c;
   const V r2 = r * r;
-  const V low = mulAdd(set(c[1]), r, set(c[0])), middle = mulAdd(set(c[3]), r, set(c[2])), high = mulAdd(set(c[5]), r, set(c[4]));
+  const V low = mulAdd(c[1], r, c[0]), middle = mulAdd(c[3], r, c[2]), high = mulAdd(c[5], r, c[4]);
   return mulAdd(mulAdd(high, r2, middle), r2, low);
 }
 
 /// v · 2^n, where `rounded` holds n + kRounder. The result must be a normal number.
 KERNEL_INLINE V timesPowerOf2(V v, V rounded) { return fromBits(bitsOf(v) + (bitsOf(rounded) << 23)); }
 
+struct Exp2Vectors {
+  Polynomial polynomial;
+  V rounder, lowest;
+};
+KERNEL_INLINE Exp2Vectors inVectors(const Exp2& e) { return {inVectors(e.polynomial), set(e.rounder), set(e.lowest)}; }
+
 /// 2^x for |x| < 126.
-KERNEL_INLINE V exp2OfSmall(V x, const Exp2& by) {
-  const V rounded = x + set(by.rounder);
-  const V f = x - (rounded - set(by.rounder));
+KERNEL_INLINE V exp2OfSmall(V x, const Exp2Vectors& by) {
+  const V rounded = x + by.rounder;
+  const V f = x - (rounded - by.rounder);
   return timesPowerOf2(polynomial(by.polynomial, f), rounded);
 }
 
 /// 2^x for x < 127; zero below -126.
-KERNEL_INLINE V exp2Of(V x, const Exp2& by) {
+KERNEL_INLINE V exp2Of(V x, const Exp2Vectors& by) {
   const V y = exp2OfSmall(x, by);
-  return x >= set(by.lowest) ? y : V{};
+  return x >= by.lowest ? y : V{};
 }
 
 /// x = n·ln2 + r; returns r, and n + kRounder in `rounded`.
@@ -86,7 +99,7 @@ KERNEL_INLINE V expOf(V x) {
   V rounded;
   const V r = reduced(x, rounded);
   // Up to kExpHighest the result is below 2^128, so the power of two may be added to the exponent even where it is 2^128.
-  const V power = timesPowerOf2(mulAdd(polynomial(kPolynomial, r), r, set(1.0f)), rounded);
+  const V power = timesPowerOf2(mulAdd(polynomial(inVectors(kPolynomial), r), r, set(1.0f)), rounded);
   const V y = x <= set(kExpHighest) ? power : set(kInfinity);
   return x >= set(kExpLowest) ? y : V{};
 }
@@ -98,7 +111,7 @@ KERNEL_INLINE V tanhOf(V x) {
   V rounded;
   const V r = reduced(t, rounded);
   const V power = timesPowerOf2(set(1.0f), rounded);
-  const V less = mulAdd(polynomial(kPolynomial, r) * r, power, power - set(1.0f));
+  const V less = mulAdd(polynomial(inVectors(kPolynomial), r) * r, power, power - set(1.0f));
   const V y = -less / (less + set(2.0f));
   return x >= V{} ? y : -y;
 }
@@ -119,33 +132,47 @@ KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* 
 }
 
 /// c[m][0..kPanel) = or, if `add`, += Σ_k a[m][k]·b[k][0..kPanel), k < depth; rows of a are kRowStride apart, of c cStride.
+/// Then, if there are factors, row m times the m-th.
 /// A function of its own, also for Binaryen, which would inline what is called once: in a large function V8 runs out of
 /// registers for the inner loop.
 template <int Rows>
-__attribute__((noinline)) void tile(bool add, const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
+__attribute__((noinline)) void tile(bool add, const float* a, const float* b, std::ptrdiff_t bStride, int depth, float* c,
+                                    std::ptrdiff_t cStride, const float* factors) {
+  bStride = kSteps == 1 ? bStride : kPanel;
   V sums[Rows][kVectors];
   KERNEL_UNROLL
   for (int m = 0; m < Rows; ++m)
     KERNEL_UNROLL
     for (int n = 0; n < kVectors; ++n) sums[m][n] = add ? load(c + m * cStride + n * kLanes) : V{};
-  for (; depth >= kSteps; depth -= kSteps, a += kSteps, b += kSteps * kPanel) {
+  for (; depth >= kSteps; depth -= kSteps, a += kSteps, b += kSteps * bStride) {
     KERNEL_UNROLL
-    for (int k = 0; k < kSteps; ++k) step(sums, a + k, b + k * kPanel);
+    for (int k = 0; k < kSteps; ++k) step(sums, a + k, b + k * bStride);
   }
-  for (; depth > 0; --depth, ++a, b += kPanel) step(sums, a, b);
+  for (; depth > 0; --depth, ++a, b += bStride) step(sums, a, b);
+  if (factors) {
+    KERNEL_UNROLL
+    for (int m = 0; m < Rows; ++m)
+      KERNEL_UNROLL
+      for (int n = 0; n < kVectors; ++n) sums[m][n] = sums[m][n] * set(factors[m]);
+  }
   KERNEL_UNROLL
   for (int m = 0; m < Rows; ++m)
     KERNEL_UNROLL
     for (int n = 0; n < kVectors; ++n) store(c + m * cStride + n * kLanes, sums[m][n]);
 }
 
-/// The narrowest tile that covers `rows`; the rows beyond are scratch, and nobody reads them.
-KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
-  constexpr int kTwoThirds = larger(kTileRows * 2 / 3, 1), kThird = larger(kTileRows / 3, 1);
-  if (rows > kTwoThirds) return tile<kTileRows>(add, a, b, depth, c, cStride);
-  if (rows > kThird) return tile<kTwoThirds>(add, a, b, depth, c, cStride);
-  if (rows > 1) return tile<kThird>(add, a, b, depth, c, cStride);
-  tile<1>(add, a, b, depth, c, cStride);
+constexpr int kTwoThirds = larger(kTileRows * 2 / 3, 1), kThird = larger(kTileRows / 3, 1);
+
+/// Rows of the narrowest tile that covers `rows`.
+KERNEL_INLINE int tileRowsFor(int rows) { return rows > kTwoThirds ? kTileRows : rows > kThird ? kTwoThirds : rows > 1 ? kThird : 1; }
+
+/// That tile. The rows beyond are scratch, and nobody reads them.
+KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, std::ptrdiff_t bStride, int depth, float* c,
+                          std::ptrdiff_t cStride, const float* factors) {
+  if (rows > kTwoThirds) return tile<kTileRows>(add, a, b, bStride, depth, c, cStride, factors);
+  if (rows > kThird) return tile<kTwoThirds>(add, a, b, bStride, depth, c, cStride, factors);
+  if (rows > 1) return tile<kThird>(add, a, b, bStride, depth, c, cStride, factors);
+  tile<1>(add, a, b, bStride, depth, c, cStride, factors);
 }
 
 // ----------------------------------------------------------------------------------------------------------- packing
@@ -215,42 +242,65 @@ float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, s
   return lanes > rest ? lanes : rest;
 }
 
+/// Four vectors of numbers, squared and added up.
+KERNEL_INLINE V squares(const float* from) {
+  const V v0 = load(from), v1 = load(from + kLanes), v2 = load(from + 2 * kLanes), v3 = load(from + 3 * kLanes);
+  return mulAdd(v1, v1, v0 * v0) + mulAdd(v3, v3, v2 * v2);
+}
+
 /// At least the largest of the rows' sums of squares: each lane's largest part of one, added up at the end, since adding
-/// the lanes of every row would take most of the time.
-double largestSquare(const float* rows, std::ptrdiff_t rowStride, int count, int dim) {
-  V most{};
-  float mostRest = 0.0f;
-  for (int r = 0; r < count; ++r) {
-    const float* row = rows + r * rowStride;
-    V sum0{}, sum1{};
-    int c = 0;
-    for (; c + 2 * kLanes <= dim; c += 2 * kLanes) {
-      const V a = load(row + c), b = load(row + c + kLanes);
-      sum0 = mulAdd(a, a, sum0);
-      sum1 = mulAdd(b, b, sum1);
+/// the lanes of every row would take most of the time. Not finite where a number is not, or the sum leaves the range.
+float largestSquare(const In& in, int heads, int rows, int dim) {
+  Bits most{};  // as whole numbers, squares are in the same order, and NaN and infinity come last
+  std::uint32_t mostRest = 0;
+  for (int head = 0; head < heads; ++head) {
+    const float* row = in.data + head * in.headStride;
+    for (int r = 0; r < rows; r += 2, row += 2 * in.rowStride) {
+      const float* next = r + 1 < rows ? row + in.rowStride : row;
+      V sum0{}, sum1{};
+      int c = 0;
+      for (; c + 4 * kLanes <= dim; c += 4 * kLanes) sum0 = sum0 + squares(row + c), sum1 = sum1 + squares(next + c);
+      for (; c + kLanes <= dim; c += kLanes) {
+        sum0 = mulAdd(load(row + c), load(row + c), sum0);
+        sum1 = mulAdd(load(next + c), load(next + c), sum1);
+      }
+      most = largerOf(largerOf(bitsOf(sum0), bitsOf(sum1)), most);
+      if (c == dim) continue;
+      float rest0 = 0.0f, rest1 = 0.0f;
+      for (; c < dim; ++c) rest0 += row[c] * row[c], rest1 += next[c] * next[c];
+      mostRest = largerOf(largerOf(bitsOf(rest0), bitsOf(rest1)), mostRest);
     }
-    most = largerOf(sum0 + sum1, most);
-    float rest = 0.0f;
-    for (; c < dim; ++c) rest += row[c] * row[c];
-    mostRest = rest > mostRest ? rest : mostRest;
   }
-  const float sum = sumOfLanes(most) + mostRest;
-  if (sum <= kLargest) return static_cast<double>(sum);
-  const double magnitude = static_cast<double>(largestMagnitude(rows, rowStride, count, dim));
+  return sumOfLanes(fromBits(most)) + __builtin_bit_cast(float, mostRest);
+}
+
+/// The same of finite numbers, whose squares may be too large for a float.
+double largestSquareOf(const In& in, int head, int row, int rows, int dim) {
+  const In part{in.data + head * in.headStride + row * in.rowStride, 0, in.rowStride};
+  const float square = largestSquare(part, 1, rows, dim);
+  if (square <= kLargest) return static_cast<double>(square);
+  const double magnitude = static_cast<double>(largestMagnitude(part.data, in.rowStride, rows, dim));
   return magnitude * magnitude * dim;
+}
+
+KERNEL_INLINE void scaleTo(float a, const float* in, int count, float* out) {
+  int c = 0;
+  for (; c + 4 * kLanes <= count; c += 4 * kLanes) {
+    const V v0 = load(in + c), v1 = load(in + c + kLanes), v2 = load(in + c + 2 * kLanes), v3 = load(in + c + 3 * kLanes);
+    store(out + c, v0 * set(a));
+    store(out + c + kLanes, v1 * set(a));
+    store(out + c + 2 * kLanes, v2 * set(a));
+    store(out + c + 3 * kLanes, v3 * set(a));
+  }
+  for (; c + kLanes <= count; c += kLanes) store(out + c, load(in + c) * set(a));
+  for (; c < count; ++c) out[c] = in[c] * a;
 }
 
 /// Rows of Q times `factor` into blocks [chunk of kBlockKeys columns][kRows][kRowStride].
 void packQueries(const float* rows, std::ptrdiff_t rowStride, int count, int dim, float factor, float* to) {
   for (int begin = 0; begin < dim; begin += kBlockKeys, to += kRows * kRowStride) {
     const int width = smaller(kBlockKeys, dim - begin);
-    for (int r = 0; r < count; ++r) {
-      const float* from = rows + r * rowStride + begin;
-      float* out = to + r * kRowStride;
-      int c = 0;
-      for (; c + kLanes <= width; c += kLanes) store(out + c, load(from + c) * set(factor));
-      for (; c < width; ++c) out[c] = from[c] * factor;
-    }
+    for (int r = 0; r < count; ++r) scaleTo(factor, rows + r * rowStride + begin, width, to + r * kRowStride);
   }
 }
 
@@ -286,10 +336,10 @@ KERNEL_INLINE const std::uint8_t* blockedRow(const Forward& f, int head, int row
 
 /// Which panels of the current block of keys a tile of rows looks at, one bit each.
 struct Sight {
-  std::uint64_t scored = 0;   // computed
-  std::uint64_t visible = 0;  // not masked as a whole
-  std::uint64_t whole = 0;    // not masked anywhere
-  Keys keys;                  // those that any of the rows sees by its range
+  std::uint64_t scored;   // computed
+  std::uint64_t visible;  // not masked as a whole
+  std::uint64_t whole;    // not masked anywhere
+  Keys keys;              // those that any of the rows sees by its range
 };
 
 /// Is anything in these rows and columns neither blocked nor biased away?
@@ -311,8 +361,9 @@ KERNEL_INLINE std::uint64_t bitRange(int first, int last) {
 /// What a tile of rows sees of the keys [begin, end).
 Sight look(const Plan& plan, int head, int row, int rows, int begin, int end) {
   const Forward& f = plan.call;
-  Sight sight;
+  Sight sight{};
   const std::uint64_t block = bitRange(0, (end - begin + kPanel - 1) / kPanel);
+  if (!plan.isMasked) return {block, block, bitRange(0, (end - begin) / kPanel), {0, plan.keyEnd}};
   const Keys first = visibleKeys(plan, row), last = visibleKeys(plan, row + rows - 1);
   sight.keys = {first.begin, last.end};  // no row sees earlier keys than a row before it, so the ends give what any row
   const Keys all{last.begin, first.end};  // and what every row sees
@@ -420,18 +471,12 @@ KERNEL_INLINE float ratio(bool plain, float from, float to) {
   if (from == to) return from == -kInfinity ? 0.0f : 1.0f;
   const V x = set(from - to);
   float lanes[kLanes];
-  store(lanes, plain ? exp2Of(x, kExp2) : expOf(x));
+  store(lanes, plain ? exp2Of(x, inVectors(kExp2)) : expOf(x));
   return lanes[0];
 }
 
 KERNEL_INLINE void fill(float* row, int begin, int end, float value) {
   for (int c = begin; c < end; ++c) row[c] = value;
-}
-
-KERNEL_INLINE void scaleTo(float a, const float* in, int count, float* out) {
-  int c = 0;
-  for (; c + kLanes <= count; c += kLanes) store(out + c, load(in + c) * set(a));
-  for (; c < count; ++c) out[c] = in[c] * a;
 }
 
 KERNEL_INLINE void scaleRow(float* row, int count, float factor) { scaleTo(factor, row, count, row); }
@@ -446,9 +491,18 @@ KERNEL_INLINE void copyRow(const float* s, std::uint64_t panels, int count, floa
 struct Rows {
   int head = 0, row = 0, count = 0;
   bool isBounded = false;  // no score can be far from 0, so exponentials are relative to 0, whatever the largest is
+  bool isDirect = false;   // sums are divided as they are computed and go straight to the output: there is one block of keys
   float* max = nullptr;  // running, one a row
   float* sum = nullptr;
 };
+
+/// 1 / sum of each row, or 0 where that is 0. Whole vectors: what is beyond the last row is something, and nobody reads it.
+KERNEL_INLINE void invert(const Rows& rows, float (&inverse)[kRows + kLanes]) {
+  for (int r = 0; r < rows.count; r += kLanes) {
+    const V sum = load(rows.sum + r);
+    store(inverse + r, sum > V{} ? set(1.0f) / sum : V{});
+  }
+}
 
 /// The steps between product and softmax where there are any, for `count` rows from `first` of the block; each row's largest
 /// score so far, and what was summed before becomes relative to it.
@@ -511,15 +565,15 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
       const int count = rows.count - t * kTileRows;
       float* s = scratch.scores + t * kTileRows * kRowStride + p * kPanel;
       const float* q = scratch.query + t * kTileRows * kRowStride;
-      tileOf(count, false, q, panel, smaller(dim, kBlockKeys), s, kRowStride);
+      tileOf(count, false, q, panel, kPanel, smaller(dim, kBlockKeys), s, kRowStride, nullptr);
       for (int c = kBlockKeys; c < dim; c += kBlockKeys) {
         q += kRows * kRowStride;
-        tileOf(count, true, q, panel + static_cast<std::ptrdiff_t>(c) * kPanel, smaller(dim - c, kBlockKeys), s, kRowStride);
+        tileOf(count, true, q, panel + static_cast<std::ptrdiff_t>(c) * kPanel, kPanel, smaller(dim - c, kBlockKeys), s, kRowStride, nullptr);
       }
     }
   }
 
-  const Exp2& exp2 = *inMemory(&kExp2);
+  const Exp2Vectors exp2 = inVectors(*inMemory(&kExp2));
   for (int t = 0; t < tiles; ++t) {
     const Sight& sight = sights[t];
     const int first = t * kTileRows, count = smaller(kTileRows, rows.count - first);
@@ -536,8 +590,18 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
 
   // O += P·V.
   if (!f.output) return;
+  if (rows.isDirect) {
+    float inverse[kRows + kLanes];
+    invert(rows, inverse);
+    for (int c = 0; c < f.valueDim; c += kPanel)
+      for (int t = 0; t < tiles; ++t)
+        tileOf(rows.count - t * kTileRows, false, scratch.scores + t * kTileRows * kRowStride, scratch.values + c * scratch.valuePanel,
+               scratch.valueStride, end, rowOf(f.output, rows.head, rows.row + t * kTileRows) + c, f.output.rowStride,
+               inverse + t * kTileRows);
+    return;
+  }
   for (int c = 0; c < f.valueDim; c += kPanel) {
-    const float* panel = scratch.values + static_cast<std::ptrdiff_t>(c) * plan.packedKeys;
+    const float* panel = scratch.values + c * scratch.valuePanel;
     for (int t = 0; t < tiles; ++t) {
       const Sight& sight = sights[t];
       float* sums = scratch.sums + t * kTileRows * sumStride + c;
@@ -546,7 +610,7 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
         const int from = larger(first * kPanel, sight.keys.begin - begin);
         const int to = smaller(last * kPanel, smaller(sight.keys.end, end) - begin);
         tileOf(rows.count - t * kTileRows, add, scratch.scores + t * kTileRows * kRowStride + from,
-               panel + static_cast<std::ptrdiff_t>(begin - packedBegin + from) * kPanel, to - from, sums, sumStride);
+               panel + (begin - packedBegin + from) * scratch.valueStride, scratch.valueStride, to - from, sums, sumStride, nullptr);
         add = true;
       });
       for (int r = 0; !add && r < kTileRows; ++r)
@@ -579,13 +643,13 @@ void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
   const bool more = f.rowMax || f.rowSum || f.masked || scratch.blockMax;
   const float* sums = scratch.sums;
   float* output = f.output ? rowOf(f.output, rows.head, rows.row) : nullptr;
+  if (rows.isDirect && !more) return;
+  float inverse[kRows + kLanes];
+  invert(rows, inverse);
   for (int r = 0; r < rows.count; ++r, sums += sumStride, output += f.output.rowStride) {
-    const float inverse = rows.sum[r] > 0.0f ? 1.0f / rows.sum[r] : 0.0f;
-    if (inverse > 0.0f)
-      scaleTo(inverse, sums, dim, output);
-    else  // there may be no sums at all
-      fill(output, 0, dim, 0.0f);
-    if (more) finishRow(plan, scratch, rows, r, inverse);
+    if (inverse[r] > 0.0f && !rows.isDirect) scaleTo(inverse[r], sums, dim, output);
+    if (!(inverse[r] > 0.0f)) fill(output, 0, dim, 0.0f);  // there may be no sums at all
+    if (more) finishRow(plan, scratch, rows, r, inverse[r]);
   }
 }
 
@@ -617,6 +681,18 @@ void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, i
   }
 }
 
+/// Values of the keys [begin, end), packed unless that does not pay: when they are few, so that panels in rows far apart
+/// do not push each other out of the cache, or are read only once.
+void provideValues(const Plan& plan, const float* values, int begin, int end, Scratch& scratch) {
+  constexpr int kFewKeys = 32;
+  const Forward& f = plan.call;
+  const bool isRead = kSteps == 1 && f.valueDim % kPanel == 0 && (plan.keyEnd <= kFewKeys || f.queryCount <= kTileRows);
+  if (!isRead) packValues(values, f.v.rowStride, begin, end, f.valueDim, plan.packedKeys, scratch.packedValues);
+  scratch.values = isRead ? values + begin * f.v.rowStride : scratch.packedValues;
+  scratch.valueStride = isRead ? f.v.rowStride : kPanel;
+  scratch.valuePanel = isRead ? 1 : plan.packedKeys;
+}
+
 void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
   const Forward& f = plan.call;
   const int group = f.heads / f.kvHeads;
@@ -625,25 +701,30 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
   if (scratch.packedHead != unit.kvHead) {
     scratch.packedHead = unit.kvHead;
     scratch.packedBegin = -1;
-    scratch.keySquare = largestSquare(keys, f.k.rowStride, plan.keyEnd, f.headDim);
-    scratch.valueMagnitude = f.output ? largestMagnitude(values, f.v.rowStride, plan.keyEnd, f.valueDim) : 0.0f;
+    if (!plan.isBounded) {
+      scratch.keySquare = largestSquareOf(f.k, unit.kvHead, 0, plan.keyEnd, f.headDim);
+      scratch.valueMagnitude = f.output ? largestMagnitude(values, f.v.rowStride, plan.keyEnd, f.valueDim) : 0.0f;
+    }
   }
   int begin = 0;
   do {
     const int end = smaller(begin + plan.packedKeys, plan.keyEnd);
     if (scratch.packedBegin != begin) {
       packKeys(keys, f.k.rowStride, begin, end, f.headDim, scratch.keys);
-      if (f.output) packValues(values, f.v.rowStride, begin, end, f.valueDim, plan.packedKeys, scratch.values);
+      if (f.output) provideValues(plan, values, begin, end, scratch);
       scratch.packedBegin = begin;
     }
     float *max = scratch.rowMax, *sum = scratch.rowSum;
     for (int head = unit.kvHead * group; head < (unit.kvHead + 1) * group; ++head) {
       for (int row = unit.rowBegin; row < unit.rowEnd; row += kRows) {
         const int count = smaller(kRows, unit.rowEnd - row);
-        const Magnitudes most{largestSquare(rowOf(f.q, head, row), f.q.rowStride, count, f.headDim), scratch.keySquare,
-                              scratch.valueMagnitude};
-        if (fits(plan, most))
-          rowBlock(plan, scratch, {head, row, count, isBounded(plan, most), max, sum}, begin, end);
+        Magnitudes most;
+        if (!plan.isBounded) most = {largestSquareOf(f.q, head, row, count, f.headDim), scratch.keySquare, scratch.valueMagnitude};
+        // A tile writes all of its rows, so there must be as many.
+        const int lastRows = (count - 1) % kTileRows + 1;
+        const bool isDirect = plan.isDirect && tileRowsFor(lastRows) == lastRows;
+        if (plan.isBounded || fits(plan, most))
+          rowBlock(plan, scratch, {head, row, count, plan.isBounded || isBounded(plan, most), isDirect, max, sum}, begin, end);
         else if (begin == 0)
           forwardCarefully(plan, head, row, row + count, scratch.carefulRow);
         max += count;
@@ -776,7 +857,7 @@ void addRow(float a, const float* x, std::ptrdiff_t xStride, int count, float* y
 
 const Table& table() {
   static constexpr Table functions{{kRows, kKeys, kPanel, kTileRows}, forwardUnit, expRow,  dotRows,      softmaxRow,
-                                   weightedSumRow,         addRow,      scaleTo, largestOfRow, firstNotFinite};
+                                   weightedSumRow,         addRow,      scaleTo, largestSquare, largestOfRow, firstNotFinite};
   return functions;
 }
 

@@ -7,9 +7,12 @@ namespace attention::kernels {
 
 /// What kernels.cpp works out once per call.
 struct Plan {
-  Forward call;
+  const Forward& call;
   bool plain = false;     ///< no softcap, no bias, none of the score matrices: the scale goes into Q, exponents are base 2
   bool allScores = false; ///< masked scores are asked for too, so no tile of Q·Kᵀ is skipped
+  bool isMasked = false;  ///< some query does not see some key that is not padding
+  bool isDirect = false;  ///< every query sees all keys, which are one block, and V is whole panels: no sums have to wait
+  bool isBounded = false; ///< fits() and isBounded() are known to hold for the whole call
   int keyEnd = 0;         ///< keys that are not padding
   int packedKeys = 0;     ///< keys that are packed at a time, a multiple of Blocking::keys
   float queryFactor = 1.0f;  ///< multiplies Q when it is packed
@@ -36,7 +39,9 @@ struct Scratch {
   float* scores = nullptr;      ///< a block of scores, then of exponentials
   float* sums = nullptr;        ///< a block of the output, before it is divided
   float* keys = nullptr;        ///< packed K
-  float* values = nullptr;      ///< packed V
+  float* packedValues = nullptr;
+  const float* values = nullptr;  ///< V: row j of a panel is valueStride·j further on, column c valuePanel·c when it begins one
+  std::ptrdiff_t valueStride = 0, valuePanel = 0;
   float* rowMax = nullptr;      ///< per head and row of the unit, while later keys are still to come
   float* rowSum = nullptr;
   float* blockMax = nullptr;    ///< per row of the block and block of keys: what its exponentials are relative to
@@ -56,6 +61,7 @@ struct Table {
   void (*weightedSum)(const float*, const float*, std::ptrdiff_t, int, int, float*);
   void (*axpy)(float, const float*, std::ptrdiff_t, int, float*, std::ptrdiff_t);
   void (*scale)(float, const float*, int, float*);
+  float (*largestSquare)(const In&, int, int, int);
   float (*largest)(const float*, int);
   std::ptrdiff_t (*notFinite)(const float*, std::size_t);
 };
@@ -71,15 +77,10 @@ void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, doub
 
 /// Half-open range of keys that the causal rule, the window and the padding leave to a query.
 struct Keys {
-  int begin = 0, end = 0;
+  int begin, end;
 };
 Keys visibleKeys(const Plan& plan, int row);
 
-/// How large the numbers of a call are.
-struct Magnitudes {
-  double querySquare = 0.0, keySquare = 0.0;  ///< at least the largest q·q and k·k of a row: (q·k)² <= their product
-  float value = 0.0f;                         ///< the largest |v|
-};
 /// Can no product of such numbers, nor a sum of them, leave the range of a float?
 bool fits(const Plan& plan, const Magnitudes& most);
 /// Are scores so small that 2^score needs no maximum taken off first?

@@ -82,6 +82,11 @@ KERNEL_INLINE const T* inMemory(const T* numbers) {
 
 KERNEL_INLINE V smallerOf(V a, V b) { return -largerOf(-a, -b); }
 KERNEL_INLINE Bits bitsOf(V v) { return __builtin_bit_cast(Bits, v); }
+KERNEL_INLINE Bits largerOf(Bits a, Bits b) { return a > b ? a : b; }
+#if KERNEL_LANES > 1
+KERNEL_INLINE std::uint32_t bitsOf(float x) { return __builtin_bit_cast(std::uint32_t, x); }
+KERNEL_INLINE std::uint32_t largerOf(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
+#endif
 KERNEL_INLINE V fromBits(Bits bits) { return __builtin_bit_cast(V, bits); }
 
 /// first, first + 1, …

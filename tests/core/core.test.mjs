@@ -138,6 +138,45 @@ for (const kernel of kernels) {
     near(own.forward({...options, k: part}).output, wanted, 0, 'after frees');
   });
 
+  test(`${kernel}: a call asked for again is looked at again`, async () => {
+    const own = await loadAttention({kernel});
+    const shape = {heads: 2, n: 4, m: 4, d: 8, e: 8}, options = {heads: 2, queryCount: 4, headDim: 8};
+    const [q, k, v, out, weights] = [64, 64, 64, 64, 32].map((length) => own.alloc(length));
+    const check = (what, more = {}) => {
+      const result = own.forward({...options, q, k, v, out, ...more});
+      near(result.output, exact({...shape, q, k, v, scale: more.scale}).output, 1e-6, what);
+      return result;
+    };
+    const seeds = [4, 5, 6];
+    for (const array of [q, k, v]) array.set(numbers(64, seeds.pop()));
+    const first = check('the first time');
+    assert.notEqual(check('the second time'), first);
+    q.set(numbers(64, 9));
+    check('other numbers');
+    check('another scale', {scale: 0.7});
+    check('the same again', {scale: 0.7});
+    assert.equal(check('weights too', {weights}).weights, weights);
+    assert.equal(check('weights again', {weights}).weights, weights);
+    assert.equal(check('no weights').weights, undefined);
+    assert.throws(() => check('an option more', {kausal: undefined}), /^TypeError: kausal is not an option/);
+    check('without it');
+    k[7] = NaN;
+    out.fill(5);
+    assert.throws(() => check('not a number'), /^RangeError: k\[7\] is NaN/);
+    assert.ok(out.every((number) => number === 5), 'a refused call writes nothing');
+    k[7] = 1e30;
+    check('a large number');
+    check('a large number again');
+    k[7] = 0.5;
+    check('a small one');
+    const large = own.alloc(16 << 20);  // memory grows: JavaScript empties the arrays
+    const [grownQ, grownK, grownV] = [q, k, v].map((array) => own.renew(array));
+    near(own.forward({...options, q, k, v, out}).output, exact({...shape, q: grownQ, k: grownK, v: grownV}).output, 1e-6, 'after growth');
+    own.free(large);
+    own.free(q);
+    assert.throws(() => own.forward({...options, q, k, v, out}), /^TypeError: q has been freed/);
+  });
+
   test(`${kernel}: memory is given back`, async () => {
     const own = await loadAttention({kernel});
     const options = {q: numbers(4096, 1), k: numbers(4096, 2), v: numbers(4096, 3), queryCount: 64, headDim: 64, weights: true};

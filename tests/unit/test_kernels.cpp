@@ -136,7 +136,7 @@ Row exactRow(const Case& c, int head, int i) {
 enum class Ask { output, weights, everything };
 
 /// Runs the call and compares all that it writes; true when everything is within the bounds of kernels.h.
-bool agrees(Kernel kernel, Case& c, Ask ask, int padding = 0, int shift = 0, int threads = 1) {
+bool agrees(Kernel kernel, Case& c, Ask ask, int padding = 0, int shift = 0, int threads = 1, bool isKnown = false) {
   Forward f = c.f;
   const int n = f.queryCount, m = f.keyCount;
   Block output(f.heads, n, f.valueDim, padding, shift), weights(f.heads, n, m, padding, shift);
@@ -149,7 +149,10 @@ bool agrees(Kernel kernel, Case& c, Ask ask, int padding = 0, int shift = 0, int
     f.exponentials = exponentials.out(), f.rowMax = rowMax.out(), f.rowSum = rowSum.out();
   }
   Workspace workspace(threads);
-  if (!forward(kernel, f, workspace)) return false;
+  const Magnitudes known{static_cast<double>(largestSquare(kernel, f.q, f.heads, n, f.headDim)),
+                         static_cast<double>(largestSquare(kernel, f.k, f.kvHeads, m, f.headDim)),
+                         std::sqrt(largestSquare(kernel, f.v, f.kvHeads, m, f.valueDim))};
+  if (!forward(kernel, f, workspace, isKnown ? &known : nullptr)) return false;
 
   const auto near = [&](const char* what, int h, int i, int j, float got, double wanted, double bound) {
     const bool both = std::isinf(wanted) && static_cast<double>(got) == wanted;
@@ -251,6 +254,21 @@ TEST_CASE("kernels: more than one block of queries, keys and columns") {
       for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) {
         INFO(name(kernel), " ", queries, "x", keys, ", dims ", dim, " and ", valueDim);
         CHECK(agrees(kernel, c, ask));
+      }
+    }
+  }
+}
+
+TEST_CASE("kernels: small calls whose sums go straight to the output, of numbers known and not known") {
+  test::Random random(36);
+  for (Kernel kernel : available()) {
+    for (int queries : {1, 2, 3, 4, 5, 6, 12, 16, 26, 30}) {
+      for (auto [keys, valueDim] : {std::array{1, 32}, {5, 8}, {16, 16}, {32, 64}, {33, 32}, {256, 32}}) {
+        Case c(shaped(4, 2, queries, keys, 16, valueDim), random, 3, 1, false, queries == 5 ? 30.0f : 1.0f);
+        for (bool isKnown : {false, true}) {
+          INFO(name(kernel), " ", queries, "x", keys, ", dim ", valueDim, isKnown ? ", known" : "");
+          for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask, 2, 1, 1, isKnown));
+        }
       }
     }
   }

@@ -152,6 +152,38 @@ TEST_CASE("kernels: softmax of a row") {
   }
 }
 
+TEST_CASE("kernels: the largest square of a row is not below the exact one, nor finite where a number is not") {
+  test::Random random(54);
+  for (Kernel kernel : available()) {
+    for (int rows : {1, 2, 3, 8}) {
+      for (int dim : {1, 3, 4, 7, 8, 16, 17, 33, 64, 130}) {
+        const int stride = dim + 3;
+        Numbers x(2 * rows * stride, random);
+        const In in{x.data, rows * stride, stride};
+        double most = 0.0, each = 0.0;
+        for (int r = 0; r < 2 * rows; ++r) {
+          double square = 0.0;
+          for (int c = 0; c < dim; ++c) square += std::pow(static_cast<double>(x.data[r * stride + c]), 2.0);
+          most = std::max(most, square), each += square;
+        }
+        const double found = static_cast<double>(largestSquare(kernel, in, 2, rows, dim));
+        CHECK(found >= most * (1.0 - 1e-6));
+        CHECK(found <= each * (1.0 + 1e-6));
+        for (float bad : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN(), 1e30f}) {
+          for (int r = 0; r < 2 * rows; ++r) {
+            float& number = x.data[r * stride + static_cast<int>(random.below(dim))];
+            const float before = number;
+            number = bad;
+            CHECK(!std::isfinite(largestSquare(kernel, in, 2, rows, dim)));
+            number = before;
+          }
+        }
+      }
+    }
+    CHECK(largestSquare(kernel, {}, 2, 0, 4) == 0.0f);
+  }
+}
+
 TEST_CASE("kernels: weighted sums, axpy, scale, largest, notFinite") {
   test::Random random(53);
   for (Kernel kernel : available()) {
