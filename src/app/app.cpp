@@ -24,6 +24,7 @@ using attention::Result;
 using attention::Tensor;
 using attention::TensorId;
 using document::AroundId;
+using document::joined;
 using views::Box;
 using views::Command;
 
@@ -42,8 +43,8 @@ Error unknown(std::string_view field, std::string_view value, const std::string&
 
 /// There are too many names to list: those that may have been meant are said.
 Error unknown(std::string_view field, std::string_view value, const Names& names) {
-  return unknown(field, value, "one of " + std::to_string(names.size()) + " others, perhaps " +
-                                   document::orList(document::nearest(value, names, 3)));
+  return unknown(field, value, joined({"one of ", names.size(), " others, perhaps ",
+                                       document::orList(document::nearest(value, names, 3))}));
 }
 
 /// Those of the layer and those around it.
@@ -72,8 +73,8 @@ Names optionNames() {
 std::string quoted(std::string_view words) { return document::toJson(document::Value(std::string(words))); }
 
 std::string cellJson(CellRef cell) {
-  return "{\"name\":" + quoted(attention::name(cell.tensor)) + ",\"head\":" + std::to_string(cell.head) +
-         ",\"row\":" + std::to_string(cell.row) + ",\"col\":" + std::to_string(cell.col) + "}";
+  return joined({"{\"name\":", quoted(attention::name(cell.tensor)), ",\"head\":", cell.head, ",\"row\":", cell.row,
+                 ",\"col\":", cell.col, "}"});
 }
 
 }  // namespace
@@ -177,11 +178,10 @@ struct App::Parts {
       return cellJson({cells->tensor, cells->head, cells->row, cells->col});
     }
     if (const auto* cells = std::get_if<document::SetParameter>(&edit)) {
-      return "{\"name\":" + quoted(document::name(cells->parameter)) + ",\"row\":" + std::to_string(cells->row) +
-             ",\"col\":" + std::to_string(cells->col) + "}";
+      return joined({"{\"name\":", quoted(document::name(cells->parameter)), ",\"row\":", cells->row, ",\"col\":", cells->col, "}"});
     }
     if (const auto* set = std::get_if<document::SetOption>(&edit)) {
-      return "{\"name\":" + quoted(document::option(set->option).name) + "}";
+      return joined({"{\"name\":", quoted(document::option(set->option).name), "}"});
     }
     return "{}";
   }
@@ -398,20 +398,17 @@ struct App::Parts {
     const std::string field = document::name(id);
     const auto tensor = tensorWithCell(field, head, row, col);
     if (!tensor) return tensor.error();
-    const Tensor& t = **tensor;
     const bool isToken = id == AroundId::token_weights, isBar = isToken || id == AroundId::segment_weights;
-    const std::string place = isBar                        ? (isToken ? "token:" : "segment:") + std::to_string(row)
-                              : document::parameterOf(id) ? "slider:" + field
-                                                              : field;
+    std::string place = document::parameterOf(id) ? "slider:" + field : field;
+    if (isBar) place = joined({isToken ? "token:" : "segment:", row}), row = 0;
     const auto at = places.find(place);
     if (at == places.end()) {
       return *document::refuse(Error::Kind::range, field, {"it is not on the screen; open it in the experiments first."});
     }
     const Box& box = at->second;
-    const float width = isBar ? box.width : box.width / static_cast<float>(t.cols());
-    const float height = isBar ? box.height : box.height / static_cast<float>(t.rows());
-    return Rect{box.x + width * static_cast<float>(isBar ? 0 : col), box.y + height * static_cast<float>(isBar ? 0 : row),
-                width, height};
+    const float width = box.width / static_cast<float>((*tensor)->cols());
+    const float height = box.height / static_cast<float>(isBar ? 1 : (*tensor)->rows());
+    return Rect{box.x + width * static_cast<float>(col), box.y + height * static_cast<float>(row), width, height};
   }
 
   /// The place of a control, brought into view where the side panel has it further down or up.
@@ -693,8 +690,7 @@ Result<const Tensor*> App::tensor(std::string_view name) const {
   if (!t) t = document::input(parts_->document.state(), *id);
   if (t && !t->empty()) return t;
   if (t) return *document::checkEditable(parts_->document.state(), *id);
-  return Error{Error::Kind::range, std::string(name),
-               std::string(name) + ": this layer has none; switch on the option that makes it."};
+  return *document::refuse(Error::Kind::range, name, {"this layer has none; switch on the option that makes it."});
 }
 
 Check App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
@@ -703,8 +699,7 @@ Check App::setTensor(std::string_view name, std::span<const float> data, std::sp
   if (!id && !document::aroundNamed(name)) return unknown("tensor", name, tensorNames(false));
   const auto parameter = document::parameterNamed(name);
   const Tensor* t = parameter ? &p.around.parameter(*parameter) : id ? document::input(p.document.state(), *id) : nullptr;
-  const std::string field(name);
-  if (!t) return Error{Error::Kind::range, field, field + " is computed; set one of " + listOfInputs() + "."};
+  if (!t) return *document::refuse(Error::Kind::range, name, {"it is computed; set one of ", listOfInputs(), "."});
   if (t->empty()) return document::checkEditable(p.document.state(), *id);
   const std::array<int, 3> own{t->heads(), t->rows(), t->cols()};
   const std::size_t rank = shape.size();
@@ -714,12 +709,10 @@ Check App::setTensor(std::string_view name, std::span<const float> data, std::sp
     fits = (i < rank ? shape[rank - 1 - i] : 1) == own[2 - i];
   }
   if (!fits) {
-    std::string given;
-    for (const int n : shape) given += (given.empty() ? "" : ", ") + std::to_string(n);
-    return Error{Error::Kind::range, field,
-                 field + ": shape [" + given + "] with " + std::to_string(data.size()) + " numbers does not fit; use [" +
-                     std::to_string(own[0]) + ", " + std::to_string(own[1]) + ", " + std::to_string(own[2]) +
-                     "], or change tokens, heads or d_k first."};
+    return document::refuse(Error::Kind::range, name,
+                            {"shape ", document::shapeText({shape.begin(), shape.end()}), " with ", data.size(),
+                             " numbers does not fit; use ", document::shapeText({own.begin(), own.end()}),
+                             ", or change tokens, heads or d_k first."});
   }
   // Heads lie one after another; a block edit reaches one of them, so all of them share a gesture.
   const std::uint64_t gesture = own[0] > 1 ? p.view.nextGesture++ : 0;
@@ -759,10 +752,10 @@ Result<std::string> App::explain(std::string_view name, int head, int row, int c
   const attention::Explanation e =
       around ? p.around.explain(*around, row, col)
              : attention::explain(p.spec, p.inputs, p.engine.trace(), {*id, head, row, col}, s.labels, document::keyLabels(s), s.decimals);
-  std::string json = "{\"text\":" + quoted(e.text()) + ",\"terms\":[";
+  std::string json = joined({"{\"text\":", quoted(e.text()), ",\"terms\":["});
   for (const attention::Term& term : e.terms) {
-    json += (&term == e.terms.data() ? "" : ",") + ("{\"label\":" + quoted(term.label) + ",\"text\":" + quoted(term.text)) +
-            ",\"value\":" + (std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null") + "}";
+    json += joined({&term == e.terms.data() ? "" : ",", "{\"label\":", quoted(term.label), ",\"text\":", quoted(term.text),
+                    ",\"value\":", std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null", "}"});
   }
   return json + "]}";
 }

@@ -213,7 +213,8 @@ Result<const Tensor*> Around::tensor(AroundId id) {
   const Tensor& stage = block().trace[static_cast<BlockStage>(id)];
   if (!stage.empty()) return &stage;
   return *refuse(Error::Kind::range, name(id),
-                 {"nothing is normalised here; set block_norm to \"post\"", state_.block.norm == NormPlace::pre ? "." : " or \"pre\"."});
+                 {"nothing is normalised here; set block_norm to \"post\"",
+                  state_.block.norm == NormPlace::pre ? "." : " or \"pre\"."});
 }
 
 bool Around::isExplained(AroundId id) {

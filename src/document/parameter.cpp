@@ -75,10 +75,11 @@ ParameterShape shapeOf(const Settings& settings, Id id) {
 
 attention::Check checkShape(const Settings& settings, Id id, const std::vector<std::int64_t>& shape) {
   const ParameterShape want = shapeOf(settings, id);
-  const std::vector<std::int64_t> full{want.rows, want.cols};
-  if (shape == full || (want.rows == 1 && shape == std::vector<std::int64_t>{want.cols})) return {};
+  const std::size_t rank = shape.size();
+  const bool fits = (rank == 1 || rank == 2) && shape.back() == want.cols && (rank == 1 ? 1 : shape[0]) == want.rows;
+  if (fits) return {};
   return refuse(attention::Error::Kind::range, joined({name(id), ".shape"}),
-                {shapeText(shape), " does not fit; it must be ", shapeText(full), "."});
+                {shapeText(shape), " does not fit; it must be ", shapeText({want.rows, want.cols}), "."});
 }
 
 Tensor seeded(const Settings& settings, Id id) {

@@ -118,7 +118,7 @@ class BlockView {
     const Box room = column.take(0);
     const LabMatrix m = drawMatrix(c_, kSlot + static_cast<std::uint32_t>(lab_.stage), tensor, 0,
                                    c_.revision, {room.x, room.y, room.width, 300}, false, largest(tensor, 0), title);
-    c_.places["block:" + std::string(attention::name(lab_.stage))] = m.box;
+    c_.places[document::name(static_cast<document::AroundId>(lab_.stage))] = m.box;
     column.gap(m.box.bottom() - room.y + 12);
     pick(m, tensor);
     explanation(column);

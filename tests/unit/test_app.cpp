@@ -739,7 +739,7 @@ TEST_CASE("app: scripts read the stages of the block and both levels of the segm
   CHECK_FALSE(f.app().tensor("block:nonsense"));
   const std::vector<float> data{1};
   const std::vector<int> shape{1};
-  CHECK(f.app().setTensor("block:hidden", data, shape)->message.starts_with("block:hidden is computed; set one of x,"));
+  CHECK(f.app().setTensor("block:hidden", data, shape)->message.starts_with("block:hidden: it is computed; set one of x,"));
   const int tokens = tensor("weights").rows();
   CHECK_FALSE(f.app().set("segment_tokens", std::to_string(tokens)));
   CHECK(tensor("segment_weights").values().size() == 1);
@@ -978,7 +978,7 @@ TEST_CASE("app: scripts read the numbers of the experiments as they are on the s
   CHECK(at("reach:curve", 31, 3) == 1.0f / 32);
   const std::vector<float> data{1};
   const std::vector<int> shape{1};
-  CHECK(f.app().setTensor("reach:curve", data, shape)->message.starts_with("reach:curve is computed; set one of x,"));
+  CHECK(f.app().setTensor("reach:curve", data, shape)->message.starts_with("reach:curve: it is computed; set one of x,"));
 }
 
 TEST_CASE("app: locate brings a cell of another head, or one below the edge, into view") {
