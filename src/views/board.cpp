@@ -529,7 +529,7 @@ class Pointer {
     if (hit.place) {
       if (c_.view.painting && isPair(hit.cell.tensor)) return;
       drag_.kind = Drag::Kind::none;  // letting go of the button must not select, which would end the typing
-      type(c_, hit.cell, "");
+      type(c_, hit.cell, 0);
       return;
     }
     for (const auto& [name, box] : c_.lastPlaces) {
@@ -557,14 +557,14 @@ class Pointer {
 
  public:
   /// Opens the field over a cell. `first` is what was typed already.
-  static void type(Context& c, CellRef cell, std::string first) {
+  static void type(Context& c, CellRef cell, char first) {
     if (!c.editable(cell.tensor)) return;
     const MatrixPlace* m = c.layout.find(cell.tensor);
     if (!m) return;
     const Slice s = sliceOf(c.state, cell.tensor);
     const Box box = onScreen(c.layout, c.view, m->cellBox(cell.row - s.firstRow, cell.col - s.firstCol));
     const float value = c.tensor(cell.tensor)->at(cell.head, cell.row, cell.col);
-    TextTarget t = numberField(attention::name(cell.tensor), cell.row, cell.col, box, value, std::move(first));
+    TextTarget t = numberField(attention::name(cell.tensor), cell.row, cell.col, box, value, first);
     t.cell = cell;
     c.view.selection = {true, cell.tensor, cell.row, cell.col, cell.row, cell.col};
     c.wishes.text = t;
@@ -672,14 +672,14 @@ class Keys {
     if (!s_.active) return false;
     if (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || pressed(ImGuiKey_F2)) {
       if (!c_.editable(s_.tensor)) return false;
-      Pointer::type(c_, cell(), "");
+      Pointer::type(c_, cell(), 0);
       return true;
     }
     if (pressed(ImGuiKey_Delete) || pressed(ImGuiKey_Backspace)) return clear();
     if (pressed(ImGuiKey_Space) && isPair(s_.tensor)) return paint();
     for (const ImWchar ch : io_.InputQueueCharacters) {
       if (!beginsNumber(ch) || !c_.editable(s_.tensor)) continue;
-      Pointer::type(c_, cell(), std::string(1, static_cast<char>(ch)));
+      Pointer::type(c_, cell(), static_cast<char>(ch));
       return true;
     }
     return false;

@@ -2,8 +2,6 @@
 // page that is open and the options of the block and of the segments; other controls stand in document::Experiments.
 #pragma once
 
-#include <string>
-
 #include "document/state.h"
 #include "views/layout.h"
 #include "views/walk.h"
@@ -15,7 +13,7 @@ struct ParameterCell {
   struct Keys {
     int down = 0, right = 0, up = 0;  ///< to another cell; steps of the number
     bool type = false;
-    std::string first;  ///< what was typed already
+    char first = 0;  ///< what was typed already
   };
 
   bool on = false;

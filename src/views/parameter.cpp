@@ -27,7 +27,7 @@ class ParameterView {
       drag();
     }
     if (ImGui::IsItemDeactivated()) c_.wishes.endGesture = true;
-    if (ImGui::IsItemHovered() && isChosen() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) type("");
+    if (ImGui::IsItemHovered() && isChosen() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) type(0);
   }
 
   void choose() { cell_.on = true, cell_.parameter = id_; }
@@ -63,8 +63,8 @@ class ParameterView {
     set(moved(cell_.before, std::round(cell_.travelled / step) * step), kSliderGesture);
   }
 
-  void type(std::string first) {
-    TextTarget t = numberField(document::name(id_), cell_.row, cell_.col, cellBox(), value(), std::move(first));
+  void type(char first) {
+    TextTarget t = numberField(document::name(id_), cell_.row, cell_.col, cellBox(), value(), first);
     t.kind = TextTarget::Kind::parameter, t.parameter = id_;
     c_.wishes.text = t;
   }
@@ -87,7 +87,7 @@ bool ParameterCell::readKeys() {
   keys.type = pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter);
   for (const ImWchar ch : io.InputQueueCharacters) {
     if (!beginsNumber(ch)) continue;
-    keys.type = true, keys.first = std::string(1, static_cast<char>(ch));
+    keys.type = true, keys.first = static_cast<char>(ch);
   }
   const bool leaves = pressed(ImGuiKey_Escape);
   on = !leaves;

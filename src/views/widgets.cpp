@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "document/number.h"
+
 namespace views {
 namespace {
 
@@ -203,15 +205,13 @@ bool isNumberKey(ImGuiKey key) {
          key == ImGuiKey_Minus || key == ImGuiKey_Period || key == ImGuiKey_KeypadDecimal || key == ImGuiKey_KeypadSubtract;
 }
 
-TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string first) {
+TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, char first) {
   const float width = std::max(cell.width, 64.0f), height = std::max(cell.height, 26.0f);
   TextTarget t;
   t.cell.row = row, t.cell.col = col;
   t.name = std::string(matrix) + ", row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1);
-  t.selectAll = first.empty();
-  char digits[48];
-  std::snprintf(digits, sizeof digits, "%.7g", static_cast<double>(value));
-  t.text = first.empty() ? digits : std::move(first);
+  t.selectAll = first == 0;
+  t.text = first == 0 ? document::shortest(value) : std::string(1, first);
   t.box = {cell.midX() - width / 2, cell.midY() - height / 2, width, height};
   t.centered = true;
   return t;

@@ -35,8 +35,8 @@ float moved(float value, double by);
 /// May a number that is typed begin with it?
 bool beginsNumber(unsigned character);
 bool isNumberKey(ImGuiKey key);
-/// A field over the cell of a matrix, to type its number; `first` is what was typed already.
-TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string first);
+/// A field over the cell of a matrix, to type its number; `first` is what was typed already, or 0.
+TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, char first);
 
 /// Draws the controls of one panel. Boxes are in window coordinates; each is entered in Context::places by its name.
 class Widgets {
