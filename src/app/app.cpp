@@ -101,11 +101,13 @@ struct App::Parts {
   void clampSelection() {
     const Tensor* t = attention::find(inputs, engine.trace(), view.selection.tensor);
     if (startPending && computed) {
-      const int produced = document.state().step;
-      const int last = (produced > 0 ? produced : document.state().tokens) - 1;
-      const float* row = engine.trace().weights.row(document.state().focusHead, last);
-      const int best = static_cast<int>(std::max_element(row, row + document.state().keyTokens) - row);
-      view.selection = {true, TensorId::weights, last, best, last, best};
+      const document::State& s = document.state();
+      const int count = s.step > 0 ? s.step : s.tokens;
+      // A mask that comes too late is wrong where it hides keys: causal hides none from the last token.
+      const int begin = s.maskAfterSoftmax ? count / 2 : count - 1;
+      const float* row = engine.trace().weights.row(s.focusHead, begin);
+      const int best = static_cast<int>(std::max_element(row, row + s.keyTokens) - row);
+      view.selection = {true, TensorId::weights, begin, best, begin, best};
       startPending = false;
       return;
     }
@@ -447,7 +449,7 @@ struct App::Parts {
   attention::Inputs inputs;
   document::Around around{document.state(), engine.trace()};
   bool computed = false;
-  bool startPending = true;  ///< select the last token and what it looks at most: where an example begins
+  bool startPending = true;  ///< select a token, mostly the last, and what it looks at most: where an example begins
 
   views::ViewState view;
   views::Wishes wishes;  ///< of the frame that was built last

@@ -214,7 +214,8 @@ class BoardView {
       if (rows <= 0 || cols <= 0) return;
       if (m.transposed) std::swap(top, left), std::swap(rows, cols);
       const ImVec2 a{box.x + static_cast<float>(left) * m.cell - 2, box.y + static_cast<float>(top) * m.cell - 2};
-      const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4, a.y + static_cast<float>(rows) * m.cell + 4};
+      const float sums = m.sums ? 36.0f : 0.0f;  // they are beside the rows
+      const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4 + sums, a.y + static_cast<float>(rows) * m.cell + 4};
       list_->AddRectFilled(a, b, veil, 4);
     };
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
@@ -222,6 +223,11 @@ class BoardView {
       const int kept = step.reused.begin < step.reused.end ? step.reused.begin : step.added.begin;
       const int added = step.added.end - step.added.begin;
       cover(0, 0, kept, cols);
+      for (int key = 0; key < kept; ++key) {  // struck out: it was there, unlike those that are still to come
+        const float at = (static_cast<float>(key) + 0.5f) * m.cell;
+        if (m.transposed) list_->AddLine({box.x + at, box.y}, {box.x + at, box.bottom()}, c_.palette.muted, 1.5f);
+        else list_->AddLine({box.x, box.y + at}, {box.right(), box.y + at}, c_.palette.muted, 1.5f);
+      }
       cover(step.added.end, 0, rows - step.added.end, cols);
       outline(m, box, {m.tensor, sliceOf(c_.state, m.tensor).head, step.added.begin, 0, added, cols}, hue(c_.palette, m.tensor), 2.5f);
     } else if (m.tensor == TensorId::q || m.tensor == TensorId::scores || m.tensor == TensorId::weights ||
@@ -285,12 +291,13 @@ class BoardView {
     if (!m.labelsBelow && !m.labelsAbove) return;
     float widest = 0;
     for (const std::string& word : labelsOf(true)) widest = std::max(widest, textWidth(c_.fonts.small, word));
+    const float end = m.sums ? box.right() + 8 : c_.layout.board.right() - 10;  // for a long name, beside Σ or the edge
     for (int t = 0; t < m.cols; ++t) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
       // Above narrow columns only the one in focus has its name: letters of a cut word tell nothing.
       if (widest > m.cell - 2 && !key(t)) continue;
-      if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18);
-      if (m.labelsAbove) tokenLabel(true, t, x, box.y - 15, 0, key(t), 120, "above", 18);
+      if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18, end);
+      if (m.labelsAbove) tokenLabel(true, t, x, box.y - 15, 0, key(t), 120, "above", 18, end);
     }
   }
 
@@ -300,14 +307,14 @@ class BoardView {
     textMiddle(list_, c_.fonts.text, right - textWidth(c_.fonts.text, words), midY, c_.palette.text, words);
   }
 
-  // `side` 1: ends at x; −1: begins at x; 0: centred.
-  void tokenLabel(bool ofKeys, int token, float x, float midY, int side, bool strong, float room, const char* where, float pitch) {
+  // `side` 1: ends at x; −1: begins at x; 0: centred, but not beyond `end`.
+  void tokenLabel(bool ofKeys, int token, float x, float midY, int side, bool strong, float room, const char* where, float pitch, float end = 0) {
     const bool small = side == 0 || pitch < 18;
     ImFont* font = strong ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong) : small ? c_.fonts.small : c_.fonts.text;
     const float high = std::min(pitch, 18.0f);
     const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], room);
     const float width = textWidth(font, words);
-    const float left = side > 0 ? x - width : side < 0 ? x : x - width / 2;
+    const float left = side > 0 ? x - width : side < 0 ? x : std::min(x - width / 2, end - width);
     textMiddle(list_, font, left, midY, c_.palette.text, words);
     c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {left - 4, midY - high / 2, width + 8, high};
   }

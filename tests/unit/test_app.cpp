@@ -178,6 +178,32 @@ class Fixture {
 
 }  // namespace
 
+TEST_CASE("app: the name of a narrow column is not cut at the edge of a phone") {
+  Fixture f(390, 844);
+  REQUIRE_FALSE(f.app().openPreset("cosine", true));
+  f.settle();
+  const app::Rect name = f.at("label:below:4");
+  CHECK(name.x + name.width < 390);
+}
+
+TEST_CASE("app: the name of a narrow column leaves the sums of the rows their room") {
+  Fixture f;
+  REQUIRE_FALSE(f.app().openPreset("cosine", true));
+  REQUIRE_FALSE(f.app().set("labels", R"(["east", "EAST", "north", "NORTH", "north-north-east"])"));
+  f.settle();
+  const app::Rect name = f.at("label:above:4"), last = f.at("weights", 0, 0, 4);
+  CHECK(name.x + name.width < last.x + last.width + 14);
+}
+
+TEST_CASE("app: a mask that comes too late begins with a row that it makes wrong") {
+  Fixture f;
+  REQUIRE_FALSE(f.app().openPreset("mask-after-softmax", true));
+  f.settle();
+  CHECK(std::stof(f.app().copyCells()) == doctest::Approx(0.2));
+  for (int i = 0; i < 4; ++i) f.key(ImGuiKey_RightArrow);
+  CHECK(std::stof(f.app().copyCells()) == 0.0f);  // the last key of that row
+}
+
 TEST_CASE("app: the table of positions has a row for every position, and not a token for each") {
   for (const char* const more : {"causal_offset", "key_tokens"}) {
     Fixture f(1440, 1800);
