@@ -269,7 +269,7 @@ class AttentionPlayground extends HTMLElement {
     this.#board.ask('set', String(option), json);
   }
 
-  locate(name, head = 0, row = 0, col = 0) { return this.#onPage(JSON.parse(this.#board.ask('locate', String(name), head, row, col))); }
+  locate(name, head = 0, row = 0, col = 0) { return this.#onPage(JSON.parse(this.#board.ask('locate', String(name), ...cellOf({head, row, col})))); }
 
   /** Every named thing that is to be seen, with its place: [{name, head, row, col, rect}, …]. For tours and tests. */
   items() {
@@ -283,7 +283,7 @@ class AttentionPlayground extends HTMLElement {
     return new DOMRect(box.left + x * scale, box.top + y * scale, width * scale, height * scale);
   }
 
-  explain(name, head = 0, row = 0, col = 0) { return JSON.parse(this.#board.ask('explain', String(name), head, row, col)); }
+  explain(name, head = 0, row = 0, col = 0) { return JSON.parse(this.#board.ask('explain', String(name), ...cellOf({head, row, col}))); }
 
   stats() {
     const board = this.#board;
@@ -342,6 +342,14 @@ function textOf(state) {
 function wrong(field, wanted, value) {
   const shown = value === null || typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
   return Object.assign(new TypeError(`${field} must be ${wanted}, not ${shown}.`), {field});
+}
+
+/** Head, row and column for C++, which would take a text for an address and 2 ** 32 for 0. */
+function cellOf(places) {
+  return Object.entries(places).map(([name, value]) => {
+    if (!Number.isInteger(value) || value !== (value | 0)) throw wrong(name, 'a whole number', value);
+    return value;
+  });
 }
 
 customElements.define('attention-playground', AttentionPlayground);

@@ -226,6 +226,9 @@ onBoard('bad arguments', async (board) => {
   await refused(board, 'RangeError', /weights/, 'locate', 'weights', 0, 99, 0);
   await refused(board, 'RangeError', /locate/, 'locate', 'nothing');
   await refused(board, 'RangeError', /weights/, 'explain', 'weights', 0, -1, 0);
+  for (const method of ['locate', 'explain']) {
+    for (const row of ['0', NaN, 1.5, 2 ** 32, null]) await refused(board, 'TypeError', /^row$/, method, 'weights', 0, row, 0);
+  }
 });
 
 onBoard('a tensor with NaN or infinity', async (board) => {
