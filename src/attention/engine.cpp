@@ -28,6 +28,9 @@ constexpr int kRowsByProduct = 64;  // changed rows of concat that are multiplie
 constexpr int kValuesAtOnce = 8;  // rows of V that are added one by one; more are summed anew
 
 constexpr int kTokensAtOnce = 16;  // more than one token in 16
+// A token more or less: with fewer scores than this in a head, and so few products of X with its weights, everything is
+// made anew sooner than what is there has moved aside.
+constexpr int kFewScores = 64 * 64, kFewProducts = 1 << 16;
 
 bool isOption(What what) { return what == What::causal || what == What::scale || what == What::temperature; }
 bool isOfTokens(What what) { return what == What::tokensInserted || what == What::tokensRemoved; }
@@ -64,6 +67,12 @@ void forHeads(int dim, Span cols, Use use) {
   for (int head = cols.begin / dim; head * dim < cols.end; ++head) {
     use(head, Span{std::max(0, cols.begin - head * dim), std::min(dim, cols.end - head * dim)});
   }
+}
+
+bool isSmall(const Spec& spec, int modelDim) {
+  const std::int64_t scores = std::int64_t{spec.queryCount} * spec.keyCount;
+  const std::int64_t products = std::int64_t{modelDim} * spec.keyCount * (spec.heads + 2 * spec.kvHeads) * spec.headDim;
+  return scores < kFewScores && products < kFewProducts;
 }
 
 /// A masked score as the softmax sees it, by the same operations as kernels::softmax.
@@ -116,6 +125,7 @@ bool Engine::follows(const Change& first) const {
   const int shorter = std::min(previous_.queryCount, previous_.keyCount);
   if (first.rows < 1 || first.row < 0 || first.row > shorter - (isInserted ? 0 : first.rows)) return false;
   if (first.rows > 1 && first.rows > shorter / kTokensAtOnce) return false;
+  if (isSmall(previous_, modelDim_)) return false;
   Spec expected = previous_;
   expected.queryCount += isInserted ? first.rows : -first.rows;
   expected.keyCount += isInserted ? first.rows : -first.rows;
