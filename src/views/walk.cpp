@@ -8,13 +8,13 @@ bool Walk::readKeys() {
   const auto pressed = [](ImGuiKey k, bool repeats = true) { return ImGui::IsKeyPressed(k, repeats); };
   key.step = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
   key.press = pressed(ImGuiKey_Enter, false) || pressed(ImGuiKey_KeypadEnter, false) || pressed(ImGuiKey_Space, false);
-  const std::size_t down = pressed(ImGuiKey_DownArrow), up = pressed(ImGuiKey_UpArrow), count = stops.size();
+  const int down = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow), count = stops.Size;
   const bool first = pressed(ImGuiKey_Home), last = pressed(ImGuiKey_End);
-  if (down == up && !first && !last) return key.step != 0 || key.press;
+  if (down == 0 && !first && !last) return key.step != 0 || key.press;
   if (count == 0) return true;
-  if (first || (focus == 0 && down != 0)) at = 0;
+  if (first || (focus == 0 && down > 0)) at = 0;
   else if (last || focus == 0) at = count - 1;
-  else at = (at + count + down - up) % count;
+  else at = (at + count + down) % count;
   focus = stops[at], moved = true;
   return true;
 }
@@ -38,14 +38,13 @@ bool Walk::enter(ImGuiID id) {
   if (focus == 0 && moved) focus = id;
   stops.push_back(id);
   if (id != focus) return false;
-  at = stops.size() - 1;
+  at = stops.Size - 1;
   return true;
 }
 
 void Walk::end() {
   // One that is gone, as after an undo, leaves the keys to the one in its place.
-  const bool isGone = focus != 0 && std::find(stops.begin(), stops.end(), focus) == stops.end();
-  if (isGone && !stops.empty()) focus = stops[std::min(at, stops.size() - 1)];
+  if (focus != 0 && !stops.empty() && !stops.contains(focus)) focus = stops[std::min(at, stops.Size - 1)];
   key = {}, moved = false;
 }
 

@@ -1,8 +1,6 @@
 // Keys in a column of controls: up and down, Home and End go from one to another; left, right, Enter and Space change it.
 #pragma once
 
-#include <vector>
-
 #include <imgui.h>
 
 namespace views {
@@ -16,8 +14,8 @@ struct Walk {
 
   bool on = false;             ///< do the keys belong to these controls?
   ImGuiID focus = 0;           ///< the control that they change; 0: none yet
-  std::size_t at = 0;          ///< where it stood in the last frame
-  std::vector<ImGuiID> stops;  ///< the controls in use, in the order of drawing
+  int at = 0;                  ///< where it stood in the last frame
+  ImVector<ImGuiID> stops;     ///< the controls in use, in the order of drawing
   Key key;                     ///< of this frame
   bool moved = false;          ///< the focus did, in this frame: show it
 
@@ -26,7 +24,7 @@ struct Walk {
   static bool uses(ImGuiKey key);
 
   /// Around the controls of a frame.
-  void begin() { stops.clear(); }
+  void begin() { stops.resize(0); }
   void end();
   /// Enters the next control. Returns true for the one in focus.
   bool enter(ImGuiID id);

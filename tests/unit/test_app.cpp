@@ -286,6 +286,21 @@ TEST_CASE("app: arrow keys change and move, digits begin to type, Delete writes 
   f.checkWeights();
 }
 
+TEST_CASE("app: to open the field of a cell and enter it changes nothing, to the last bit") {
+  Fixture f;
+  f.click(f.at("q", 0, 0, 0));
+  for (const float value : {1.0f / 3, 0.1f + 0.2f, -1e-7f / 3, 16777217.0f / 7}) {
+    const std::vector<float> data(24, value);
+    const int shape[] = {2, 4, 3};
+    CHECK_FALSE(f.app().setTensor("q", data, shape));
+    f.settle();
+    f.key(ImGuiKey_Enter);
+    f.app().endText(app::Entry::commit, f.host.texts.back().text);
+    f.settle();
+    CHECK(f.q(0, 0) == value);
+  }
+}
+
 TEST_CASE("app: a double-click opens a field, and letting go of the button leaves it open") {
   Fixture f;
   const app::Rect cell = f.at("q", 0, 2, 2);
