@@ -87,6 +87,13 @@ function apart(output, input) {
   }
 }
 
+// Lists may hold anything: null, which is what JSON makes of NaN, would count as 0.
+function checkItems(name, list, type) {
+  const bad = Array.isArray(list) ? list.findIndex((item) => typeof item !== type) : -1;
+  if (bad < 0) return;
+  throw new RangeError(`${name}[${bad}] is ${String(list[bad])}; it must be ${type === 'boolean' ? 'true or false' : 'a finite number'}`);
+}
+
 // Do two calls ask for the same, with the same arrays?
 function same(a, b, names) {
   let n = 0;
@@ -213,6 +220,10 @@ class Attention {
       throw new TypeError('weights must be true, false or a Float32Array to write to');
     }
     if (out !== undefined && !(out instanceof Float32Array)) throw new TypeError('out must be a Float32Array');
+    if (out && weights.buffer === out.buffer && weights.byteOffset < out.byteOffset + out.byteLength &&
+        out.byteOffset < weights.byteOffset + weights.byteLength) {
+      throw new RangeError('weights overlaps out');
+    }
 
     const outLength = heads * queryCount * valueDim, weightsLength = heads * queryCount * keyCount;
     const temporary = [];
@@ -295,7 +306,8 @@ class Attention {
     return {name, pointer, length, from: array};
   }
 
-  #copy({pointer, length, from}) {
+  #copy({name, pointer, length, from}) {
+    checkItems(name, from, 'number');
     if (from) new Float32Array(this.#wasm.memory.buffer, pointer, length).set(from);
   }
 
@@ -345,7 +357,9 @@ class Attention {
     }
     const rowStride = length === shapes[0] && queryCount > 1 ? 0 : keyCount;
     const headStride = length === shapes[2] ? queryCount * keyCount : 0;
-    if (mask instanceof Uint8Array || typeof mask[0] === 'boolean') {
+    const isBoolean = typeof mask[0] === 'boolean';
+    checkItems('mask', mask, isBoolean ? 'boolean' : 'number');
+    if (mask instanceof Uint8Array || isBoolean) {
       const pointer = this.#take('mask', length);
       temporary.push(pointer);
       const bytes = new Uint8Array(this.#wasm.memory.buffer, pointer, length);

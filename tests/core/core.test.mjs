@@ -194,7 +194,7 @@ for (const kernel of kernels) {
   test(`${kernel}: refusals name the argument, and the next call works`, () => {
     const nan = numbers(12, 1);
     nan[5] = NaN;
-    const freed = attn.alloc(12), shared = attn.alloc(12);
+    const freed = attn.alloc(12), shared = attn.alloc(12), both = new Float32Array(12);
     attn.free(freed);
     const refused = [
       [{q: undefined}, TypeError, /^q is missing/], [{k: 'text'}, TypeError, /^k must be/], [{v: 5}, TypeError, /^v must be/],
@@ -216,6 +216,10 @@ for (const kernel of kernels) {
       [{keyLength: 4}, RangeError, /^keyLength must be at most keyCount/], [{scale: Infinity}, RangeError, /^scale/],
       [{softcap: -1}, RangeError, /^softcap/], [{temperature: 0}, RangeError, /^temperature/], [{temperature: 1e-50}, RangeError, /^temperature/],
       [{mask: [true]}, RangeError, /^mask has 1 values/], [{mask: 3}, TypeError, /^mask/], [{mask: [1, NaN, 2]}, RangeError, /^mask\[1\]/],
+      [{q: [...numbers(11, 1), null]}, RangeError, /^q\[11\] is null/], [{k: Array(12).fill('1')}, RangeError, /^k\[0\] is 1; it must be a finite number/],
+      [{mask: [0, null, 0]}, RangeError, /^mask\[1\] is null/], [{mask: [true, 0, 1]}, RangeError, /^mask\[1\] is 0; it must be true or false/],
+      [{mask: [0, true, 0]}, RangeError, /^mask\[1\] is true; it must be a finite number/],
+      [{keyCount: 2, k: numbers(8, 2), v: numbers(8, 3), out: both, weights: both}, RangeError, /^weights overlaps out/],
       [{kausal: true}, TypeError, /^kausal is not an option/],
     ];
     for (const [change, type, message] of refused) {
