@@ -365,13 +365,21 @@ struct App::Parts {
 
   // --- where things are
 
+  /// Why this layer does not have a tensor of a name that there is.
+  Error missing(std::string_view name) {
+    const TensorId id = *attention::tensorNamed(name);
+    if (document::input(document.state(), id))
+      if (Check unused = document::checkEditable(document.state(), id)) return *unused;
+    return *document::refuse(Error::Kind::range, name, {"this layer has none; switch on the option that makes it."});
+  }
+
   /// The tensor of a name that there is, if this layer has it and it has that cell.
   Result<const Tensor*> tensorWithCell(std::string_view name, int head, int row, int col) {
     const auto id = attention::tensorNamed(name);
     const Result<const Tensor*> found = id ? attention::find(inputs, engine.trace(), *id) : around.tensor(*document::aroundNamed(name));
     if (!found) return found;
     const Tensor* t = *found;
-    if (!t) return *document::refuse(Error::Kind::range, name, {"it is not part of this input mode; set mode to \"x\"."});
+    if (!t) return missing(name);
     if (t->contains(head, row, col)) return t;
     return *document::refuse(Error::Kind::range, name,
                              {"there is no cell ", document::shapeText({head, row, col}), "; the shape is ",
@@ -691,8 +699,7 @@ Result<const Tensor*> App::tensor(std::string_view name) const {
   const Tensor* t = attention::find(parts_->inputs, parts_->engine.trace(), *id);
   if (!t) t = document::input(parts_->document.state(), *id);
   if (t && !t->empty()) return t;
-  if (t) return *document::checkEditable(parts_->document.state(), *id);
-  return *document::refuse(Error::Kind::range, name, {"this layer has none; switch on the option that makes it."});
+  return parts_->missing(name);
 }
 
 Check App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {

@@ -987,7 +987,8 @@ TEST_CASE("app: a cell around the layer is found and explained where its page is
   CHECK(explained("token_weights")->find("exp") != std::string::npos);
   CHECK(explained("segment_weights"));
   CHECK(f.app().explain("token_weights", 0, 0, 1).error().message.starts_with("token_weights: there is no cell [0, 0, 1]"));
-  CHECK(explained("x").error().message == "x: it is not part of this input mode; set mode to \"x\".");
+  CHECK(explained("x").error().message == "x: it is not in use here; set mode to \"x\" to change it.");
+  CHECK(explained("w_a").error().message == "w_a: it is not in use here; set score to \"general\" or \"additive\" to change it.");
   CHECK(explained("gamma_2").error().message.starts_with("tensor: there is no \"gamma_2\"; use one of "));
   CHECK(explained("block:norm2").error().message.find("perhaps block:norm_") != std::string::npos);
   CHECK(f.app().tensor("spread:curves").error().message.find("perhaps spread:curve") != std::string::npos);
