@@ -250,6 +250,7 @@ struct App::Parts {
     const document::Experiment experiment = start->experiment;
     document::keepView(*start, document.state());
     start->focusHead = head, start->step = step, start->experiment = experiment;
+    if (start->kvHeads != start->heads) view.moreSizesOpen = true;  // what it is about: the heads of keys and their cache
     return open(std::move(*start), undoable);
   }
 

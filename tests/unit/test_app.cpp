@@ -195,6 +195,15 @@ TEST_CASE("app: the name of a narrow column leaves the sums of the rows their ro
   CHECK(name.x + name.width < last.x + last.width + 14);
 }
 
+TEST_CASE("app: an example of shared keys shows how many heads they have") {
+  Fixture f;
+  f.settle();
+  CHECK_FALSE(f.app().locate("kv_heads+", 0, 0, 0));
+  REQUIRE_FALSE(f.app().openPreset("grouped-query", true));
+  f.settle();
+  CHECK(f.app().locate("kv_heads+", 0, 0, 0));
+}
+
 TEST_CASE("app: a mask that comes too late begins with a row that it makes wrong") {
   Fixture f;
   REQUIRE_FALSE(f.app().openPreset("mask-after-softmax", true));
