@@ -242,7 +242,8 @@ class BoardView {
   void titles(const MatrixPlace& m, const Box& box) {
     if (!m.title.empty()) centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
     if (m.caption.empty()) return;
-    if (m.tensor == TensorId::scores) caption(m, box, scoreFormula(c_.state));
+    if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
+    else if (m.tensor == TensorId::scores) caption(m, box, scoreFormula(c_.state));
     else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
     else caption(m, box, m.caption);
   }

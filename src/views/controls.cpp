@@ -388,13 +388,7 @@ class SidePanel {
     heading("NUMBERS");
     count(OptionId::decimals, "Decimals");
     if (c_.state.causal && !c_.state.cross) part(OptionId::step, "Decoder step");
-    if (c_.decodes()) remark(decoderWords());
-  }
-
-  std::string decoderWords() const {
-    const attention::CacheStep step = attention::cacheStep(c_.spec, c_.state.step - 1);
-    const auto size = [](attention::KeyRange keys) { return std::to_string(keys.end - keys.begin); };
-    return "Keys: " + size(step.added) + " new, " + size(step.reused) + " reused, " + size(step.evicted) + " evicted";
+    if (c_.decodes()) remark(cacheWords(c_));
   }
 
   Context& c_;

@@ -1,6 +1,7 @@
 // The words and formulas that name what the layer does, for captions and menus.
 #include <cmath>
 
+#include "attention/decode.h"
 #include "views/panels.h"
 
 namespace views {
@@ -55,6 +56,12 @@ double rowSum(const Context& c, int query) {
 
 bool sumsToOne(const document::Settings& s) {
   return s.normalizer == Normalizer::softmax || s.normalizer == Normalizer::sparsemax || s.normalizer == Normalizer::hardmax;
+}
+
+std::string cacheWords(const Context& c) {
+  const attention::CacheStep step = attention::cacheStep(c.spec, c.state.step - 1);
+  const auto size = [](attention::KeyRange keys) { return std::to_string(keys.end - keys.begin); };
+  return "Keys: " + size(step.added) + " new, " + size(step.reused) + " reused, " + size(step.evicted) + " evicted";
 }
 
 }  // namespace views

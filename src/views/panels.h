@@ -44,6 +44,8 @@ void notice(Context& context);
 std::string scoreFormula(const document::Settings& settings);
 std::string weightFormula(const document::Settings& settings);
 std::string normalizerName(const document::Settings& settings);
+/// What the step of a decoder does to its cache.
+std::string cacheWords(const Context& context);
 /// The sum of a row of weights as they are on the board; should it be 1 with this normaliser?
 double rowSum(const Context& context, int query);
 bool sumsToOne(const document::Settings& settings);
