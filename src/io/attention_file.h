@@ -28,9 +28,6 @@ struct RunRequest {
   std::function<std::int64_t()> freeMemory;  ///< bytes that may be taken at the moment; 0, or no function: not known
 };
 
-/// The options of a tensors file, one line each: name and meaning.
-std::string optionsHelp();
-
 /// Computes what a file describes: a state, or x with its weights, as the board does; q, k and v as ONNX's operator
 /// Attention does (opsets 23 to 25, in float32). Tensors have the rank of the file's: [L, d], [H, L, d] or [B, H, L, d];
 /// in the packed layout the output is packed too, and scores, weights and present_* have their heads in front, [B, H, …].

@@ -15,6 +15,7 @@
 
 #include "document/sentence.h"
 #include "io/attention_file.h"
+#include "io/attention_options.h"
 
 namespace {
 
