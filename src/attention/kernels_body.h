@@ -293,7 +293,7 @@ double largestSquareOf(const In& in, int head, int row, int rows, int dim) {
   return magnitude * magnitude * dim;
 }
 
-KERNEL_INLINE void scaleTo(float a, const float* in, int count, float* out) {
+KERNEL_INLINE void scaleHere(float a, const float* in, int count, float* out) {
   int c = 0;
   for (; c + 4 * kLanes <= count; c += 4 * kLanes) {
     const V v0 = load(in + c), v1 = load(in + c + kLanes), v2 = load(in + c + 2 * kLanes), v3 = load(in + c + 3 * kLanes);
@@ -306,11 +306,13 @@ KERNEL_INLINE void scaleTo(float a, const float* in, int count, float* out) {
   for (; c < count; ++c) out[c] = in[c] * a;
 }
 
+void scaleTo(float a, const float* in, int count, float* out) { scaleHere(a, in, count, out); }
+
 /// Rows of Q times `factor` into blocks [chunk of kBlockKeys columns][kRows][kRowStride].
 void packQueries(const float* rows, std::ptrdiff_t rowStride, int count, int dim, float factor, float* to) {
   for (int begin = 0; begin < dim; begin += kBlockKeys, to += kRows * kRowStride) {
     const int width = smaller(kBlockKeys, dim - begin);
-    for (int r = 0; r < count; ++r) scaleTo(factor, rows + r * rowStride + begin, width, to + r * kRowStride);
+    for (int r = 0; r < count; ++r) scaleHere(factor, rows + r * rowStride + begin, width, to + r * kRowStride);
   }
 }
 
@@ -600,31 +602,26 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
 
   // O += P·V.
   if (!f.output) return;
-  if (rows.isDirect) {
-    float inverse[kRows + kLanes];
-    invert(rows, inverse);
-    for (int c = 0; c < f.valueDim; c += kPanel)
-      for (int t = 0; t < tiles; ++t)
-        tileOf(rows.count - t * kTileRows, false, scratch.scores + t * kTileRows * kRowStride, scratch.values + c * scratch.valuePanel,
-               scratch.valueStride, end, rowOf(f.output, rows.head, rows.row + t * kTileRows) + c, f.output.rowStride,
-               inverse + t * kTileRows);
-    return;
-  }
+  float inverse[kRows + kLanes];
+  if (rows.isDirect) invert(rows, inverse);
+  float* const sumRows = rows.isDirect ? rowOf(f.output, rows.head, rows.row) : scratch.sums;
+  const std::ptrdiff_t stride = rows.isDirect ? f.output.rowStride : sumStride;
   for (int c = 0; c < f.valueDim; c += kPanel) {
     const float* panel = scratch.values + c * scratch.valuePanel;
     for (int t = 0; t < tiles; ++t) {
       const Sight& sight = sights[t];
-      float* sums = scratch.sums + t * kTileRows * sumStride + c;
+      const float* factors = rows.isDirect ? inverse + t * kTileRows : nullptr;
+      float* sums = sumRows + t * kTileRows * stride + c;
       bool add = begin > 0;
       forRuns(sight.visible, [&](int first, int last) {
         const int from = larger(first * kPanel, sight.keys.begin - begin);
         const int to = smaller(last * kPanel, smaller(sight.keys.end, end) - begin);
         tileOf(rows.count - t * kTileRows, add, scratch.scores + t * kTileRows * kRowStride + from,
-               panel + (begin - packedBegin + from) * scratch.valueStride, scratch.valueStride, to - from, sums, sumStride, nullptr);
+               panel + (begin - packedBegin + from) * scratch.valueStride, scratch.valueStride, to - from, sums, stride, factors);
         add = true;
       });
       for (int r = 0; !add && r < kTileRows; ++r)
-        for (int n = 0; n < kVectors; ++n) store(sums + r * sumStride + n * kLanes, V{});
+        for (int n = 0; n < kVectors; ++n) store(sums + r * stride + n * kLanes, V{});
     }
   }
 }
