@@ -37,12 +37,14 @@ struct Found {
 
 Found find() {
   Found found;
-  found.add(Kernel::scalar);
 #if defined(__wasm_relaxed_simd__)
   found.add(Kernel::wasmRelaxed);
 #elif defined(__wasm_simd128__)
   found.add(Kernel::wasmSimd128);
-#elif defined(__x86_64__)
+#else
+  found.add(Kernel::scalar);
+#endif
+#if defined(__x86_64__)
   if (__builtin_cpu_supports("sse4.1")) found.add(Kernel::sse4);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.add(Kernel::avx2);
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
@@ -55,14 +57,15 @@ Found find() {
 const Table& tableOf(Kernel kernel) {
   switch (kernel) {
 #if defined(__wasm_simd128__)
-    case Kernel::wasmSimd128:
-    case Kernel::wasmRelaxed: return wasm::table();
-#elif defined(__x86_64__)
+    default: return wasm::table();
+#else
+#if defined(__x86_64__)
     case Kernel::sse4: return sse4::table();
     case Kernel::avx2: return avx2::table();
     case Kernel::avx512: return avx512::table();
 #endif
     default: return scalar::table();
+#endif
   }
 }
 

@@ -30,7 +30,7 @@ inline double scoreBound(int headDim, double largestScore) {
   return 8.0 * 0x1p-23 * std::sqrt(static_cast<double>(headDim)) * (largestScore > 1.0 ? largestScore : 1.0);
 }
 
-/// The instruction sets that a build may hold. Natively the first four, in WebAssembly scalar and one of the last two.
+/// The instruction sets that a build may hold. Natively the first four, in WebAssembly one of the last two.
 enum class Kernel : std::uint8_t { scalar, sse4, avx2, avx512, wasmSimd128, wasmRelaxed };
 
 /// "scalar", "sse4", "avx2", "avx512", "wasm-simd128", "wasm-relaxed".

@@ -215,7 +215,7 @@ constexpr int kLengths[] = {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65};
 
 TEST_CASE("kernels: named, listed, and the best one last") {
   REQUIRE(!available().empty());
-  CHECK(available().front() == Kernel::scalar);
+  CHECK((available().front() == Kernel::scalar || available().size() == 1));  // WebAssembly holds its own alone
   CHECK(best() == available().back());
   for (const char* known : {"scalar", "sse4", "avx2", "avx512", "wasm-simd128", "wasm-relaxed"}) {
     REQUIRE(kernelNamed(known));
