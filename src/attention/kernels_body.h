@@ -20,6 +20,11 @@ namespace {
 constexpr int kTileRows = KERNEL_TILE_ROWS;     // a tile is as large as the registers hold beside its operands
 constexpr int kVectors = KERNEL_TILE_VECTORS;
 constexpr int kSteps = KERNEL_TILE_STEPS;       // of the inner loop at a time
+#ifdef KERNEL_ANY_STRIDE
+constexpr bool kAnyStride = true;  // rows of the right matrix may lie apart, so that V need not be packed
+#else
+constexpr bool kAnyStride = false;
+#endif
 constexpr int kPanel = kVectors * kLanes;       // keys, or columns of V, of a tile
 constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries of a block: scores of a block stay in the first-level cache
 constexpr int kTiles = kRows / kTileRows;
@@ -147,7 +152,7 @@ KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* 
 template <int Rows>
 __attribute__((noinline)) void tile(bool add, const float* a, const float* b, std::ptrdiff_t bStride, int depth, float* c,
                                     std::ptrdiff_t cStride, const float* factors) {
-  bStride = kSteps == 1 ? bStride : kPanel;
+  if (!kAnyStride) bStride = kPanel;
   V sums[Rows][kVectors];
   KERNEL_UNROLL
   for (int m = 0; m < Rows; ++m)
@@ -693,7 +698,7 @@ void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, i
 void provideValues(const Plan& plan, const float* values, int begin, int end, Scratch& scratch) {
   constexpr int kFewKeys = 32;
   const Forward& f = plan.call;
-  const bool isRead = kSteps == 1 && f.valueDim % kPanel == 0 && (plan.keyEnd <= kFewKeys || f.queryCount <= kTileRows);
+  const bool isRead = kAnyStride && f.valueDim % kPanel == 0 && (plan.keyEnd <= kFewKeys || f.queryCount <= kTileRows);
   if (!isRead) packValues(values, f.v.rowStride, begin, end, f.valueDim, plan.packedKeys, scratch.packedValues);
   scratch.values = isRead ? values + begin * f.v.rowStride : scratch.packedValues;
   scratch.valueStride = isRead ? f.v.rowStride : kPanel;
