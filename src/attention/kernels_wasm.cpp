@@ -14,6 +14,6 @@
 #define KERNEL_TILE_VECTORS 2
 // More steps at a time, and LLVM gathers those of one sum, which takes more registers than there are: half the speed.
 #define KERNEL_TILE_STEPS 1
-#define KERNEL_BLOCK_ROWS 24
+#define KERNEL_BLOCK_ROWS 48
 #include "attention/kernels_body.h"
 #endif
