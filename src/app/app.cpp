@@ -404,7 +404,7 @@ struct App::Parts {
     return Rect{box.x, box.y, box.width, box.height};
   }
 
-  /// The place of a cell around the layer, on the page of the experiments that is open.
+  /// The place of a cell around the layer, on the page of the experiments that is open, brought into view.
   Result<Rect> aroundRect(AroundId id, int head, int row, int col) {
     const std::string field = document::name(id);
     const auto tensor = tensorWithCell(field, head, row, col);
@@ -419,7 +419,8 @@ struct App::Parts {
     const Box& box = at->second;
     const float width = box.width / static_cast<float>((*tensor)->cols());
     const float height = box.height / static_cast<float>(isBar ? 1 : (*tensor)->rows());
-    return Rect{box.x + width * static_cast<float>(col), box.y + height * static_cast<float>(row), width, height};
+    return revealed(view.lab.page,
+                    {box.x + width * static_cast<float>(col), box.y + height * static_cast<float>(row), width, height});
   }
 
   /// The place of a control, brought into view where the side panel has it further down or up.
@@ -427,12 +428,12 @@ struct App::Parts {
     const views::Layout layout = makeLayout();
     const Box& side = layout.side;
     const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
-    float by = 0;
-    if (inPanel && box.bottom() > side.bottom()) by = box.bottom() - side.bottom() + views::kUnit;
-    if (inPanel && box.y < side.y) by = box.y - side.y - views::kUnit;
-    const float scroll = std::clamp(view.sideScroll + by, 0.0f, view.sideLimit);
-    by = inPanel ? scroll - view.sideScroll : 0.0f;
-    if (by != 0) view.sideWanted = scroll, wake();
+    return inPanel ? revealed(view.side, box) : Rect{box.x, box.y, box.width, box.height};
+  }
+
+  Rect revealed(views::Scroller& panel, const Box& box) {
+    const float by = panel.reveal(box);
+    if (by != 0) wake();
     return {box.x, box.y - by, box.width, box.height};
   }
 
@@ -564,12 +565,12 @@ bool App::scrollsAt(float x, float y, float dy) const {
   const Parts& p = *parts_;
   const views::Lab& lab = p.view.lab;
   if (p.experiments()) {
-    return lab.box.contains(x, y) && (dy > 0 ? lab.scroll < lab.scrollLimit - 0.5f : dy < 0 && lab.scroll > 0.5f);
+    return lab.box.contains(x, y) && (dy > 0 ? lab.page.at < lab.page.limit - 0.5f : dy < 0 && lab.page.at > 0.5f);
   }
   const views::Layout layout = p.makeLayout();
   const bool side = layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || p.view.drawer);
-  const float at = side ? p.view.sideScroll : p.view.scroll;
-  const float limit = side ? p.view.sideLimit : layout.board.contains(x, y) ? views::maxScroll(layout) : 0;
+  const float at = side ? p.view.side.at : p.view.scroll;
+  const float limit = side ? p.view.side.limit : layout.board.contains(x, y) ? views::maxScroll(layout) : 0;
   return dy > 0 ? at < limit - 0.5f : dy < 0 && at > 0.5f;
 }
 

@@ -81,8 +81,7 @@ struct ViewState {
   Derived derived;
   bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
   float scroll = 0, fling = 0;
-  float sideScroll = 0, sideLimit = 0;  ///< of the side panel
-  std::optional<float> sideWanted;      ///< where it is to be scrolled to in the next frame
+  Scroller side;                        ///< the side panel
   Walk options;                         ///< keys in it
   std::string notice;       ///< the sentence at the bottom, until the next input
   bool noticeIsError = false;

@@ -423,9 +423,7 @@ void sidePanel(Context& c) {
   ImGui::SetCursorScreenPos({origin.x, origin.y + height + 16});
   ImGui::Dummy({1, 1});
   scrollWithFinger();
-  if (c.view.sideWanted) ImGui::SetScrollY(*c.view.sideWanted);
-  c.view.sideWanted.reset();
-  c.view.sideScroll = ImGui::GetScrollY(), c.view.sideLimit = ImGui::GetScrollMaxY();
+  c.view.side.update(b);
   ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()}, c.palette.border);
   const bool away = c.layout.sidePanelIsDrawer && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                     !b.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y) &&

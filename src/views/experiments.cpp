@@ -356,7 +356,7 @@ void body(Context& c, const Box& area) {
   ImGui::SetCursorScreenPos({origin.x, bottom + 14});
   ImGui::Dummy({1, 1});
   scrollWithFinger();
-  lab.scroll = ImGui::GetScrollY(), lab.scrollLimit = ImGui::GetScrollMaxY();
+  lab.page.update(area);
   lab.walk.end();
   ImGui::EndChild();
 }

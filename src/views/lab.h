@@ -3,7 +3,7 @@
 #pragma once
 
 #include "document/state.h"
-#include "views/layout.h"
+#include "views/scroller.h"
 #include "views/walk.h"
 
 namespace views {
@@ -32,7 +32,7 @@ struct Lab {
   static constexpr int kPages = static_cast<int>(Page::segments);
   Page last = Page::spread;           ///< the page that is open, or that was: the one to open next
   Box box;                            ///< of the panel, while it is open
-  float scroll = 0, scrollLimit = 0;  ///< of the page
+  Scroller page;
 
   Walk walk;                          ///< keys on the page
 

@@ -990,6 +990,10 @@ TEST_CASE("app: a cell around the layer is found and explained where its page is
   f.type('5');
   CHECK(where("segment_weights", 1)->y == where("segment:1")->y);
   CHECK(where("token_weights", 1)->y > where("token_weights", 0)->y);
+  const app::Rect last = *where("segment_b", 0, 3);
+  CHECK(last.y + last.height < 790);  // where the panel ends: the page is scrolled to it
+  f.settle();
+  CHECK(where("slider:segment_b")->y == doctest::Approx(last.y));
 
   const auto explained = [&](const char* name) { return f.app().explain(name, 0, 1, 0); };
   CHECK(explained("block:hidden")->find("\"terms\":[{") != std::string::npos);
