@@ -152,7 +152,9 @@ class BoardView {
     int decimals = c_.state.decimals;
     while (decimals > fewest && characters(decimals) * textWidth(c_.fonts.monoSmall, "0") > room) --decimals;
     Digits digits{c_.fonts.mono, 1};
-    if (characters(decimals) * textWidth(digits.font, "0") > room) digits.font = c_.fonts.monoSmall;
+    // With room for a sign even where there is none, so that cells of one size have one face.
+    const float sign = std::max(2 - whole, 0.0f);
+    if ((characters(decimals) + sign) * textWidth(digits.font, "0") > room) digits.font = c_.fonts.monoSmall;
     digits.scale = std::min(1.0f, room / (characters(decimals) * textWidth(digits.font, "0")));
     if (digits.scale < kSmallestDigits) return;
 

@@ -366,7 +366,7 @@ class SidePanel {
   // A key moves it by `step` of its track.
   void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step, double (*toValue)(float)) {
     const std::string_view name = document::option(id).name;
-    const Box box = row(24, 6), track{box.right() - 116, box.y, 80, box.height};
+    const Box box = row(24, 6), track{box.right() - 112, box.y, 76, box.height};
     label(box, words);
     const Walk::Key key = w_.keys(name, track);
     typed(id, {box.right() - 34, box.y, 34, box.height}, shown, key.press);

@@ -52,7 +52,8 @@ class SegmentsView {
     const int most = static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin());
     const int s = attention::segmentOf(run_->starts, most);
     column.sentence("A learned query weighs the tokens of each segment, another the segments; both are drawn or "
-                    "set here, not learned. u = tanh(W h + b), a = softmax(u · query), h the layer's output.");
+                    "set here, not learned.");
+    column.sentence("u = tanh(W h + b), a = softmax(u · query), h the layer's output.");
     column.sentence("Most of the whole is " + label(most) + ": " + number(run_->trace.tokens.weights.at(0, most, 0)) +
                     " of segment " + std::to_string(s + 1) + ", which is " +
                     number(run_->trace.segments.weights.at(0, s, 0)) +
