@@ -220,6 +220,7 @@ struct App::Parts {
   }
 
   void carryOut() {
+    if (const auto ended = std::exchange(typed, {})) endText(ended->how, ended->words);
     const views::Wishes asked = std::exchange(wishes, {});
     for (const auto& wanted_ : asked.edits) {
       if (Check wrong = apply(wanted_.edit, wanted_.gesture)) refuse(*wrong);
@@ -427,7 +428,7 @@ struct App::Parts {
   Rect controlRect(const Box& box) {
     const views::Layout layout = makeLayout();
     const Box& side = layout.side;
-    const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
+    const bool inPanel = !experiments() && box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
     return inPanel ? revealed(view.side, box) : Rect{box.x, box.y, box.width, box.height};
   }
 
@@ -463,6 +464,12 @@ struct App::Parts {
 
   views::ViewState view;
   views::Wishes wishes;  ///< of the frame that was built last
+  struct Typed {
+    Entry how;
+    std::string words;
+  };
+  bool isBuilding = false;     ///< a text field, into a frame whose heatmaps have not read their numbers yet
+  std::optional<Typed> typed;  ///< into that field; entered once the frame is drawn
   views::Places places, lastPlaces;
   Embed embed;
   ImVec2 size{1440, 900};
@@ -516,7 +523,9 @@ void App::frame() {
   views::help(context);
   views::experiments(context);
   views::notice(context);
+  p.isBuilding = true;
   p.host.drawText();
+  p.isBuilding = false;
 }
 
 void App::carryOut() {
@@ -646,7 +655,10 @@ Check App::pasteCells(std::string_view text) {
   return std::nullopt;
 }
 
-void App::endText(Entry how, std::string_view text) { parts_->endText(how, text); }
+void App::endText(Entry how, std::string_view text) {
+  if (parts_->isBuilding) parts_->typed = {how, std::string(text)};
+  else parts_->endText(how, text);
+}
 
 void App::setEmbed(const Embed& embed) {
   parts_->embed = embed;
