@@ -193,7 +193,13 @@ class Attention {
       return {...last.result};
     }
     this.#last = null;
-    for (const name in options) if (!OPTIONS.has(name)) throw new TypeError(`${name} is not an option of forward`);
+    const given = options, names = [];
+    for (const name in given) {
+      if (!OPTIONS.has(name)) throw new TypeError(`${name} is not an option of forward`);
+      names.push(name);
+    }
+    options = {};  // each is read once, inherited ones too: what is remembered is what was computed
+    for (const name of OPTIONS) options[name] = given[name];
     const heads = count('heads', options.heads, 1);
     const kvHeads = count('kvHeads', options.kvHeads, heads);
     if (heads % kvHeads !== 0) throw new RangeError(`heads must be a multiple of kvHeads: ${heads} is none of ${kvHeads}`);
@@ -284,7 +290,7 @@ class Attention {
       if (status) throw new RangeError('keyCount: there is no memory left to work in');
       const result = {output: this.#result(o)};
       if (w) result.weights = this.#result(w);
-      if (!temporary.length && !m) this.#last = {options: {...options}, names: Object.keys(options), result};
+      if (!temporary.length && !m) this.#last = {options, names, result};
       return {...result};
     } finally {
       for (const pointer of temporary) this.#wasm.free(pointer);

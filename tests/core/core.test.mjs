@@ -177,6 +177,33 @@ for (const kernel of kernels) {
     assert.throws(() => own.forward({...options, q, k, v, out}), /^TypeError: q has been freed/);
   });
 
+  test(`${kernel}: a call that differs in one option is another call`, async () => {
+    const own = await loadAttention({kernel});
+    const make = (seed) => { const array = own.alloc(64); array.set(numbers(64, seed)); return array; };
+    const base = {q: make(1), k: make(2), v: make(3), out: make(4), heads: 2, kvHeads: 2, queryCount: 4, keyCount: 4, headDim: 8, valueDim: 8,
+      layout: 'split', causal: false, causalOffset: 0, windowLeft: -1, windowRight: -1, keyLength: 4, scale: 0.3, softcap: 0, temperature: 1};
+    const others = {q: make(5), k: make(6), v: make(7), out: make(8), layout: 'packed', causal: true, causalOffset: 1, windowLeft: 1,
+      windowRight: 0, keyLength: 2, scale: 0.7, softcap: 2, temperature: 3};
+    const copied = ({out, ...options}) => own.forward({...options, q: [...options.q], k: [...options.k], v: [...options.v]}).output;
+    for (const [name, value] of Object.entries(others)) {
+      const before = name === 'causalOffset' ? {...base, causal: true} : base, after = {...before, [name]: value};
+      const wanted = copied(after);
+      own.forward(before);
+      const {output} = own.forward(after);
+      assert.equal(output, after.out, name);
+      assert.deepEqual([...output], [...wanted], name);
+    }
+    const wanted = copied(base);
+    own.forward(Object.assign(Object.create({causal: true}), Object.fromEntries(Object.entries(base).filter(([name]) => name !== 'causal'))));
+    const {causal, ...rest} = base;
+    assert.deepEqual([...own.forward(rest).output], [...wanted], 'inherited options are not kept');
+    const weights = own.alloc(32);
+    own.forward({...base, weights});
+    weights.fill(9);
+    own.forward({...base, weights});
+    assert.ok(weights.every((weight) => weight <= 1), 'weights are written again');
+  });
+
   test(`${kernel}: memory is given back`, async () => {
     const own = await loadAttention({kernel});
     const options = {q: numbers(4096, 1), k: numbers(4096, 2), v: numbers(4096, 3), queryCount: 64, headDim: 64, weights: true};
