@@ -180,7 +180,7 @@ class Computation {
     const document::State state = stateOf();
     document::Around around(state, *traced);
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
-      attention::Spec spec = document::spec(settingsOf(problem_));
+      attention::Spec spec = document::spec(state);
       spec.keyLength = keyLength(b), spec.causalOffset = std::max(firstPosition(b), 0);
       if (Check bad = checkPosition(spec, b)) return bad;
       const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(k_, kView_, b), v = headsOf(v_, vView_, b);

@@ -204,7 +204,7 @@ class WeightsView {
     const auto pair = [&](std::uint32_t slot, const attention::Tensor& a, const attention::Tensor& b, bool weights,
                           const char* left, const char* right) {
       const Box box = column.take(0);
-      most = std::max(largest(a, head), largest(b, head));  // one scale, as they are compared
+      if (!weights) most = std::max(largest(a, head), largest(b, head));  // one scale, as they are compared
       float used = draw(slot, a, {box.x, box.y, each, high}, weights, left);
       if (!beside) column.gap(used), used = draw(slot + 1, b, {box.x, column.y(), each, high}, weights, right);
       else used = std::max(used, draw(slot + 1, b, {box.x + each + kColumnGap, box.y, each, high}, weights, right));
