@@ -254,11 +254,17 @@ for (const page of [1, 2, 3, 4, 5]) {
   onPage(`every control of page ${page} does something, or nothing, without harm`, page, async (board) => {
     const isControl = ({name}) => /^(lab:(?![1-5]$)|slider:|block_|segment_)/.test(name);
     const onScreen = async () => (await board.call('items')).filter(isControl).map(({name}) => name);
+    const open = await board.call('get', 'experiment');
     for (const name of await onScreen()) {
       if (!(await onScreen()).includes(name)) continue;  // a choice before it took it away
-      const {x, y, width, height} = await board.call('locate', name);
+      const parameter = /^slider:((?:gamma|delta|w|b)_[12]|(?:token|segment)_(?:w|b|query))$/.exec(name)?.[1];
+      const place = () => parameter ? board.call('locate', parameter, 0, 0, 0) : board.call('locate', name);
+      await place();  // which brings a cell into view
+      await board.settle();
+      const {x, y, width, height} = await place();
       await board.page.mouse.click(x + width * 0.7, y + height / 2);
       await board.settle();
+      assert.equal(await board.call('get', 'experiment'), open, `${name} is on the page`);
     }
     await board.check();
   }, {mode: 'x'});
