@@ -6,7 +6,7 @@
 // for a block of queries and a block of keys, scores are computed into scratch, exponentiated there, and multiplied with V
 // into a running sum. Both products run through one register tile: a few rows of the left matrix, one panel (two vectors) of
 // the right one. The left rows lie at a constant distance in scratch, the right panels are packed without gaps, so that every
-// load in the inner loop is one pointer plus a constant.
+// load in the inner loop is one pointer plus a constant; with KERNEL_ANY_STRIDE few rows of V are read where they lie.
 //
 // Only functions of this namespace are used in here: an inline function of the standard library, compiled for a newer
 // instruction set, may be the copy that the linker keeps for everybody.
@@ -26,7 +26,7 @@ constexpr bool kAnyStride = true;  // rows of the right matrix may lie apart, so
 constexpr bool kAnyStride = false;
 #endif
 constexpr int kPanel = kVectors * kLanes;       // keys, or columns of V, of a tile
-constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries of a block: scores of a block stay in the first-level cache
+constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries of a block, whose scores stay in cache: more of them fetch keys and values less often
 constexpr int kTiles = kRows / kTileRows;
 constexpr int kKeys = kBlockKeys;
 constexpr int kPanels = kKeys / kPanel;

@@ -10,11 +10,11 @@ struct Plan {
   const Forward& call;
   bool plain = false;     ///< no softcap, no bias, none of the score matrices: the scale goes into Q, exponents are base 2
   bool allScores = false; ///< masked scores are asked for too, so no tile of Q·Kᵀ is skipped
-  bool isMasked = false;  ///< some query does not see some key that is not padding
+  bool isMasked = false;  ///< some query may not see some key before keyEnd
   bool isDirect = false;  ///< every query sees all keys, which are one block, and V is whole panels: no sums have to wait
   bool isBounded = false; ///< fits() and isBounded() are known to hold for the whole call
   int keyEnd = 0;         ///< keys that are not padding
-  int packedKeys = 0;     ///< keys that are packed at a time, a multiple of Blocking::keys
+  int packedKeys = 0;     ///< keys that are packed at a time: all, or a multiple of Blocking::keys
   float queryFactor = 1.0f;  ///< multiplies Q when it is packed
   float finalFactor = 1.0f;  ///< multiplies the masked scores (when not plain)
   double margin = 1.0;       ///< how far the factors above may take a product of Q and K
@@ -33,7 +33,7 @@ struct Blocking {
   int tileRows = 0;
 };
 
-/// One thread's memory. Sizes in floats; see scratchSizes() in kernels.cpp.
+/// One thread's memory. Sizes in floats; see place() in kernels.cpp.
 struct Scratch {
   float* query = nullptr;       ///< a block of Q
   float* scores = nullptr;      ///< a block of scores, then of exponentials

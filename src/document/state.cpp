@@ -33,6 +33,15 @@ std::vector<std::string> divisors(int number) {
   return out;
 }
 
+Check checkFinite(std::string_view name, const Tensor& tensor) {
+  const auto values = tensor.values();
+  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
+  if (bad == values.end()) return {};
+  const std::string field = joined({name, ".data[", bad - values.begin(), "]"});
+  return refuse(Kind::range, field,
+                {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+}
+
 Check checkTensor(const Settings& settings, TensorId id, const Tensor& tensor, std::string_view name) {
   const Axes want = axes(settings, id);
   if (!hasInput(settings, id)) {
@@ -45,12 +54,7 @@ Check checkTensor(const Settings& settings, TensorId id, const Tensor& tensor, s
                   {"the shape is ", shapeText({tensor.heads(), tensor.rows(), tensor.cols()}),
                    "; it must be ", shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
   }
-  const auto values = tensor.values();
-  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-  if (bad == values.end()) return {};
-  const std::string field = joined({name, ".data[", bad - values.begin(), "]"});
-  return refuse(Kind::range, field,
-                {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+  return checkFinite(name, tensor);
 }
 
 Check checkParameter(const State& state, ParameterId id) {
@@ -61,11 +65,7 @@ Check checkParameter(const State& state, ParameterId id) {
     return refuse(Kind::range, name(id),
                   {"the shape is ", shapeText({tensor.rows(), tensor.cols()}), "; it must be ",
                    shapeText({want.rows, want.cols}), "."});
-  const auto values = tensor.values();
-  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-  if (bad != values.end())
-    return refuse(Kind::range, joined({name(id), ".data[", bad - values.begin(), "]"}),
-                  {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+  if (Check bad = checkFinite(name(id), tensor)) return bad;
   return checkParameterSize(state, id);
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "document/number.h"
+#include "document/sentence.h"
 #include "views/lab_page.h"
 #include "views/panels.h"
 
@@ -112,8 +113,8 @@ class BlockView {
   void stage(LabColumn& column) {
     const auto link = std::find_if(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == lab_.stage; });
     const Tensor& tensor = run_->trace[lab_.stage];
-    const std::string title = std::string(attention::name(lab_.stage)) + "  [" + std::to_string(tensor.rows()) + ", " +
-                              std::to_string(tensor.cols()) + "]";
+    const std::string title = document::joined(
+        {attention::name(lab_.stage), "  ", document::shapeText({tensor.rows(), tensor.cols()})});
     column.question(link->formula);
     const Box room = column.take(0);
     const LabMatrix m = drawMatrix(c_, kSlot + static_cast<std::uint32_t>(lab_.stage), tensor, 0,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "document/sentence.h"
 #include "views/lab_page.h"
 
 namespace views {
@@ -98,8 +99,7 @@ void drawParameter(Context& c, LabColumn& column, document::ParameterId id, floa
   const std::string_view name = document::name(id);
   const attention::Tensor& numbers = c.around.parameter(id);
   const Box room = column.take(0);
-  const std::string title = std::string(name) + "  [" + std::to_string(numbers.rows()) + ", " +
-                            std::to_string(numbers.cols()) + "]";
+  const std::string title = document::joined({name, "  ", document::shapeText({numbers.rows(), numbers.cols()})});
   const LabMatrix m = drawMatrix(c, kSlot + static_cast<std::uint32_t>(id), numbers, 0, c.revision,
                                  {room.x, room.y, room.width, height}, false, largest(numbers, 0), title, false);
   column.gap(m.box.bottom() - room.y + 12);

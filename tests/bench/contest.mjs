@@ -46,7 +46,8 @@ export const causalPart = ([, tokens]) => (tokens + 1) / (2 * tokens);
 
 /**
  * Targets against what was measured: [[text, measured, wanted, {most, limit}]]. `limit` is what the figure would come to at the
- * register-only peak of this machine, without an exponential, a load that waits or a product too many.
+ * register-only peak of this machine, without an exponential, a load that waits or a product too many; of a part of that peak, what
+ * exponentials leave.
  */
 export function verdicts(list) {
   table('targets', ['what', 'measured', 'wanted', '', 'at the peak'], list.map(([text, measured, wanted, {most = false, limit} = {}]) => [

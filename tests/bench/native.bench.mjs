@@ -1,4 +1,5 @@
-// Attention natively: the kernels against ONNX Runtime, PyTorch (where installed) and Eigen expressions, in one run, alternating.
+// Attention natively: the kernels against ONNX Runtime, PyTorch (where installed) and Eigen expressions, in one run, alternating
+// but for the threads of ONNX Runtime, which come last.
 // One thread is measured in processor time, which a busy machine does not touch; several threads by the clock, and the fastest
 // of many calls counts, since a second thread needs a processor that nobody else uses at that moment.
 //   node native.bench.mjs [--quick]
