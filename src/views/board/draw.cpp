@@ -1,0 +1,378 @@
+// The matrices on the board: how they are drawn.
+#include <algorithm>
+#include <cmath>
+
+#include "attention/decode.h"
+#include "views/board/board.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using attention::Region;
+using attention::Tensor;
+
+constexpr float kNumberCell = 26;  // smaller cells show colour alone
+constexpr float kSmallestDigits = 0.8f;  // of the small face: 9 px can just be read
+
+class BoardView {
+ public:
+  explicit BoardView(Context& context) : c_(context), list_(ImGui::GetWindowDrawList()) {}
+
+  void draw() {
+    const Box& b = c_.layout.board;
+    list_->PushClipRect({b.x, b.y}, {b.right(), b.bottom()}, true);
+    const CellRef focus = c_.focus();
+    if (c_.tensor(focus.tensor)) trail(focus);
+    for (const MatrixPlace& m : c_.layout.matrices) matrix(m);
+    arrow();
+    for (const MatrixPlace& m : c_.layout.matrices) outlines(m, focus);
+    list_->PopClipRect();
+  }
+
+ private:
+  // --- colours and numbers
+
+  gfx::Heatmap style(const MatrixPlace& m, const Box& box) const {
+    gfx::Heatmap h;
+    h.gap = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
+    h.x = box.x, h.y = box.y, h.cell = m.cell;
+    h.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
+    h.transposed = m.transposed;
+    if (m.tensor == TensorId::weights && c_.state.normalizer != attention::Normalizer::none) {
+      h.low = 0, h.high = niceBound(largest(TensorId::weights)), h.map = c_.palette.weightMap;
+    } else {
+      h.high = bound(m.tensor), h.low = -h.high, h.map = c_.palette.signedMap;
+    }
+    h.masked = toColor(c_.palette.dark ? withAlpha(c_.palette.faint, 0.45f) : withAlpha(c_.palette.faint, 0.5f));
+    h.masked_fill = toColor(c_.palette.panel);
+    return h;
+  }
+
+  // One scale for matrices that are compared with each other: Q with K, V with O.
+  float bound(TensorId id) const {
+    switch (id) {
+      case TensorId::q:
+      case TensorId::q_rotated:
+      case TensorId::k_rotated:
+      case TensorId::k: return niceBound(std::max(largest(TensorId::q), largest(TensorId::k)));
+      case TensorId::v:
+      case TensorId::head_output: return niceBound(std::max(largest(TensorId::v), largest(TensorId::head_output)));
+      case TensorId::scores: return niceBound(largest(TensorId::scores));
+      default: return niceBound(largest(id));
+    }
+  }
+
+  float largest(TensorId id) const {
+    float size = 0;
+    if (const Tensor* tensor = c_.tensor(id)) {
+      for (const float v : tensor->values()) {
+        if (std::isfinite(v)) size = std::max(size, std::fabs(v));
+      }
+    }
+    return size;
+  }
+
+  void matrix(const MatrixPlace& m) {
+    const bool mean = m.tensor == TensorId::weights && c_.state.averageHeads;
+    const Tensor* tensor = mean ? &c_.view.derived.mean : c_.tensor(shownTensor(m.tensor));
+    if (!tensor || tensor->empty()) return;
+    const Box box = onScreen(c_.layout, c_.view, m.box);
+    const Box& board = c_.layout.board;
+    if (box.bottom() < board.y - 60 || box.y > board.bottom() + 60) return;
+    c_.places["matrix:" + std::string(attention::name(m.tensor))] = box;
+
+    const Slice s = mean ? Slice{} : sliceOf(c_.state, m.tensor);
+    const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+    const gfx::Heatmap look = style(m, box);
+    const ImU32 border = c_.editable(m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
+    const float pad = m.cell >= 20 ? 2.0f : 1.0f;
+    list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, c_.palette.panel, 4);
+    const gfx::Values values{tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), c_.revision};
+    const auto slot = static_cast<std::uint32_t>(m.tensor);
+    c_.heatmaps.draw(list_, slot, values, look);
+    list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
+                   c_.editable(m.tensor) ? 1.5f : 1.0f);
+    if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, s);
+    if (m.sums && m.cell >= 16) rowSums(m, box);
+    if (c_.decodes()) decoding(m, box);
+    titles(m, box);
+    labels(m, box);
+  }
+
+  struct Digits {
+    ImFont* font;
+    float scale;
+  };
+
+  void number(const Digits& d, float x, float midY, ImU32 color, const std::string& words) {
+    const float size = d.font->FontSize * ImGui::GetIO().FontGlobalScale * d.scale;
+    const float width = textWidth(d.font, words) * d.scale;
+    list_->AddText(d.font, size, {x - width / 2, midY - size / 2}, color, words.c_str());
+  }
+
+  void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, const Slice& s) {
+    // A smaller face before fewer decimals, and one decimal at least: 3.5 must not read 4.
+    const float room = m.cell - 3, whole = longestWhole(tensor, s, m);
+    const int fewest = std::min(c_.state.decimals, 1);
+    auto characters = [&](int places) { return whole + (places > 0 ? static_cast<float>(places) + 1 : 0); };
+    int decimals = c_.state.decimals;
+    while (decimals > fewest && characters(decimals) * textWidth(c_.fonts.monoSmall, "0") > room) --decimals;
+    Digits digits{c_.fonts.mono, 1};
+    // With room for a sign even where there is none, so that cells of one size have one face.
+    const float sign = std::max(2 - whole, 0.0f);
+    if ((characters(decimals) + sign) * textWidth(digits.font, "0") > room) digits.font = c_.fonts.monoSmall;
+    digits.scale = std::min(1.0f, room / (characters(decimals) * textWidth(digits.font, "0")));
+    if (digits.scale < kSmallestDigits) return;
+
+    const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
+    for (int down = 0; down < m.rows; ++down) {
+      const float y = box.y + static_cast<float>(down) * m.cell;
+      if (y < top || y > bottom) continue;
+      for (int across = 0; across < m.cols; ++across) {
+        const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
+        const float value = tensor.at(s.head, row, col);
+        const float x = box.x + (static_cast<float>(across) + 0.5f) * m.cell;
+        if (typedInto(m.tensor, row, col)) continue;
+        if (std::isinf(value)) {
+          textCentered(list_, c_.fonts.monoSmall, x, y + m.cell / 2, c_.palette.muted, "−∞");
+          continue;
+        }
+        const gfx::Color under = gfx::at(look.map, (value - look.low) / (look.high - look.low));
+        number(digits, x, y + m.cell / 2, textOn(under), formatNumber(static_cast<double>(value), decimals));
+      }
+    }
+  }
+
+  // Characters before the decimal point of the widest number shown, with its sign.
+  float longestWhole(const Tensor& tensor, const Slice& s, const MatrixPlace& m) const {
+    const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+    float size = 0;
+    bool negative = false;
+    for (int r = 0; r < rows; ++r) {
+      for (int col = 0; col < cols; ++col) {
+        const float v = tensor.at(s.head, s.firstRow + r, s.firstCol + col);
+        if (std::isfinite(v)) size = std::max(size, std::fabs(v)), negative = negative || v < 0;
+      }
+    }
+    return (negative ? 1.0f : 0.0f) + (size < 10 ? 1.0f : std::floor(std::log10(size)) + 1);
+  }
+
+  bool typedInto(TensorId id, int row, int col) const {
+    const auto& t = c_.view.text;
+    return t && t->kind == TextTarget::Kind::cell && t->cell.tensor == id && t->cell.row == row && t->cell.col == col;
+  }
+
+  // Right of the weights. One that should be 1 and is not is an error that the eye should catch.
+  void rowSums(const MatrixPlace& m, const Box& box) {
+    for (int i = 0; i < m.rows; ++i) {
+      const double sum = rowSum(c_, i);
+      const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
+      textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + (static_cast<float>(i) + 0.5f) * m.cell,
+                 wrong ? c_.palette.error : c_.palette.muted, formatNumber(sum, sum < 9.995 ? 2 : 1));
+    }
+    textMiddle(list_, c_.fonts.small, box.right() + 14, box.y - 11, c_.palette.muted, "Σ");
+  }
+
+  // A decoder that has produced `step` tokens: what it has not seen yet is veiled, the key of this step is framed.
+  void decoding(const MatrixPlace& m, const Box& box) {
+    const int here = c_.state.step - 1;
+    const attention::CacheStep step = attention::cacheStep(c_.spec, here);
+    const ImU32 veil = withAlpha(c_.palette.background, 0.82f);
+    const auto cover = [&](int top, int left, int rows, int cols) {
+      if (rows <= 0 || cols <= 0) return;
+      if (m.transposed) std::swap(top, left), std::swap(rows, cols);
+      const ImVec2 a{box.x + static_cast<float>(left) * m.cell - 2, box.y + static_cast<float>(top) * m.cell - 2};
+      const float sums = m.sums ? 36.0f : 0.0f;  // they are beside the rows
+      const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4 + sums, a.y + static_cast<float>(rows) * m.cell + 4};
+      list_->AddRectFilled(a, b, veil, 4);
+    };
+    const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+    if (m.tensor == TensorId::k || m.tensor == TensorId::v) {
+      const int kept = step.reused.begin < step.reused.end ? step.reused.begin : step.added.begin;
+      const int added = step.added.end - step.added.begin;
+      cover(0, 0, kept, cols);
+      for (int key = 0; key < kept; ++key) {  // struck out: it was there, unlike those that are still to come
+        const float at = (static_cast<float>(key) + 0.5f) * m.cell;
+        if (m.transposed) list_->AddLine({box.x + at, box.y}, {box.x + at, box.bottom()}, c_.palette.muted, 1.5f);
+        else list_->AddLine({box.x, box.y + at}, {box.right(), box.y + at}, c_.palette.muted, 1.5f);
+      }
+      cover(step.added.end, 0, rows - step.added.end, cols);
+      outline(m, box, {m.tensor, sliceOf(c_.state, m.tensor).head, step.added.begin, 0, added, cols}, hue(c_.palette, m.tensor), 2.5f);
+    } else if (m.tensor == TensorId::q || m.tensor == TensorId::scores || m.tensor == TensorId::weights ||
+               m.tensor == TensorId::head_output || m.tensor == TensorId::output) {
+      cover(0, 0, here, cols);
+      cover(here + 1, 0, rows - here - 1, cols);
+    }
+  }
+
+  // --- words around a matrix
+
+  void titles(const MatrixPlace& m, const Box& box) {
+    if (!m.title.empty()) centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
+    if (m.caption.empty()) return;
+    if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
+    else if (m.tensor == TensorId::scores) caption(m, box, scoreFormula(c_.state));
+    else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
+    else caption(m, box, m.caption);
+  }
+
+  // Captions of one line give way to each other: one that would run into the last is moved, or left out.
+  void caption(const MatrixPlace& m, const Box& box, std::string_view words) {
+    const float y = box.bottom() + 17, half = richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words) / 2;
+    if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
+    const float x = std::max(box.midX(), captionEnd_ + 12 + half);
+    if (x > box.midX() + 24 || x + half > c_.layout.board.right()) return;
+    centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
+    captionEnd_ = x + half;
+  }
+
+  void centered(const char* kind, const MatrixPlace& m, ImFont* font, std::string_view words, float x, float midY, ImU32 color) {
+    const float width = richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, words), half = width / 2;
+    x = std::clamp(x, c_.layout.board.x + half + 8, std::max(c_.layout.board.right() - half - 8, c_.layout.board.x + half + 8));
+    richText(list_, font, c_.fonts.tiny, x - half, midY, color, words);
+    c_.places[kind + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
+  }
+
+  const std::vector<std::string>& labelsOf(bool ofKeys) const { return ofKeys ? document::keyLabels(c_.state) : c_.state.labels; }
+
+  void labels(const MatrixPlace& m, const Box& box) {
+    if (m.cell < 14) return;
+    const CellRef focus = c_.focus();
+    const bool pair = isPair(focus.tensor);
+    const auto key = [&](int t) { return (pair && focus.col == t) || (attention::rowsOf(focus.tensor) == attention::Rows::keys && focus.row == t); };
+    const auto query = [&](int t) {
+      return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t;
+    };
+    const attention::Rows rows = attention::rowsOf(m.tensor);
+    const bool keyRows = rows == attention::Rows::keys;
+    if (m.labelsLeft || m.labelsRight) {
+      for (int t = 0; t < m.rows; ++t) {
+        const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;
+        if (rows == attention::Rows::other) {
+          positionNumber(t, box.x - 12, y);
+          continue;
+        }
+        const bool strong = keyRows ? key(t) : query(t);
+        if (m.labelsLeft) tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left", m.cell);
+        if (m.labelsRight) tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", m.cell);
+      }
+    }
+    if (!m.labelsBelow && !m.labelsAbove) return;
+    float widest = 0;
+    for (const std::string& word : labelsOf(true)) widest = std::max(widest, textWidth(c_.fonts.small, word));
+    const float end = m.sums ? box.right() + 8 : c_.layout.board.right() - 10;  // for a long name, beside Σ or the edge
+    for (int t = 0; t < m.cols; ++t) {
+      const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
+      // Above narrow columns only the one in focus has its name: letters of a cut word tell nothing.
+      if (widest > m.cell - 2 && !key(t)) continue;
+      if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18, end);
+      if (m.labelsAbove) tokenLabel(true, t, x, box.y - 15, 0, key(t), 120, "above", 18, end);
+    }
+  }
+
+  // Of the table of positions, which has rows for cached keys too: more than there are queries.
+  void positionNumber(int position, float right, float midY) {
+    const std::string words = std::to_string(position);
+    textMiddle(list_, c_.fonts.text, right - textWidth(c_.fonts.text, words), midY, c_.palette.text, words);
+  }
+
+  // `side` 1: ends at x; −1: begins at x; 0: centred, but not beyond `end`.
+  void tokenLabel(bool ofKeys, int token, float x, float midY, int side, bool strong, float room, const char* where, float pitch, float end = 0) {
+    const bool small = side == 0 || pitch < 18;
+    ImFont* font = strong ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong) : small ? c_.fonts.small : c_.fonts.text;
+    const float high = std::min(pitch, 18.0f);
+    const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], room);
+    const float width = textWidth(font, words);
+    const float left = side > 0 ? x - width : side < 0 ? x : std::min(x - width / 2, end - width);
+    textMiddle(list_, font, left, midY, c_.palette.text, words);
+    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {left - 4, midY - high / 2, width + 8, high};
+  }
+
+  void arrow() {
+    if (c_.layout.arrow.empty()) return;
+    const Box a = onScreen(c_.layout, c_.view, c_.layout.arrow);
+    const float y = std::round(a.midY()), x0 = a.x + 16, x1 = a.right() - 16;
+    textCentered(list_, c_.fonts.small, a.midX(), y - 13, c_.palette.muted, normalizerName(c_.state));
+    list_->AddLine({x0, y}, {x1, y}, c_.palette.faint, 1.2f);
+    const ImVec2 head[] = {{x1 - 6, y - 5}, {x1, y}, {x1 - 6, y + 5}};
+    list_->AddPolyline(head, 3, c_.palette.faint, 0, 1.2f);
+  }
+
+  // --- what belongs to the cell in focus
+
+  // Where a value came from and what it feeds, as blocks. The strong ones are the pair's own: its query, its key.
+  void trail(CellRef focus) {
+    strong_.clear(), weak_.clear();
+    CellRef asked = focus;
+    asked.tensor = shownTensor(focus.tensor);
+    weak_ = attention::sources(c_.spec, c_.inputs, asked);
+    const auto fed = attention::feeds(c_.spec, c_.inputs, asked);
+    weak_.insert(weak_.end(), fed.begin(), fed.end());
+    strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
+    if (isPair(focus.tensor)) {
+      strong_.push_back({TensorId::q, focus.head, focus.row, 0, 1, c_.state.headDim});
+      strong_.push_back({TensorId::k, sliceOf(c_.state, TensorId::k).head, focus.col, 0, 1, c_.state.headDim});
+      strong_.push_back({TensorId::scores, focus.head, focus.row, focus.col, 1, 1});
+      strong_.push_back({TensorId::weights, focus.head, focus.row, focus.col, 1, 1});
+    } else if (focus.tensor == TensorId::head_output) {
+      strong_.push_back({TensorId::weights, focus.head, focus.row, 0, 1, c_.state.keyTokens});
+      strong_.push_back({TensorId::v, sliceOf(c_.state, TensorId::v).head, 0, focus.col, c_.state.keyTokens, 1});
+    }
+  }
+
+  void outlines(const MatrixPlace& m, CellRef focus) {
+    const Box box = onScreen(c_.layout, c_.view, m.box);
+    const ImU32 color = m.tensor == TensorId::scores ? c_.palette.text : hue(c_.palette, m.tensor);
+    for (const Region& r : weak_) {
+      if (shows(m, r)) outline(m, box, r, withAlpha(color, 0.5f), 1.5f);
+    }
+    for (const Region& r : strong_) {
+      if (shows(m, r)) outline(m, box, r, color, m.cell >= 20 ? 2.5f : 1.5f);
+    }
+    const Selection& s = c_.view.selection;
+    if (s.active && s.tensor == m.tensor && (s.rows() > 1 || s.cols() > 1)) {
+      const Region r{s.tensor, focus.head, s.top(), s.left(), s.rows(), s.cols()};
+      outline(m, box, r, color, 2.5f, 0.14f);
+    } else if (s.active && s.tensor == m.tensor) {
+      outline(m, box, {s.tensor, 0, s.row, s.col, 1, 1}, color, m.cell >= 20 ? 2.5f : 1.5f);
+    }
+  }
+
+  bool shows(const MatrixPlace& m, const Region& r) const {
+    if (r.tensor != m.tensor && r.tensor != shownTensor(m.tensor)) return false;
+    return r.head == sliceOf(c_.state, m.tensor).head;
+  }
+
+  void outline(const MatrixPlace& m, const Box& box, const Region& r, ImU32 color, float thick, float fill = 0) {
+    const Slice s = sliceOf(c_.state, m.tensor);
+    int top = r.row - s.firstRow, left = r.col - s.firstCol, rows = r.rows, cols = r.cols;
+    if (m.transposed) std::swap(top, left), std::swap(rows, cols);
+    const int bottom = std::min(top + rows, m.rows), right = std::min(left + cols, m.cols);
+    top = std::max(top, 0), left = std::max(left, 0);
+    if (top >= bottom || left >= right) return;
+    const float grow = m.cell >= 20 ? 1.0f : 0.0f;
+    const ImVec2 a{box.x + static_cast<float>(left) * m.cell - grow, box.y + static_cast<float>(top) * m.cell - grow};
+    const ImVec2 b{box.x + static_cast<float>(right) * m.cell + grow, box.y + static_cast<float>(bottom) * m.cell + grow};
+    if (fill > 0) list_->AddRectFilled(a, b, withAlpha(color, fill), 5);
+    list_->AddRect(a, b, color, m.cell >= 20 ? 6.0f : 1.0f, 0, thick);
+  }
+
+  Context& c_;
+  ImDrawList* list_;
+  std::vector<Region> strong_, weak_;
+  float captionY_ = -1, captionEnd_ = 0;
+};
+
+}  // namespace
+
+bool isPair(TensorId id) {
+  return id == TensorId::raw || id == TensorId::scores || id == TensorId::masked || id == TensorId::exponentials ||
+         id == TensorId::weights;
+}
+
+TensorId shownTensor(TensorId id) { return id == TensorId::scores ? TensorId::masked : id; }
+
+void drawMatrices(Context& c) { BoardView(c).draw(); }
+
+}  // namespace views

@@ -1,0 +1,251 @@
+// What keys do on the board.
+#include <algorithm>
+#include <cmath>
+
+#include "views/board/board.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using attention::Tensor;
+using document::SetCells;
+
+class Keys {
+ public:
+  explicit Keys(Context& context)
+      : c_(context), io_(ImGui::GetIO()), s_(context.view.selection), panel_(context.view.options) {}
+
+  bool handle() {
+    const bool command = io_.KeyCtrl || io_.KeySuper;
+    if (command && commands()) return true;
+    if (pressed(ImGuiKey_Escape)) return escape();
+    if (panel_.on ? panel_.readKeys() : arrows(command)) return true;
+    if (command || io_.KeyAlt) return false;
+    if (!panel_.on && typing()) return true;
+    return letters();
+  }
+
+ private:
+  static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key); }
+
+  bool commands() {
+    if (pressed(ImGuiKey_Z)) return c_.wishes.ask(io_.KeyShift ? Command::redo : Command::undo), true;
+    if (pressed(ImGuiKey_Y)) return c_.wishes.ask(Command::redo), true;
+    if (pressed(ImGuiKey_S)) return c_.wishes.ask(Command::saveState), true;
+    if (pressed(ImGuiKey_O)) return c_.wishes.ask(Command::pickFile), true;
+    if (pressed(ImGuiKey_A) && s_.active) {
+      const MatrixPlace* m = c_.layout.find(s_.tensor);
+      if (!m) return false;
+      const Slice s = sliceOf(c_.state, s_.tensor);
+      const int rows = m->transposed ? m->cols : m->rows, cols = m->transposed ? m->rows : m->cols;
+      s_ = {true, s_.tensor, s.firstRow, s.firstCol, s.firstRow + rows - 1, s.firstCol + cols - 1};
+      c_.wishes.moved = true;
+      return true;
+    }
+    return false;
+  }
+
+  bool escape() {
+    if (c_.view.help || c_.view.drawer || c_.view.painting || panel_.on) {
+      c_.view.help = c_.view.drawer = c_.view.painting = panel_.on = false;
+      c_.wishes.endGesture = true;  // a slider that goes with the drawer does not see the button let go
+      return true;
+    }
+    if (!s_.active) return false;
+    s_.active = false;
+    c_.wishes.moved = true;
+    return true;
+  }
+
+  // Up and down change a cell that can be changed; with Ctrl, and elsewhere, arrows move.
+  bool arrows(bool command) {
+    const int dx = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
+    const int dy = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
+    if (dx == 0 && dy == 0) return false;
+    if (!s_.active) return false;
+    if (dy != 0 && !command && c_.editable(s_.tensor)) return nudge(-dy);
+    const MatrixPlace* m = c_.layout.find(s_.tensor);
+    if (!m) return false;
+    moveBy(*m, dx, dy, command && io_.KeyShift);
+    return true;
+  }
+
+  bool nudge(int sign) {
+    const Tensor& t = *c_.tensor(s_.tensor);
+    const int head = sliceOf(c_.state, s_.tensor).head;
+    std::vector<float> values;
+    for (int r = 0; r < s_.rows(); ++r) {
+      for (int col = 0; col < s_.cols(); ++col) {
+        values.push_back(moved(t.at(head, s_.top() + r, s_.left() + col), perKey() * sign));
+      }
+    }
+    c_.wishes.edit(SetCells{s_.tensor, head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::move(values)});
+    return true;
+  }
+
+  // In the directions that are seen; left and right go on in the next line.
+  void moveBy(const MatrixPlace& m, int dx, int dy, bool extend) {
+    const Slice s = sliceOf(c_.state, s_.tensor);
+    int down = s_.row - s.firstRow, across = s_.col - s.firstCol;
+    if (m.transposed) std::swap(down, across);
+    across += dx, down += dy;
+    if (!extend && across < 0 && down > 0) across = m.cols - 1, --down;
+    if (!extend && across >= m.cols && down + 1 < m.rows) across = 0, ++down;
+    across = std::clamp(across, 0, m.cols - 1), down = std::clamp(down, 0, m.rows - 1);
+    if (m.transposed) std::swap(down, across);
+    s_.row = down + s.firstRow, s_.col = across + s.firstCol;
+    if (!extend) s_.anchorRow = s_.row, s_.anchorCol = s_.col;
+    c_.wishes.moved = true;
+  }
+
+  CellRef cell() const { return {s_.tensor, sliceOf(c_.state, s_.tensor).head, s_.row, s_.col}; }
+
+  bool typing() {
+    if (!s_.active) return false;
+    if (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || pressed(ImGuiKey_F2)) {
+      if (!c_.editable(s_.tensor)) return false;
+      typeCell(c_, cell(), 0);
+      return true;
+    }
+    if (pressed(ImGuiKey_Delete) || pressed(ImGuiKey_Backspace)) return clear();
+    if (pressed(ImGuiKey_Space) && isPair(s_.tensor)) return paint();
+    for (const ImWchar ch : io_.InputQueueCharacters) {
+      if (!beginsNumber(ch) || !c_.editable(s_.tensor)) continue;
+      typeCell(c_, cell(), static_cast<char>(ch));
+      return true;
+    }
+    return false;
+  }
+
+  bool clear() {
+    if (!c_.editable(s_.tensor)) return false;
+    const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
+    c_.wishes.edit(SetCells{s_.tensor, cell().head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<float>(count)});
+    return true;
+  }
+
+  bool paint() {
+    if (c_.locked("mask")) return false;
+    const std::uint8_t to = c_.state.painted.isBlocked(s_.row, s_.col) ? 0 : 1;
+    const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
+    c_.wishes.edit(document::PaintCells{s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<std::uint8_t>(count, to)});
+    return true;
+  }
+
+  bool letters() {
+    using document::OptionId;
+    for (const ImWchar ch : io_.InputQueueCharacters) {
+      switch (ch) {
+        case '?': c_.view.help = !c_.view.help; return true;
+        case 'c': return option(OptionId::causal, "causal", !c_.state.causal);
+        case 'd': return option(OptionId::scale, "scale", c_.state.score == attention::Score::dot);
+        case 'm': return option(OptionId::mode, "mode", std::string(c_.state.mode == document::Mode::x ? "qkv" : "x"));
+        case 'p': c_.view.painting = !c_.view.painting; return true;
+        case 'e': return !listed(c_.hide, "experiments") && (showPage(c_, c_.view.lab.last), true);
+        case 'r': c_.wishes.ask(Command::reset); return true;
+        case 't': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens + 1));
+        case 'T': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens - 1));
+        case 'h': return heads(+1);
+        case 'H': return heads(-1);
+        case 'n': return focusHead(+1);
+        case 'N': return focusHead(-1);
+        case '[': return option(OptionId::temperature, "temperature", round2(c_.state.temperature / 1.25));
+        case ']': return option(OptionId::temperature, "temperature", round2(c_.state.temperature * 1.25));
+        case 'q': return select(TensorId::q);
+        case 'k': return select(TensorId::k);
+        case 'v': return select(TensorId::v);
+        case 's': return select(TensorId::scores);
+        case 'w': return select(TensorId::weights);
+        case 'o': return select(TensorId::head_output);
+        case 'O': return options();
+        case 'x': return select(TensorId::x);
+        default: break;
+      }
+    }
+    return false;
+  }
+
+  static double round2(double v) { return std::round(v * 100) / 100; }
+
+  bool option(document::OptionId id, std::string_view name, document::Value value) {
+    if (c_.locked(name)) return false;
+    c_.wishes.set(id, std::move(value));
+    return true;
+  }
+
+  bool heads(int step) {
+    const std::vector<int> allowed = document::allowedHeads(c_.state);
+    const auto here = std::find(allowed.begin(), allowed.end(), c_.state.heads) - allowed.begin() + step;
+    if (here < 0 || here >= static_cast<std::ptrdiff_t>(allowed.size())) return true;
+    return option(document::OptionId::heads, "heads", static_cast<double>(allowed[static_cast<std::size_t>(here)]));
+  }
+
+  bool focusHead(int step) {
+    const int count = c_.state.heads;
+    return option(document::OptionId::focus_head, "focus_head", static_cast<double>((c_.state.focusHead + step + count) % count));
+  }
+
+  // From the board to the side panel, and back.
+  bool options() {
+    if (c_.layout.side.empty()) return false;
+    panel_.on = panel_.moved = !panel_.on;
+    c_.view.drawer = panel_.on && c_.layout.sidePanelIsDrawer;
+    return true;
+  }
+
+  bool select(TensorId id) {
+    if (!c_.layout.find(id)) return false;
+    panel_.on = false;
+    const Slice s = sliceOf(c_.state, id);
+    s_ = {true, id, s.firstRow, s.firstCol, s.firstRow, s.firstCol};
+    return c_.wishes.moved = true;
+  }
+
+  Context& c_;
+  ImGuiIO& io_;
+  Selection& s_;
+  Walk& panel_;
+};
+
+}  // namespace
+
+bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
+  if (c.experiment() != document::Experiment::none) return experimentsUseKey(c, key, command, alt);
+  const Selection& s = c.view.selection;
+  const bool panel = c.view.options.on;
+  if (command) {
+    const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
+    if (arrow || key == ImGuiKey_A) return s.active && !panel;
+    return key == ImGuiKey_Z || (!shift && (key == ImGuiKey_Y || key == ImGuiKey_S || key == ImGuiKey_O));
+  }
+  if (panel && Walk::uses(key)) return true;
+  const bool editable = !panel && s.active && c.editable(s.tensor);
+  switch (key) {
+    case ImGuiKey_LeftArrow:
+    case ImGuiKey_RightArrow:
+    case ImGuiKey_UpArrow:
+    case ImGuiKey_DownArrow: return s.active;
+    case ImGuiKey_Escape: return s.active || panel || c.view.help || c.view.drawer || c.view.painting || !c.view.notice.empty();
+    case ImGuiKey_Enter:
+    case ImGuiKey_KeypadEnter:
+    case ImGuiKey_F2:
+    case ImGuiKey_Delete:
+    case ImGuiKey_Backspace: return editable;
+    case ImGuiKey_Space: return s.active && isPair(s.tensor);
+    case ImGuiKey_LeftBracket:
+    case ImGuiKey_RightBracket: return !alt;
+    case ImGuiKey_Slash: return shift;
+    default: break;
+  }
+  if (isNumberKey(key)) return editable && !alt;
+  if (key < ImGuiKey_A || key > ImGuiKey_Z || alt) return false;
+  static constexpr std::string_view letters = "cdemprthnqkvswox";
+  return letters.find(static_cast<char>('a' + (key - ImGuiKey_A))) != std::string_view::npos;
+}
+
+bool boardKeys(Context& c) {
+  return c.experiment() != document::Experiment::none ? experimentsKeys(c) : Keys(c).handle();
+}
+
+}  // namespace views
