@@ -14,8 +14,8 @@
 #include <string>
 
 #include "document/sentence.h"
-#include "io/attention_file.h"
-#include "io/attention_options.h"
+#include "files/attention_file.h"
+#include "files/attention_options.h"
 
 namespace {
 
@@ -172,18 +172,18 @@ std::string kernelList() {
   return out;
 }
 
-io::OutputId outputNamed(const std::string& name) {
+files::OutputId outputNamed(const std::string& name) {
   std::vector<std::string> names;
-  for (const io::OutputId id : io::outputIds()) {
-    if (io::name(id) == name) return id;
-    names.push_back(io::name(id));
+  for (const files::OutputId id : files::outputIds()) {
+    if (files::name(id) == name) return id;
+    names.push_back(files::name(id));
   }
   throw Failure{kWrongUse, "--outputs: \"" + name + "\" is not an output; perhaps " +
                                document::orList(document::nearest(name, names, 3)) + " was meant; attn run --help lists all."};
 }
 
-io::RunRequest requestOf(RunArguments& arguments) {
-  io::RunRequest request;
+files::RunRequest requestOf(RunArguments& arguments) {
+  files::RunRequest request;
   // --set takes every word that follows it, so IN may be among them.
   std::vector<std::string>& words = arguments.settings;
   const auto isName = [](const std::string& word) { return word.find('=') == std::string::npos; };
@@ -195,7 +195,7 @@ io::RunRequest requestOf(RunArguments& arguments) {
   checkExtension("IN", arguments.in);
   if (!arguments.out.empty() && fs::path(arguments.out).parent_path() != "/dev") checkExtension("--out", arguments.out);
   for (const std::string& word : words) {
-    auto setting = io::settingFrom(word);
+    auto setting = files::settingFrom(word);
     if (!setting) throw Failure{kWrongUse, "--set " + word + ": it is not of the form key=value; use causal=true or the like."};
     request.settings.push_back(std::move(*setting));
   }
@@ -203,7 +203,7 @@ io::RunRequest requestOf(RunArguments& arguments) {
     request.outputs.clear();
     std::istringstream names(arguments.outputs + ",");
     for (std::string name; std::getline(names, name, ',');) {
-      const io::OutputId id = outputNamed(name);
+      const files::OutputId id = outputNamed(name);
       if (std::find(request.outputs.begin(), request.outputs.end(), id) == request.outputs.end()) request.outputs.push_back(id);
     }
   }
@@ -224,12 +224,12 @@ Failure failureOf(const std::string& in, const attention::Error& error) {
 }
 
 void run(RunArguments& arguments) {
-  const io::RunRequest request = requestOf(arguments);
+  const files::RunRequest request = requestOf(arguments);
   std::string text = readText(arguments.in);
   Output output(arguments.out);
-  auto results = io::run(std::move(text), request);
+  auto results = files::run(std::move(text), request);
   if (!results) throw failureOf(arguments.in, results.error());
-  output.finish(io::writeTensors(*results, [&](std::string_view piece) { return output.put(piece); }));
+  output.finish(files::writeTensors(*results, [&](std::string_view piece) { return output.put(piece); }));
 }
 
 void listKernels() {
@@ -281,7 +281,7 @@ int start(int argc, char** argv) {
   runCommand->add_option("--set", arguments.settings, "Options that replace those of the file")->type_name("key=value ...")->expected(1, -1);
   runCommand->add_option("--outputs", arguments.outputs, "What to write, such as output,weights")->type_name("a,b,...");
   runCommand->add_option("--kernel", arguments.kernel, "The kernel to compute with: " + kernelList())->type_name("NAME");
-  runCommand->footer(kRunHelp + io::optionsHelp() + kOutputsHelp + "Exit status: 0 done, 1 bad data, 2 wrong use.");
+  runCommand->footer(kRunHelp + files::optionsHelp() + kOutputsHelp + "Exit status: 0 done, 1 bad data, 2 wrong use.");
   CLI::App* const kernelsCommand = cli.add_subcommand("kernels", "List the kernels that can run here, slowest first");
   try {
     cli.parse(argc, argv);

@@ -35,11 +35,11 @@ test('includes point downward', () => {
   const below = {
     attention: ['attention'],
     document: ['attention', 'document'],
-    io: ['attention', 'document', 'io'],
+    files: ['attention', 'document', 'files'],
     gfx: ['gfx'],
     views: ['attention', 'document', 'gfx', 'views'],
-    app: ['attention', 'document', 'io', 'gfx', 'views', 'app'],
-    shell: ['attention', 'document', 'io', 'gfx', 'views', 'app', 'shell'],
+    app: ['attention', 'document', 'files', 'gfx', 'views', 'app'],
+    shell: ['attention', 'document', 'files', 'gfx', 'views', 'app', 'shell'],
   };
   const wrong = [];
   for (const {path, text} of sources) {
@@ -54,7 +54,7 @@ test('includes point downward', () => {
 });
 
 test('the maths, the state and the files know neither ImGui nor OpenGL', () => {
-  const above = path => !/^(attention|document|io)\//.test(path);
+  const above = path => !/^(attention|document|files)\//.test(path);
   assert.deepEqual(lines(/#\s*include\s*[<"](imgui|GL|GLES|GLFW)/, above), []);
 });
 

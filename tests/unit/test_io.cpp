@@ -7,22 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "io/attention_file.h"
+#include "files/attention_file.h"
 #include "layer.h"
 
 namespace {
 
-using io::OutputId;
-using io::RunRequest;
+using files::OutputId;
+using files::RunRequest;
 
 std::string refusalOf(std::string text, const RunRequest& request = {}) {
-  const auto results = io::run(std::move(text), request);
+  const auto results = files::run(std::move(text), request);
   return results ? "" : results.error().message;
 }
 
-std::string written(const std::vector<io::NamedArray>& tensors) {
+std::string written(const std::vector<files::NamedArray>& tensors) {
   std::string out;
-  io::writeTensors(tensors, [&](std::string_view piece) { return out += piece, true; });
+  files::writeTensors(tensors, [&](std::string_view piece) { return out += piece, true; });
   return out;
 }
 
@@ -33,7 +33,7 @@ constexpr const char* kLayer = R"({"q": [[1, 0]], "k": [[1, 0], [0, 1]], "v": [[
 TEST_CASE("a layer of two keys") {
   RunRequest request;
   request.outputs = {OutputId::output, OutputId::weights};
-  const auto results = io::run(kLayer, request);
+  const auto results = files::run(kLayer, request);
   REQUIRE(results);
   const double weight = 1 / (1 + std::exp(-1 / std::sqrt(2.0)));
   REQUIRE(results->size() == 2);
@@ -47,7 +47,7 @@ TEST_CASE("a file that ends anywhere is refused, and never read as something els
       R"({"q": {"shape": [1, 2], "dtype": "float16", "data": [1.5, -2e-3]}, "k": [[1, 0], [0, 1]],)"
       R"( "v": [[1], [3]], "mask": [true, false], "key_lengths": [2], "options": {"causal": false}, "x": 1})";
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    const auto file = io::readTensorsFile(std::string_view(whole).substr(0, length));
+    const auto file = files::readTensorsFile(std::string_view(whole).substr(0, length));
     INFO(length);
     REQUIRE_FALSE(file);
     CHECK_FALSE(file.error().message.empty());
@@ -61,7 +61,7 @@ TEST_CASE("any byte changed gives a result or a sentence") {
     for (const char byte : {'0', '9', '-', '"', '[', ']', '{', '}', ',', ':', 'e', 't', ' ', '\0', '\xff'}) {
       std::string text = whole;
       text[at] = byte;
-      const auto results = io::run(text, {});
+      const auto results = files::run(text, {});
       if (results) CHECK(std::isfinite((*results)[0].values.empty() ? 0.0f : (*results)[0].values[0]));
       else CHECK(results.error().message.size() > 10);
     }
@@ -89,22 +89,22 @@ TEST_CASE("the file wins over defaults, settings over the file, the last setting
   RunRequest request;
   request.outputs = {OutputId::scores};
   const std::string file = R"({"q": [[1, 1]], "k": [[1, 1]], "v": [[1]], "options": {"scale": 3}})";
-  CHECK((*io::run(file, request))[0].values[0] == 6);
-  request.settings.push_back(*io::settingFrom("scale=5"));
-  CHECK((*io::run(file, request))[0].values[0] == 10);
-  request.settings.push_back(*io::settingFrom("scale=false"));
-  CHECK((*io::run(file, request))[0].values[0] == 2);
+  CHECK((*files::run(file, request))[0].values[0] == 6);
+  request.settings.push_back(*files::settingFrom("scale=5"));
+  CHECK((*files::run(file, request))[0].values[0] == 10);
+  request.settings.push_back(*files::settingFrom("scale=false"));
+  CHECK((*files::run(file, request))[0].values[0] == 2);
 }
 
 TEST_CASE("settings") {
-  CHECK_FALSE(io::settingFrom("causal"));
-  CHECK_FALSE(io::settingFrom("=1"));
-  CHECK(io::settingFrom("a=true")->boolean);
-  CHECK(io::settingFrom("a=-1.5")->number == -1.5);
-  CHECK(io::settingFrom("a=packed")->text == "packed");
-  CHECK(io::settingFrom("a=\"packed\"")->text == "packed");
-  CHECK(io::settingFrom("a=b=c")->text == "b=c");
-  CHECK(io::settingFrom("a=")->text.empty());
+  CHECK_FALSE(files::settingFrom("causal"));
+  CHECK_FALSE(files::settingFrom("=1"));
+  CHECK(files::settingFrom("a=true")->boolean);
+  CHECK(files::settingFrom("a=-1.5")->number == -1.5);
+  CHECK(files::settingFrom("a=packed")->text == "packed");
+  CHECK(files::settingFrom("a=\"packed\"")->text == "packed");
+  CHECK(files::settingFrom("a=b=c")->text == "b=c");
+  CHECK(files::settingFrom("a=")->text.empty());
 }
 
 TEST_CASE("written numbers read back to the same bits") {
@@ -112,7 +112,7 @@ TEST_CASE("written numbers read back to the same bits") {
   for (std::uint32_t bits = 1; bits < 0x7f800000u; bits += 1'234'567u) values.push_back(std::bit_cast<float>(bits));
   const auto size = static_cast<std::int64_t>(values.size());
   const std::string text = written({{"k", {size, 1}, values}});
-  const auto file = io::readTensorsFile(R"({"q": [[1]], "v": [[1]], )" + text.substr(1));
+  const auto file = files::readTensorsFile(R"({"q": [[1]], "v": [[1]], )" + text.substr(1));
   REQUIRE(file);
   REQUIRE(file->k->values.size() == values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -124,7 +124,7 @@ TEST_CASE("written numbers read back to the same bits") {
 
 TEST_CASE("float16: every finite one is kept, and what is between goes to the nearer, ties to even") {
   const auto half = [](double value) {
-    const auto file = io::readTensorsFile("{\"q\": {\"shape\": [1], \"dtype\": \"float16\", \"data\": [" +
+    const auto file = files::readTensorsFile("{\"q\": {\"shape\": [1], \"dtype\": \"float16\", \"data\": [" +
                                           std::to_string(value) + "]}, \"k\": [[1]], \"v\": [[1]]}");
     return file ? file->q->values[0] : NAN;
   };
@@ -143,7 +143,7 @@ TEST_CASE("float16: every finite one is kept, and what is between goes to the ne
 namespace {
 
 /// A tensor of a batch as a file has it.
-void addHeads(std::vector<io::NamedArray>& file, const char* name, const attention::Tensor& tensor, int batch) {
+void addHeads(std::vector<files::NamedArray>& file, const char* name, const attention::Tensor& tensor, int batch) {
   file.push_back({name,
                   {batch, tensor.heads() / batch, tensor.rows(), tensor.cols()},
                   {tensor.values().begin(), tensor.values().end()}});
@@ -163,7 +163,7 @@ attention::Tensor rowsOf(const attention::Tensor& tensor, int first, int count) 
   return out;
 }
 
-/// What io::run gives for a batch of 2 with past keys, key lengths and a mask for each head, against the reference.
+/// What files::run gives for a batch of 2 with past keys, key lengths and a mask for each head, against the reference.
 void checkFile(const std::string& options, const attention::Spec& wanted, attention::Score score,
                test::Random& random) {
   CAPTURE(options);
@@ -171,7 +171,7 @@ void checkFile(const std::string& options, const attention::Spec& wanted, attent
   test::Layer all = test::withScore(test::direct(test::shape(4, 2, 3, 7, 4, 3), random), score, random);
   attention::Tensor q(8, 3, 4), k(4, 7, 4), v(4, 7, 3), mask(8, 3, 7);
   for (attention::Tensor* t : {&q, &k, &v, &mask}) test::fill(*t, random);
-  std::vector<io::NamedArray> file;
+  std::vector<files::NamedArray> file;
   addHeads(file, "q", q, kBatch), addHeads(file, "mask", mask, kBatch);
   addHeads(file, "past_k", rowsOf(k, 0, kPast), kBatch), addHeads(file, "k", rowsOf(k, kPast, 5), kBatch);
   addHeads(file, "past_v", rowsOf(v, 0, kPast), kBatch), addHeads(file, "v", rowsOf(v, kPast, 5), kBatch);
@@ -186,7 +186,7 @@ void checkFile(const std::string& options, const attention::Spec& wanted, attent
   text += ", \"key_lengths\": [7, 6], \"options\": " + options + "}";
   RunRequest request;
   request.outputs = {OutputId::output, OutputId::weights, OutputId::softcapped};
-  const auto results = io::run(text, request);
+  const auto results = files::run(text, request);
   REQUIRE_MESSAGE(results, (results ? "" : results.error().message));
   for (int b = 0; b < kBatch; ++b) {
     test::Layer layer = all;
@@ -237,7 +237,7 @@ TEST_CASE("packed files of any score give packed outputs") {
   request.outputs = {OutputId::output, OutputId::weights};
   const std::string q = R"("q": [[1, 0, 0, 2], [0, 1, 1, 1]], "k": [[1, 0, 2, 1], [0, 1, 0, 1]], )";
   const std::string values = R"("v": [[1, 2], [3, 4]], "options": {"layout": "packed", "heads": 2, )";
-  const auto results = io::run("{" + q + values + R"("score": "cosine", "normalizer": "hardmax"}})", request);
+  const auto results = files::run("{" + q + values + R"("score": "cosine", "normalizer": "hardmax"}})", request);
   REQUIRE(results);
   CHECK((*results)[0].shape == std::vector<std::int64_t>{2, 2});
   CHECK((*results)[0].values == std::vector<float>{1, 4, 3, 2});
@@ -246,7 +246,7 @@ TEST_CASE("packed files of any score give packed outputs") {
 
 TEST_CASE("outputs have names of their own, the block and the segments among them") {
   std::vector<std::string> names;
-  for (const OutputId id : io::outputIds()) names.push_back(io::name(id));
+  for (const OutputId id : files::outputIds()) names.push_back(files::name(id));
   CHECK(names.front() == "output");
   CHECK(names.back() == "segment_weights");
   for (const char* name : {"present_v", "block:attention", "block:norm_2", "gamma_1", "segment_query", "token_weights"})
@@ -256,15 +256,15 @@ TEST_CASE("outputs have names of their own, the block and the segments among the
 
 TEST_CASE("the block of q, k and v: x is q, for every entry of a batch; memory for it is counted") {
   const auto outputNamed = [](std::string_view name) {
-    for (const OutputId id : io::outputIds())
-      if (io::name(id) == name) return id;
+    for (const OutputId id : files::outputIds())
+      if (files::name(id) == name) return id;
     return OutputId::output;
   };
   RunRequest request;
   request.outputs = {outputNamed("block:residual_1"), outputNamed("token_weights"), outputNamed("gamma_2")};
   const std::string file = R"({"q": [[[[1, 2]]], [[[3, 4]]]], "k": [[[[1, 1]]], [[[1, 1]]]], "v": [[[[10, 20]]], [[[30, 40]]]],)"
                            R"( "gamma_2": [5, 6]})";
-  const auto results = io::run(file, request);
+  const auto results = files::run(file, request);
   REQUIRE(results);
   CHECK((*results)[0].shape == std::vector<std::int64_t>{2, 1, 2});
   CHECK((*results)[0].values == std::vector<float>{11, 22, 33, 44});

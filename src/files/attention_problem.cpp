@@ -1,4 +1,4 @@
-#include "io/attention_problem.h"
+#include "files/attention_problem.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "document/number.h"
 #include "document/sentence.h"
 
-namespace io::layer {
+namespace files::layer {
 namespace {
 
 using document::AroundId;
@@ -389,4 +389,4 @@ Check checkMemory(const attention::Spec& spec, const RunRequest& request) {
   return {};
 }
 
-}  // namespace io::layer
+}  // namespace files::layer

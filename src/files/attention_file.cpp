@@ -1,4 +1,4 @@
-#include "io/attention_file.h"
+#include "files/attention_file.h"
 
 #include <algorithm>
 #include <array>
@@ -12,10 +12,10 @@
 #include "document/document.h"
 #include "document/sentence.h"
 #include "document/text.h"
-#include "io/attention_options.h"
-#include "io/attention_problem.h"
+#include "files/attention_options.h"
+#include "files/attention_problem.h"
 
-namespace io {
+namespace files {
 namespace layer {
 namespace {
 
@@ -374,4 +374,4 @@ Result<std::vector<NamedArray>> run(std::string text, const RunRequest& request)
   return layer::runTensors(std::move(*file), request);
 }
 
-}  // namespace io
+}  // namespace files

@@ -11,7 +11,7 @@
 
 #include "document/parameter.h"
 
-namespace io {
+namespace files {
 
 using attention::Check;
 using attention::Error;
@@ -68,4 +68,4 @@ struct NamedArray {
 /// back to the same bits; infinities are the texts "inf" and "-inf". Stops when `put` returns false, and returns it.
 bool writeTensors(const std::vector<NamedArray>& tensors, const std::function<bool(std::string_view)>& put);
 
-}  // namespace io
+}  // namespace files

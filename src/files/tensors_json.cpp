@@ -1,4 +1,4 @@
-#include "io/tensors_json.h"
+#include "files/tensors_json.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,7 +14,7 @@
 #include "document/number.h"
 #include "document/sentence.h"
 
-namespace io {
+namespace files {
 namespace {
 
 using document::inQuotes;
@@ -600,4 +600,4 @@ bool writeTensors(const std::vector<NamedArray>& tensors, const std::function<bo
   return put(out + "}\n");
 }
 
-}  // namespace io
+}  // namespace files

@@ -1,4 +1,4 @@
-#include "io/attention_options.h"
+#include "files/attention_options.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "document/sentence.h"
 #include "document/text.h"
 
-namespace io {
+namespace files {
 namespace layer {
 namespace {
 
@@ -198,4 +198,4 @@ std::string optionsHelp() {
   return out;
 }
 
-}  // namespace io
+}  // namespace files

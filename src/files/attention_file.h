@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "attention/kernels.h"
-#include "io/tensors_json.h"
+#include "files/tensors_json.h"
 
-namespace io {
+namespace files {
 
 /// What may be asked for. The scores are those of DESIGN §5, in its order; as ONNX's Attention numbers them in
 /// qk_matmul_output_mode: 0 scores, 1 softcapped, 2 masked, 3 weights. (Opsets 23 and 24 as first published put the mask
@@ -38,4 +38,4 @@ struct RunRequest {
 /// that begins with "--".
 Result<std::vector<NamedArray>> run(std::string text, const RunRequest& request);
 
-}  // namespace io
+}  // namespace files

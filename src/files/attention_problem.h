@@ -7,10 +7,10 @@
 
 #include "attention/spec.h"
 #include "document/around.h"
-#include "io/attention_file.h"
-#include "io/attention_options.h"
+#include "files/attention_file.h"
+#include "files/attention_options.h"
 
-namespace io::layer {
+namespace files::layer {
 
 using Shape = std::vector<std::int64_t>;
 std::int64_t countOf(const Shape& shape);  ///< the product of the sizes, 2^60 at most
@@ -38,7 +38,7 @@ struct Problem {
   std::int64_t keys() const { return past + k.rows; }
 };
 
-/// The problem that a file and the settings of a request describe. Refused, with a sentence: what io::run() refuses of
+/// The problem that a file and the settings of a request describe. Refused, with a sentence: what files::run() refuses of
 /// tensors files.
 Result<Problem> problemOf(const TensorsFile& file, const RunRequest& request);
 /// Is there memory for the trace of a state?
@@ -61,4 +61,4 @@ struct Mask {
 /// The mask of a file, with the strides and all the columns of a Mask; keys beyond the file's columns are not seen.
 Mask maskOf(Array array, const Problem& problem);
 
-}  // namespace io::layer
+}  // namespace files::layer

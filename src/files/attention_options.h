@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "document/document.h"
-#include "io/tensors_json.h"
+#include "files/tensors_json.h"
 
-namespace io {
+namespace files {
 
 /// The options of a tensors file, one line each: name and meaning.
 std::string optionsHelp();
 
-}  // namespace io
+}  // namespace files
 
-/// The layer that `attn run` computes; of use to src/io only.
-namespace io::layer {
+/// The layer that `attn run` computes; of use to src/files only.
+namespace files::layer {
 
 constexpr std::int64_t kLongest = std::int64_t{1} << 24;  ///< of one axis: beyond it, lengths are no exact floats
 
@@ -48,4 +48,4 @@ Error inField(const Error& error, std::string_view field);
 /// A pattern that was given by its name has sizes that go with the count of keys, which was not known then.
 void sizePattern(Options& options, std::int64_t keys);
 
-}  // namespace io::layer
+}  // namespace files::layer
