@@ -31,7 +31,7 @@ using views::Command;
 /// Steps that only some layers have, in the order in which the board shows them.
 constexpr TensorId kExtras[] = {TensorId::w_a,       TensorId::u_a,       TensorId::v_a,       TensorId::x_kv,
                                 TensorId::positions, TensorId::x_positioned, TensorId::x_kv_positioned, TensorId::q_rotated,
-                                TensorId::k_rotated, TensorId::softcapped, TensorId::biased};
+                                TensorId::k_rotated, TensorId::softcapped, TensorId::bias, TensorId::biased};
 
 constexpr int kSettle = 3;  // frames after the last event: Dear ImGui needs a second one to take in a new layout
 

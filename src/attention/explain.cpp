@@ -31,6 +31,7 @@ const char* symbol(TensorId id, Score score) {
     case TensorId::w_a: return "W_a";
     case TensorId::u_a: return "U_a";
     case TensorId::v_a: return "v_a";
+    case TensorId::bias: return "bias";
     case TensorId::positions: return "P";
     case TensorId::x_positioned: return "X + P";
     case TensorId::x_kv_positioned: return "X_KV + P";
@@ -84,10 +85,14 @@ class Explainer {
   double at(CellRef cell) const { return at(cell.tensor, cell.head, cell.row, cell.col); }
   double at(TensorId id) const { return at(id, head_, row_, col_); }
   double maskedAt(int key) const { return at(TensorId::masked, head_, row_, key); }
-  bool isSeen(int key) const { return mask_.sees(key) && !(in_.painted && in_.painted->isBlocked(row_, key)); }
+  bool isSeen(int key) const {
+    return mask_.sees(key) && !(in_.painted && in_.painted->isBlocked(row_, key)) && !isMaskedByBias(in_, head_, row_, key);
+  }
   bool seesNothing() const { return keysWhere(&Explainer::isSeen).empty(); }
   /// Does the key take part in the normaliser? Under the mistake of masking after it every key does.
-  bool isScored(int key) const { return spec_.maskAfterSoftmax || isSeen(key); }
+  bool isScored(int key) const {
+    return isSeen(key) || (spec_.maskAfterSoftmax && !isMaskedByBias(in_, head_, row_, key));
+  }
   std::vector<int> keysWhere(bool (Explainer::*is)(int) const) const {
     std::vector<int> keys;
     for (int j = 0; j < spec_.keyCount; ++j) {
@@ -144,7 +149,8 @@ class Explainer {
       case TensorId::w_o: return addInput(id, "the output");
       case TensorId::w_a:
       case TensorId::u_a:
-      case TensorId::v_a: return addInput(id, "the scores");
+      case TensorId::v_a:
+      case TensorId::bias: return addInput(id, "the scores");
       case TensorId::positions: return addPosition();
       case TensorId::x_positioned: return addSum(TensorId::x, firstPosition(spec_, in_));
       case TensorId::x_kv_positioned: return addSum(TensorId::x_kv, 0);
@@ -342,7 +348,9 @@ class Explainer {
       text += " − " + slope + " × " + std::to_string(distance);
     }
     if (in_.bias) text += " + " + number(double{in_.bias->at(in_.bias->heads() == 1 ? 0 : head_, row_, col_)});
-    add(in_.bias ? "bias" : "ALiBi", text + " = " + number(value), value, {{capped(), head_, row_, col_}});
+    std::vector<CellRef> from{{capped(), head_, row_, col_}};
+    if (in_.bias) from.push_back({TensorId::bias, in_.bias->heads() == 1 ? 0 : head_, row_, col_});
+    add(in_.bias ? "bias" : "ALiBi", text + " = " + number(value), value, std::move(from));
   }
 
   // Mask.
@@ -356,6 +364,7 @@ class Explainer {
     const std::string key = "key " + std::to_string(col_ + 1);
     const Hidden why = mask_.reason(col_);
     if (in_.painted && in_.painted->isBlocked(row_, col_)) return key + " is painted out : hidden" + hidden;
+    if (isMaskedByBias(in_, head_, row_, col_)) return key + " has a bias of −∞ : hidden" + hidden;
     if (why == Hidden::padding) return key + " is padding : hidden" + hidden;
     if (why == Hidden::pattern) return key + " is not in the pattern : hidden" + hidden;
     const bool isWindowed = spec_.windowLeft >= 0 || spec_.windowRight >= 0;

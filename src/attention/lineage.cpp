@@ -12,16 +12,16 @@
 namespace attention {
 namespace {
 
-/// The keys within `keys` that `query` sees, as runs of neighbours: painted cells and patterns make holes.
-std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int query, Span keys) {
+/// The keys within `keys` that `query` sees in a head, as runs of neighbours: painted cells, patterns and a bias make holes.
+std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int head, int query, Span keys) {
   std::vector<Span> runs;
   const KeyRange range = visibleKeys(spec, query);
   const Span seen{std::max(range.begin, keys.begin), std::min(range.end, keys.end)};
-  const bool hasHoles = inputs.painted || spec.prefix > 0 || spec.pattern.any();
+  const bool hasHoles = inputs.painted || inputs.bias || spec.prefix > 0 || spec.pattern.any();
   if (!hasHoles && !seen.empty()) return {seen};
   const MaskRow mask(spec, query);
   for (int j = seen.begin; j < seen.end; ++j) {
-    if (!mask.sees(j) || (inputs.painted && inputs.painted->isBlocked(query, j))) continue;
+    if (!mask.sees(j) || (inputs.painted && inputs.painted->isBlocked(query, j)) || isMaskedByBias(inputs, head, query, j)) continue;
     if (!runs.empty() && runs.back().end == j) {
       ++runs.back().end;
     } else {
@@ -79,12 +79,12 @@ class Lineage {
     return pairs;
   }
 
-  bool isSeen(int query, int key) const { return !seenKeys(spec_, inputs_, query, {key, key + 1}).empty(); }
+  bool isSeen(int head, int query, int key) const { return !seenKeys(spec_, inputs_, head, query, {key, key + 1}).empty(); }
   /// The keys that take part in the normaliser: under the mistake of masking after it, all.
-  std::vector<Span> scoredKeys(int query, Span keys) const {
-    return spec_.maskAfterSoftmax ? std::vector<Span>{keys} : seenKeys(spec_, inputs_, query, keys);
+  std::vector<Span> scoredKeys(int head, int query, Span keys) const {
+    return spec_.maskAfterSoftmax ? std::vector<Span>{keys} : seenKeys(spec_, inputs_, head, query, keys);
   }
-  bool isScored(int query, int key) const { return spec_.maskAfterSoftmax || isSeen(query, key); }
+  bool isScored(int head, int query, int key) const { return spec_.maskAfterSoftmax || isSeen(head, query, key); }
 
   void add(TensorId tensor, int head, Span rows, Span cols) {
     if (rows.empty() || cols.empty()) return;
@@ -99,7 +99,7 @@ class Lineage {
     int first = rows.begin;
     for (int i = rows.begin; i <= rows.end; ++i) {
       std::vector<Span> next;
-      if (i < rows.end) next = seenKeys(spec_, inputs_, i, columns);
+      if (i < rows.end) next = seenKeys(spec_, inputs_, head, i, columns);
       if (i < rows.end && sameRuns(runs, next)) continue;
       for (Span run : runs) add(tensor, head, {first, i}, run);
       runs = std::move(next), first = i;
@@ -107,6 +107,11 @@ class Lineage {
   }
   void addScored(TensorId tensor, int head, Span rows, Span columns) {
     spec_.maskAfterSoftmax ? add(tensor, head, rows, columns) : addSeen(tensor, head, rows, columns);
+  }
+
+  /// What a file adds to the scores of a head, which may be the same for all.
+  void addBias(int head, Span rows, Span columns) {
+    if (inputs_.bias) add(TensorId::bias, inputs_.bias->heads() == 1 ? 0 : head, rows, columns);
   }
 
   const Spec& spec_;
@@ -138,13 +143,14 @@ class Sources : public Lineage {
       case TensorId::softcapped:
       case TensorId::biased:
         for (TensorId id : pairsBefore(tensor)) addCell(id, h, i, j);
+        if (tensor == TensorId::biased) addBias(h, row, col);
         return ofRaw(h, i, col);
-      case TensorId::masked: return isScored(i, j) ? ofMasked(h, i, col) : void();
+      case TensorId::masked: return isScored(h, i, j) ? ofMasked(h, i, col) : void();
       case TensorId::row_max: return addScored(TensorId::masked, h, row, keys()), ofMasked(h, i, keys());
-      case TensorId::exponentials: return isScored(i, j) ? ofExponentials(h, i, col) : void();
+      case TensorId::exponentials: return isScored(h, i, j) ? ofExponentials(h, i, col) : void();
       case TensorId::row_sum:
         return addScored(TensorId::exponentials, h, row, keys()), ofExponentials(h, i, keys());
-      case TensorId::weights: return isSeen(i, j) ? ofWeights(h, i, col) : void();
+      case TensorId::weights: return isSeen(h, i, j) ? ofWeights(h, i, col) : void();
       case TensorId::head_output: return ofHeadOutput(h, i, col);
       case TensorId::concat: return ofConcat(i, col);
       case TensorId::output: return ofOutput(i, j);
@@ -197,7 +203,8 @@ class Sources : public Lineage {
   }
   void ofMasked(int h, int i, Span columns) {
     for (TensorId id : pairsBefore(TensorId::masked)) addScored(id, h, {i, i + 1}, columns);
-    for (Span run : scoredKeys(i, columns)) ofRaw(h, i, run);
+    for (Span run : scoredKeys(h, i, columns)) addBias(h, {i, i + 1}, run);
+    for (Span run : scoredKeys(h, i, columns)) ofRaw(h, i, run);
   }
   void ofExponentials(int h, int i, Span columns) {
     addScored(TensorId::masked, h, {i, i + 1}, columns);
@@ -217,7 +224,7 @@ class Sources : public Lineage {
     ofMasked(h, i, from);
   }
   void ofHeadOutput(int h, int i, Span cols) {
-    const std::vector<Span> runs = seenKeys(spec_, inputs_, i, keys());
+    const std::vector<Span> runs = seenKeys(spec_, inputs_, h, i, keys());
     if (runs.empty()) return;
     addSeen(TensorId::weights, h, {i, i + 1}, keys());
     const int g = h / group();
@@ -266,6 +273,7 @@ class Feeds : public Lineage {
         return spec_.score == Score::general || spec_.score == Score::additive ? ofScoreWeights(h) : void();
       case TensorId::u_a:
       case TensorId::v_a: return spec_.score == Score::additive ? ofScoreWeights(h) : void();
+      case TensorId::bias: return ofBias(h, row, col);
       case TensorId::q: return ofQueries(false, h, row, j);
       case TensorId::k: return ofKeys(false, h, row, j);
       case TensorId::v: return ofValues(false, h, row, j);
@@ -275,11 +283,11 @@ class Feeds : public Lineage {
       case TensorId::scores:
       case TensorId::softcapped:
       case TensorId::biased: return ofPairs(tensor, h, row, col);
-      case TensorId::masked: return isScored(i, j) ? ofMasked(h, row, col) : void();
+      case TensorId::masked: return isScored(h, i, j) ? ofMasked(h, row, col) : void();
       case TensorId::row_max: return ofRowMax(h, row);
-      case TensorId::exponentials: return isScored(i, j) ? ofExponentials(h, row) : void();
+      case TensorId::exponentials: return isScored(h, i, j) ? ofExponentials(h, row) : void();
       case TensorId::row_sum: return ofRowSum(h, row);
-      case TensorId::weights: return isSeen(i, j) ? ofWeights(h, row) : void();
+      case TensorId::weights: return isSeen(h, i, j) ? ofWeights(h, row) : void();
       case TensorId::head_output: return ofHeadOutput(h, row, col);
       case TensorId::concat: return ofConcat(row, col);
       case TensorId::output: return;
@@ -347,20 +355,28 @@ class Feeds : public Lineage {
     if (projected) add(TensorId::v, g, rows, {col, col + 1});
     for (int h = g * group(); h < (g + 1) * group(); ++h) ofSeeing(h, rows, {col, col + 1});
   }
+  void ofBias(int h, Span row, Span col) {
+    if (!inputs_.bias) return;
+    const Span heads = inputs_.bias->heads() == 1 ? Span{0, spec_.heads} : Span{h, h + 1};
+    for (int head = heads.begin; head < heads.end; ++head) {
+      add(TensorId::biased, head, row, col);
+      ofPairs(TensorId::biased, head, row, col);
+    }
+  }
   void ofScoreWeights(int h) { ofRaw(h, queries(), keys()); }
   /// Columns of the outputs of the queries that see any of `columns`.
   void ofSeeing(int h, Span columns, Span cols) {
-    forSeeing(columns, queries(), [&](Span rows) {
+    forSeeing(h, columns, queries(), [&](Span rows) {
       add(TensorId::head_output, h, rows, cols);
       ofHeadOutput(h, rows, cols);
     });
   }
   /// Calls `use` with the runs of rows that see any of `columns`.
   template <class Use>
-  void forSeeing(Span columns, Span rows, Use use) {
+  void forSeeing(int h, Span columns, Span rows, Use use) {
     int first = rows.begin;
     for (int i = rows.begin; i <= rows.end; ++i) {
-      if (i < rows.end && !seenKeys(spec_, inputs_, i, columns).empty()) continue;
+      if (i < rows.end && !seenKeys(spec_, inputs_, h, i, columns).empty()) continue;
       if (i > first) use(Span{first, i});
       first = i + 1;
     }
@@ -376,7 +392,7 @@ class Feeds : public Lineage {
     }
     addScored(TensorId::masked, h, rows, columns);
     if (spec_.maskAfterSoftmax) return ofMasked(h, rows, columns);
-    forSeeing(columns, rows, [&](Span run) { ofMasked(h, run, columns); });
+    forSeeing(h, columns, rows, [&](Span run) { ofMasked(h, run, columns); });
   }
   /// What follows scored cells of `columns` in rows that all have some.
   void ofMasked(int h, Span rows, Span columns) {
@@ -397,7 +413,7 @@ class Feeds : public Lineage {
   }
   void ofRowSum(int h, Span rows) {
     addSeen(TensorId::weights, h, rows, keys());
-    forSeeing(keys(), rows, [&](Span run) { ofWeights(h, run); });
+    forSeeing(h, keys(), rows, [&](Span run) { ofWeights(h, run); });
   }
   void ofWeights(int h, Span rows) {
     add(TensorId::head_output, h, rows, {0, spec_.valueDim});

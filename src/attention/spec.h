@@ -1,6 +1,8 @@
 // What to compute: the options of one attention layer, and the inputs that they apply to.
 #pragma once
 
+#include <limits>
+
 #include "attention/error.h"
 #include "attention/tensor.h"
 
@@ -125,7 +127,7 @@ KeyRange visibleKeys(const Spec& spec, int query);
 /// keyCount is queryCount.
 /// wA [heads, headDim, headDim] for general and additive scores, uA the same for additive, vA [heads, 1, headDim];
 /// other scores do not look at them.
-/// bias [heads or 1, queryCount, keyCount] is added to the scores after the soft cap; -inf masks. Files may have one.
+/// bias [heads or 1, queryCount, keyCount] is added to the scores after the soft cap; -inf masks.
 struct Inputs {
   const Tensor* x = nullptr;
   const Tensor* xKv = nullptr;
@@ -147,6 +149,11 @@ struct Inputs {
 /// Has the layer the step biased?
 inline bool isBiased(const Spec& spec, const Inputs& inputs) {
   return spec.position == Position::alibi || inputs.bias != nullptr;
+}
+
+/// Does the bias mask this key, whatever else says?
+inline bool isMaskedByBias(const Inputs& inputs, int head, int query, int key) {
+  return inputs.bias && inputs.bias->at(inputs.bias->heads() == 1 ? 0 : head, query, key) < -std::numeric_limits<float>::max();
 }
 
 /// Says what is wrong with the spec or with the inputs for it (shapes, ranges, limits, numbers that are not finite).

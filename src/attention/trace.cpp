@@ -6,7 +6,7 @@ namespace attention {
 namespace {
 
 constexpr std::array<std::string_view, kTensorCount> kNames = {
-    "x", "w_q", "w_k", "w_v", "w_o", "q", "k", "v", "x_kv", "w_a", "u_a", "v_a", "positions", "x_positioned",
+    "x", "w_q", "w_k", "w_v", "w_o", "q", "k", "v", "x_kv", "w_a", "u_a", "v_a", "bias", "positions", "x_positioned",
     "x_kv_positioned", "q_rotated", "k_rotated", "raw", "scores", "softcapped", "biased", "masked", "exponentials",
     "row_max", "row_sum", "weights", "head_output", "concat", "output"};
 
@@ -51,6 +51,7 @@ const Tensor* find(const Inputs& inputs, const Trace& trace, TensorId id) {
     case TensorId::w_a: return inputs.wA;
     case TensorId::u_a: return inputs.uA;
     case TensorId::v_a: return inputs.vA;
+    case TensorId::bias: return inputs.bias;
     default: return intermediate(trace, id);
   }
 }

@@ -15,6 +15,7 @@ enum class TensorId : std::uint8_t {
   q, k, v,                   // [H, L, d]; inputs, or projections of x
   x_kv,                      // input: the other sequence of cross-attention, [1, Lk, model]
   w_a, u_a, v_a,             // inputs of general and additive scores, [H, d, d], [H, d, d], [H, 1, d]
+  bias,                      // input: what is added to the scores, [H or 1, Lq, Lk]; -inf masks
   positions,                 // sinusoids, [1, L, model]; angles of rotary, [1, L, d/2]
   x_positioned, x_kv_positioned,  // x + positions, sinusoidal only
   q_rotated, k_rotated,      // rotary only

@@ -32,10 +32,13 @@ Check wrongItem(const Json& list, std::string_view field, Kind kind) {
 }
 
 Check checkFinite(const std::vector<float>& values, std::string_view field) {
-  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-  if (bad == values.end()) return {};
-  return refuse(ErrorKind::range, indexed(field, static_cast<std::size_t>(bad - values.begin())),
-                {"the number is too large for 32 bits; use -3.4e38 to 3.4e38."});
+  // A bias may mask; only there an infinity can have been written (json.h).
+  const bool isBias = field.find("bias") != std::string_view::npos;
+  const std::ptrdiff_t bad = firstWrong(isBias ? TensorId::bias : TensorId::q, values);
+  if (bad < 0) return {};
+  return refuse(ErrorKind::range, indexed(field, static_cast<std::size_t>(bad)),
+                {isBias ? "infinity cannot be added; use numbers, or \"-inf\" to mask." :
+                          "the number is too large for 32 bits; use -3.4e38 to 3.4e38."});
 }
 
 Check checkFields(const Json& json, std::string_view field) {

@@ -11,7 +11,7 @@ namespace document {
 /// As many values as the sizes multiply to; every size is at least 1.
 struct Block {
   std::vector<std::int64_t> shape;
-  std::vector<float> values;  ///< finite; 0 and 1 of a boolean tensor
+  std::vector<float> values;  ///< finite, but for -infinity in a bias; 0 and 1 of a boolean tensor
 };
 
 /// Reads {"shape": [2, 3], "data": [six values]} with an optional "dtype", or nested lists (what NumPy's

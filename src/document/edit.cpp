@@ -34,12 +34,12 @@ Check checkBlock(std::string_view field, int row, int col, int rows, int cols, i
 }
 
 /// `values` are of a block of `cols` columns at [row, col] of the matrix `field`.
-Check checkFinite(std::string_view field, int row, int col, int cols, const std::vector<float>& values) {
-  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-  if (bad == values.end()) return {};
-  const auto at = static_cast<int>(bad - values.begin());
+Check checkFinite(std::string_view field, int row, int col, int cols, const std::vector<float>& values,
+                  TensorId id = TensorId::q) {
+  const auto at = static_cast<int>(firstWrong(id, values));
+  if (at < 0) return {};
   return refuse(Kind::range, joined({field, "[", row + at / cols, "][", col + at % cols, "]"}),
-                {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+                {std::isnan(values[static_cast<std::size_t>(at)]) ? "NaN" : "infinity", " cannot be used; give a finite number."});
 }
 
 /// The option to set so that an input which is not in use is.
@@ -78,7 +78,7 @@ Check checkEdit(const State& state, const SetCells& edit) {
   if (Check bad = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(),
                              edit.values.size()))
     return bad;
-  return checkFinite(joined({name, "[", edit.head, "]"}), edit.row, edit.col, edit.cols, edit.values);
+  return checkFinite(joined({name, "[", edit.head, "]"}), edit.row, edit.col, edit.cols, edit.values, edit.tensor);
 }
 
 Check checkEdit(const State& state, const SetParameter& edit) {
@@ -242,7 +242,7 @@ Effect applyEdit(State& state, const Randomize& edit) {
   return replace(state, changeOf(What::everything), [&](State& s) {
     s.seed = edit.seed;
     for (const TensorId id : inputIds())
-      if (edit.tensor ? id == *edit.tensor : isEditable(s, id)) fillSeeded(s, id);
+      if (edit.tensor ? id == *edit.tensor : isEditable(s, id) && id != TensorId::bias) fillSeeded(s, id);
   });
 }
 
@@ -388,6 +388,8 @@ Check checkEditable(const State& state, TensorId id) {
   if (input(state, id) == nullptr)
     return refuse(Kind::range, name, {"it is computed and cannot be set; change its inputs."});
   if (isEditable(state, id)) return {};
+  if (id == TensorId::bias)
+    return refuse(Kind::range, name, {"there is none here; open a file whose mask is of numbers."});
   if (id == TensorId::q || id == TensorId::k || id == TensorId::v)
     return refuse(Kind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
   return refuse(Kind::range, name, {"it is not in use here; set ", switchFor(state, id), " to change it."});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "document/number.h"
@@ -14,6 +15,8 @@ namespace {
 using attention::Error;
 using nlohmann::json;
 using Kind = Json::Kind;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Takes the events of the parser and builds the tree. Returning false ends the parse; `error` then says why.
 class Builder {
@@ -37,6 +40,8 @@ class Builder {
   }
   bool string(std::string& value) {
     if (!keep(jsonQuoted(value))) return false;
+    if ((value == "-inf" || value == "inf") && isInBias())
+      return addToArray(Kind::numbers, value == "inf" ? kInfinity : -kInfinity, {});
     Json node;
     node.kind = Kind::text;
     node.text = std::move(value);
@@ -65,6 +70,7 @@ class Builder {
   bool open(Kind kind, std::string_view bracket);
   bool close(std::string_view bracket);
   bool keep(std::string_view token);
+  bool isInBias() const;
   std::string path() const;
   std::string place(std::size_t position) const;
 
@@ -175,7 +181,15 @@ bool Builder::addToArray(Kind kind, float value, const Json& alone) {
   return true;
 }
 
+// There, and nowhere else, texts stand for what JSON has no numbers for.
+bool Builder::isInBias() const {
+  return frames_.size() > 1 && frames_.back().node.kind != Kind::object &&
+         std::any_of(frames_.begin(), frames_.end(), [](const Frame& frame) { return frame.key == "bias"; });
+}
+
 bool Builder::addNumber(double value, float single) {
+  if (std::isinf(single) && isInBias())
+    return fail(Error::Kind::range, {"the number is too large for 32 bits; use -3.4e38 to 3.4e38, or \"-inf\"."});
   Json node;
   node.kind = Kind::number;
   node.number = value, node.single = single;

@@ -21,7 +21,7 @@ struct Json {
   std::string text;
   std::vector<std::string> keys;  ///< of an object, as many as items, each once
   std::vector<Json> items;        ///< of a list or an object
-  std::vector<float> numbers;     ///< of Kind::numbers; 0 and 1 of Kind::booleans
+  std::vector<float> numbers;     ///< of Kind::numbers; 0 and 1 of Kind::booleans. The texts "-inf" and "inf" of a bias too
 
   /// The item of that key, or null.
   const Json* find(std::string_view key) const;

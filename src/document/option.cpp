@@ -642,6 +642,7 @@ Settings settingsAfter(const Settings& settings, OptionId id, const Value& value
       after.kvHeads = settings.kvHeads * after.heads / settings.heads;
       after.headDim = settings.headDim * settings.heads / after.heads;
       after.valueDim = settings.valueDim * settings.heads / after.heads;
+      if (after.heads == 1 && after.biasKind == Bias::perHead) after.biasKind = Bias::shared;
       if (after.heads != settings.heads) after.hiddenHeads = 0;  // they are not the same heads any more
       break;
     case Id::d_k:

@@ -1,9 +1,11 @@
 #include "document/resize.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "attention/draws.h"
+#include "attention/gap.h"
 #include "document/sentence.h"
 
 namespace document {
@@ -40,8 +42,18 @@ std::vector<Item> items(State& state) {
 
 /// Has the tensor a row a token of that side?
 bool isOfSide(const Settings& settings, Side side, TensorId id) {
+  if (id == TensorId::bias) return false;  // it has both sides: see moveBias()
   if (!settings.cross) return id != TensorId::x_kv;
   return (id == TensorId::x || id == TensorId::q) == (side == Side::queries);
+}
+
+/// Rows and columns put into a bias, or (of a negative count) taken out of it, with the tokens of that side.
+void moveBias(const State& state, Tensor& bias, Side side, int at, int count) {
+  if (bias.empty()) return;
+  const attention::Gap gap{at, std::abs(count)};
+  const attention::Gap rows = !state.cross || side == Side::queries ? gap : attention::Gap();
+  const attention::Gap cols = !state.cross || side == Side::keys ? gap : attention::Gap();
+  count > 0 ? attention::openGap(bias, rows, cols) : attention::closeGap(bias, rows, cols);
 }
 
 std::vector<std::string>& labelsOf(const State& state, const Item& item, Side side) {
@@ -115,6 +127,7 @@ class FreshCells {
   FreshCells(std::uint32_t seed, TensorId tensor, int item = 0)
       : tensor_(tensor), seeded_(seed, tensor, item) {}
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
+    if (tensor_ == TensorId::bias) return 0.0f;
     if (tensor_ == TensorId::w_a || tensor_ == TensorId::u_a) return row == col ? 1.0f : 0.0f;
     return tensor_ == TensorId::v_a ? 1.0f : seeded_.at(head, row, col);
   }
@@ -175,6 +188,14 @@ Tensor regrouped(const Tensor& old, int heads) {
   return out;
 }
 
+// Each head takes that of the head whose first column it got.
+Tensor headsTaken(const Tensor& old, int heads) {
+  Tensor out(heads, old.rows(), old.cols());
+  for (int h = 0; h < heads; ++h)
+    std::copy_n(old.head(h * old.heads() / heads), old.rows() * old.cols(), out.head(h));
+  return out;
+}
+
 // The heads of a square matrix each are blocks on the diagonal of a large one.
 Tensor regroupedBlocks(const Tensor& old, int heads) {
   const int before = old.cols(), after = old.heads() * before / heads;
@@ -226,13 +247,17 @@ Axes axes(const Settings& settings, TensorId id) {
       return {settings.heads, keyColumns, keyColumns};
     case TensorId::v_a:
       return {settings.heads, {1, 1}, keyColumns};
+    case TensorId::bias:
+      return {settings.biasKind == Bias::perHead ? settings.heads : 1, tokens, keyTokens};
     default:
       return {settings.heads, tokens, keyColumns};
   }
 }
 
 void fillSeeded(State& state, TensorId id) {
-  fill(*input(state, id), axes(state, id), SeededCells(state.seed, id, isOfItem(id) ? state.batchItem : 0));
+  const int item = isOfItem(id) ? state.batchItem : 0;
+  if (id == TensorId::bias) return fill(*input(state, id), axes(state, id), FreshCells(state.seed, id, item));
+  fill(*input(state, id), axes(state, id), SeededCells(state.seed, id, item));
 }
 
 void fillFresh(State& state, TensorId id) {
@@ -255,9 +280,12 @@ void resize(State& state, const Settings& after) {
 }
 
 void regroup(State& state, const Settings& after) {
-  for (const Item& item : items(state))
+  for (const Item& item : items(state)) {
+    Tensor& bias = item.at(TensorId::bias);
+    if (state.biasKind == Bias::perHead) bias = headsTaken(bias, after.biasKind == Bias::perHead ? after.heads : 1);
     for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v})
       item.at(id) = regrouped(item.at(id), id == TensorId::q ? after.heads : after.kvHeads);
+  }
   if (!state.vA.empty()) state.vA = regrouped(state.vA, after.heads);
   for (Tensor* tensor : {&state.wA, &state.uA})
     if (!tensor->empty()) *tensor = regroupedBlocks(*tensor, after.heads);
@@ -279,6 +307,7 @@ void insertTokens(State& state, Side side, int at, int count) {
       if (isOfSide(state, side, id))
         *tensor = withRowsInserted(*tensor, axes(state, id).cols, SeededCells(state.seed, id, item.number),
                                    at, count);
+    moveBias(state, item.at(TensorId::bias), side, at, count);
     std::vector<std::string>& labels = labelsOf(state, item, side);
     labels.insert(labels.begin() + at, names.begin(), names.end());
   }
@@ -299,6 +328,7 @@ void removeTokens(State& state, Side side, int at, int count) {
   for (const Item& item : items(state)) {
     for (const auto& [id, tensor] : item.inputs)
       if (isOfSide(state, side, id)) *tensor = withRowsRemoved(*tensor, at, count);
+    moveBias(state, item.at(TensorId::bias), side, at, -count);
     std::vector<std::string>& labels = labelsOf(state, item, side);
     labels.erase(labels.begin() + at, labels.begin() + at + count);
   }
@@ -324,7 +354,7 @@ void resizeBatch(State& state, int batch) {
     page.labels = state.labels, page.keyLabels = state.keyLabels;
     for (const TensorId id : itemInputIds())
       if (hasInput(state, id))
-        fill(*input(page, id), axes(state, id), SeededCells(state.seed, id, static_cast<int>(i)));
+        fill(*input(page, id), axes(state, id), FreshCells(state.seed, id, static_cast<int>(i)));
   }
   state.batch = batch;
 }

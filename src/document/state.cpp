@@ -16,9 +16,11 @@ using Kind = Error::Kind;
 
 constexpr TensorId kInputs[] = {TensorId::x,    TensorId::w_q, TensorId::w_k, TensorId::w_v,
                                 TensorId::w_o,  TensorId::q,   TensorId::k,   TensorId::v,
-                                TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a};
+                                TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a,
+                                TensorId::bias};
 
-constexpr TensorId kItemInputs[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v, TensorId::x_kv};
+constexpr TensorId kItemInputs[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v, TensorId::x_kv,
+                                    TensorId::bias};
 
 Check within(std::string_view field, std::int64_t value, std::int64_t most) {
   if (value >= 1 && value <= most) return {};
@@ -33,13 +35,14 @@ std::vector<std::string> divisors(int number) {
   return out;
 }
 
-Check checkFinite(std::string_view name, const Tensor& tensor) {
+Check checkFinite(std::string_view name, const Tensor& tensor, TensorId id = TensorId::q) {
   const auto values = tensor.values();
-  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-  if (bad == values.end()) return {};
-  const std::string field = joined({name, ".data[", bad - values.begin(), "]"});
+  const std::ptrdiff_t bad = firstWrong(id, values);
+  if (bad < 0) return {};
+  const std::string field = joined({name, ".data[", bad, "]"});
   return refuse(Kind::range, field,
-                {std::isnan(*bad) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+                {std::isnan(values[static_cast<std::size_t>(bad)]) ? "NaN" : "infinity",
+                 " cannot be used; give a finite number."});
 }
 
 Check checkTensor(const Settings& settings, TensorId id, const Tensor& tensor, std::string_view name) {
@@ -54,7 +57,7 @@ Check checkTensor(const Settings& settings, TensorId id, const Tensor& tensor, s
                   {"the shape is ", shapeText({tensor.heads(), tensor.rows(), tensor.cols()}),
                    "; it must be ", shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
   }
-  return checkFinite(name, tensor);
+  return checkFinite(name, tensor, id);
 }
 
 Check checkParameter(const State& state, ParameterId id) {
@@ -138,8 +141,9 @@ std::int64_t countNumbers(const Settings& s) {
   const std::int64_t words = tokens * model + (s.cross ? keys * model : 0);
   const std::int64_t projected = tokens * queryWidth + keys * (keyWidth + valueWidth);
   const std::int64_t weights = model * (queryWidth + keyWidth + valueWidth + outputWidth);
+  const std::int64_t biases = s.biasKind == Bias::none ? 0 : tokens * keys * (s.biasKind == Bias::shared ? 1 : s.heads);
   const std::int64_t scoring = s.scoreWeights ? queryWidth * (2 * std::int64_t{s.headDim} + 1) : 0;
-  return s.batch * (words + projected) + weights + scoring;
+  return s.batch * (words + projected + biases) + weights + scoring;
 }
 
 bool isBeyondPositions(const Settings& s) {
@@ -213,6 +217,7 @@ attention::Inputs inputs(const State& state) {
   }
   if (takesScoreWeights(state.score)) out.wA = &state.wA;
   if (state.score == attention::Score::additive) out.uA = &state.uA, out.vA = &state.vA;
+  if (!state.bias.empty()) out.bias = &state.bias;
   out.painted = &state.painted;
   return out;
 }
@@ -243,6 +248,8 @@ const Tensor* input(const State& state, TensorId id) {
       return &state.uA;
     case TensorId::v_a:
       return &state.vA;
+    case TensorId::bias:
+      return &state.bias;
     default:
       return nullptr;
   }
@@ -260,6 +267,8 @@ const Tensor* input(const Page& page, TensorId id) {
       return &page.v;
     case TensorId::x_kv:
       return &page.xKv;
+    case TensorId::bias:
+      return &page.bias;
     default:
       return nullptr;
   }
@@ -292,6 +301,8 @@ bool isEditable(const Settings& settings, TensorId id) {
     case TensorId::u_a:
     case TensorId::v_a:
       return settings.score == attention::Score::additive;
+    case TensorId::bias:
+      return settings.biasKind != Bias::none;
     default:
       return false;
   }
@@ -299,6 +310,7 @@ bool isEditable(const Settings& settings, TensorId id) {
 
 bool hasInput(const Settings& settings, TensorId id) {
   if (id == TensorId::x_kv) return settings.cross;
+  if (id == TensorId::bias) return settings.biasKind != Bias::none;
   return settings.scoreWeights || (id != TensorId::w_a && id != TensorId::u_a && id != TensorId::v_a);
 }
 
@@ -348,6 +360,13 @@ Check checkTogether(std::string_view field, const Settings& settings) {
     if (clash.exists(settings))
       return refuse(Kind::range, field.empty() ? option(clash.blamed).name : field, {clash.sentence});
   return {};
+}
+
+std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
+  const bool mayMask = id == TensorId::bias;
+  const auto isWrong = [&](float v) { return !std::isfinite(v) && !(mayMask && v < 0); };
+  const auto bad = std::find_if(values.begin(), values.end(), isWrong);
+  return bad == values.end() ? -1 : bad - values.begin();
 }
 
 Check checkLabel(std::string_view field, std::string_view label) {

@@ -37,6 +37,9 @@ enum class Experiment : std::uint8_t { none, spread, weights, reach, block, segm
 /// Where the segments of hierarchical attention end.
 enum class SegmentBy : std::uint8_t { tokens, punctuation };
 
+/// What is added to the scores: nothing, one matrix for all heads, or one for each.
+enum class Bias : std::uint8_t { none, shared, perHead };
+
 /// The block of the Transformer around the layer. Nothing of it reaches the layer itself.
 struct BlockOptions {
   bool residual = true;
@@ -83,6 +86,7 @@ struct Settings {
   attention::Normalizer normalizer = attention::Normalizer::softmax;
   attention::Position position = attention::Position::none;
   bool scoreWeights = false;  ///< are w_a, u_a and v_a there? From the first score that needs them on
+  Bias biasKind = Bias::none;  ///< that of a file with a mask of numbers, or of one a head or an item of the batch
 
   bool causal = true;
   int causalOffset = 0;
@@ -111,7 +115,7 @@ struct Settings {
 /// The sequences of one item of a batch that is not on the board.
 struct Page {
   std::vector<std::string> labels, keyLabels;
-  Tensor x, q, k, v, xKv;
+  Tensor x, q, k, v, xKv, bias;
 
   bool operator==(const Page&) const = default;
 };
@@ -121,11 +125,12 @@ struct Page {
 /// same columns, as splitting a projection does. x [1, tokens, modelDim]; w_q [1, modelDim, heads·headDim],
 /// w_k and w_v the same of kvHeads; w_o [1, heads·valueDim, modelDim]. Both sets of inputs are always there;
 /// `mode` says which one is in use. x_kv [1, keyTokens, modelDim] only in cross-attention; w_a and u_a
-/// [heads, headDim, headDim], v_a [heads, 1, headDim] only with scoreWeights; empty otherwise.
+/// [heads, headDim, headDim], v_a [heads, 1, headDim] only with scoreWeights; bias [1 or heads, tokens, keyTokens], whose
+/// numbers may be -infinity, only where Settings::biasKind says so; empty otherwise.
 struct State : Settings {
   std::string preset;   ///< the preset it came from, or "" for the user's own
   PaintedMask painted;  ///< empty, or tokens x keyTokens
-  Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA;
+  Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA, bias;
   Parameters parameters;  ///< around the layer; empty where they are as their seed makes them
   std::vector<Page>
       pages;  ///< one for each item of the batch, that of batchItem empty; none for a batch of one
@@ -163,9 +168,9 @@ const Tensor* input(const Page& page, TensorId id);
 bool isEditable(const Settings& settings, TensorId id);
 /// Is that input there, in use or not? Others are empty.
 bool hasInput(const Settings& settings, TensorId id);
-/// The editable tensors in the order of the state text: x, w_q, w_k, w_v, w_o, q, k, v, x_kv, w_a, u_a, v_a.
+/// The editable tensors in the order of the state text: x, w_q, w_k, w_v, w_o, q, k, v, x_kv, w_a, u_a, v_a, bias.
 std::span<const TensorId> inputIds();
-/// Those that each item of a batch has for itself: x, q, k, v, x_kv.
+/// Those that each item of a batch has for itself: x, q, k, v, x_kv, bias.
 std::span<const TensorId> itemInputIds();
 /// The numbers of a parameter around the layer: its own, or those of its seed.
 Tensor parameter(const State& state, ParameterId id);
@@ -183,6 +188,9 @@ Check checkSizes(std::string_view field, const Settings& sizes);
 /// Do the options mean something together (rotary positions want an even d_k …)? `field` as above; "" for the
 /// option that is out of place.
 Check checkTogether(std::string_view field, const Settings& settings);
+/// Are the numbers of a tensor ones that it may have? All are finite, but for -infinity in a bias. The index of the first
+/// that is not, or -1.
+std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values);
 /// Valid UTF-8 of at most kLabelBytes without control characters?
 Check checkLabel(std::string_view field, std::string_view label);
 /// The same of many; `first` is the number of the first one, `field` is "labels" or "key_labels".

@@ -1,6 +1,7 @@
 #include "document/text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "document/block.h"
 #include "document/number.h"
@@ -18,7 +19,7 @@ constexpr int kVersion = 1;
 
 bool hasHeads(TensorId id) {
   return id == TensorId::q || id == TensorId::k || id == TensorId::v || id == TensorId::w_a ||
-         id == TensorId::u_a || id == TensorId::v_a;
+         id == TensorId::u_a || id == TensorId::v_a || id == TensorId::bias;
 }
 
 /// Sizes of an input tensor in the text: matrices have two, those with heads three.
@@ -36,7 +37,7 @@ std::string tensorText(const std::vector<std::int64_t>& shape, const Tensor& ten
   const char* separator = "";
   for (const float value : tensor.values()) {
     out += separator;
-    out += shortest(value);
+    out += std::isinf(value) ? "\"-inf\"" : shortest(value);
     separator = ",";
   }
   return out + "]}";
@@ -149,7 +150,7 @@ class StateReader {
   const JsonText& text_;
   const Json& root_;
   State& state_;
-  Block blocks_[static_cast<std::size_t>(TensorId::v_a) + 1];
+  Block blocks_[static_cast<std::size_t>(TensorId::bias) + 1];
 };
 
 Check StateReader::readUnknown() {
@@ -271,6 +272,8 @@ Check StateReader::readKeySizes() {
                   {"the keys are the tokens here; set cross to true first."});
   state_.scoreWeights = takesScoreWeights(state_.score) || block(TensorId::w_a) != nullptr ||
                         block(TensorId::u_a) != nullptr || block(TensorId::v_a) != nullptr;
+  if (const Block* bias = block(TensorId::bias))
+    state_.biasKind = bias->shape[0] == 1 ? Bias::shared : Bias::perHead;
   return {};
 }
 

@@ -16,6 +16,7 @@ inline constexpr std::size_t kMaxTextBytes = 64u << 20;
 /// Options that came later than others are left out where they have their default (Stored, option.h).
 /// "pages" (only of a batch) are the other items in their order: {"labels": […], "q": …, "k": …, …} each.
 /// Parameters around the layer ("gamma_1", "w_1", "token_query" …, parameter.h) stand there only where they were changed.
+/// "bias" [1 or heads, tokens, key tokens] stands there only where something is added to the scores; "-inf" masks.
 /// "mask" (only if something is painted) is {"shape", "dtype": "bool", "data"}: true where visible.
 std::string toText(const State& state);
 

@@ -315,7 +315,8 @@ class Builder {
       case TensorId::q_rotated: return {extra.tensor, r, c, "Q, turned", "pairs of columns, by position", true};
       case TensorId::k_rotated: return {extra.tensor, r, c, "K, turned", "pairs of columns, by position", true};
       case TensorId::softcapped: return {extra.tensor, r, c, "Capped scores", "c·tanh(s / c)", true};
-      case TensorId::biased: return {extra.tensor, r, c, "Scores + bias", "−slope × distance", true};
+      case TensorId::bias: return {extra.tensor, r, c, "Bias", "added to the scores; −∞ masks", true};
+      case TensorId::biased: return {extra.tensor, r, c, "Scores + bias", "what the mask gets", true};
       default: return {extra.tensor, r, c, attention::name(extra.tensor), "", true};
     }
   }
@@ -337,6 +338,7 @@ Slice sliceOf(const document::Settings& s, TensorId id) {
     case TensorId::k:
     case TensorId::v:
     case TensorId::k_rotated: return {kvHead, 0, 0};
+    case TensorId::bias: return {s.biasKind == document::Bias::perHead ? head : 0, 0, 0};
     default: return {isOfAllHeads(id) ? 0 : head, 0, 0};
   }
 }
@@ -354,6 +356,7 @@ int headShowing(const document::Settings& s, TensorId id, int head, int row, int
     case TensorId::v:
     case TensorId::k_rotated: return queryHeadOf(head);
     case TensorId::concat: return col / s.valueDim;
+    case TensorId::bias: return s.biasKind == document::Bias::perHead ? head : here;
     default: return isOfAllHeads(id) ? here : head;
   }
 }
