@@ -478,6 +478,7 @@ struct App::Parts {
   int wanted = kSettle;
   int noticeAge = 0;
   bool pendingChange = false;
+  bool saidForgotten = false;  ///< that the history lost its oldest steps
   std::uint64_t frames = 0;
   std::array<float, 31> frameMs{};
   std::size_t frameCount = 0;
@@ -532,6 +533,10 @@ void App::carryOut() {
   Parts& p = *parts_;
   p.carryOut();
   if (p.view.fling != 0) p.wanted = std::max(p.wanted, 2);
+  if (!p.saidForgotten && p.document.forgottenSteps() > 0) {
+    p.saidForgotten = true;
+    p.say("Undo no longer reaches back to the start: the oldest steps were let go to save memory.", false);
+  }
   ++p.frames;
   ++p.noticeAge;
   if (p.wanted > 0) --p.wanted;
@@ -617,6 +622,8 @@ Check App::openText(std::string_view text, std::string_view fileName) {
 }
 
 void App::notify(std::string_view sentence, bool isError) { parts_->say(sentence, isError); }
+
+const std::string& App::notice() const { return parts_->view.notice; }
 
 std::string App::copyCells() const {
   const Parts& p = *parts_;

@@ -44,12 +44,10 @@ bool isInPlace(const Edit& edit) {
          set != nullptr || std::holds_alternative<SetLabels>(edit) || std::holds_alternative<SetParameter>(edit);
 }
 
-// Does a step that already holds these ways back need no other for this place? After a Load everything is put
-// back; and what an earlier edit of the same place puts back overrides a later one, so a drag keeps one
-// entry.
+// Does a step that already holds these ways back need no other for this place? What an earlier edit of the same place
+// puts back overrides a later one, so a drag keeps one entry. Not across a Restore, which wants to find all as it was.
 bool isCovered(const std::vector<Edit>& edits, const Edit& inverse) {
   for (auto earlier = edits.rbegin(); earlier != edits.rend(); ++earlier) {
-    if (std::holds_alternative<Load>(*earlier)) return true;
     if (!isInPlace(*earlier) || !isInPlace(inverse)) return false;
     if (std::visit(SamePlace{}, *earlier, inverse)) return true;
   }
@@ -62,8 +60,8 @@ bool sameContent(const State& a, State b) {
 }
 
 bool isShownOnly(const Effect& effect, const State& after) {
-  const Load* load = std::get_if<Load>(&effect.inverse);
-  return load != nullptr && sameContent(after, *load->state);
+  const Restore* restore = std::get_if<Restore>(&effect.inverse);
+  return restore != nullptr && restore->difference->isShownOnly(after);
 }
 
 }  // namespace
@@ -83,14 +81,44 @@ Check Document::apply(const Edit& edit, std::uint64_t gesture) {
 }
 
 void Document::record(Edit inverse, std::uint64_t gesture) {
-  future_.clear();
+  clear(future_);
   if (gesture == 0 || past_.empty() || past_.back().gesture != gesture)
     past_.push_back({{}, nullptr, gesture});
   std::vector<Edit>& edits = past_.back().edits;
   if (!isCovered(edits, inverse))
     edits.push_back(std::move(inverse));
   else if (edits.size() == 1 && isInPlace(edits[0]) && leadsHere(edits[0]))
-    past_.pop_back();
+    return dropLast(past_);
+  count(past_);
+}
+
+void Document::count(std::deque<Step>& steps) {
+  Step& last = steps.back();
+  historyBytes_ -= last.bytes;
+  last.bytes = sizeof last + (last.edits.capacity() - last.edits.size()) * sizeof(Edit);
+  const State* counted = nullptr;
+  for (const Edit& edit : last.edits) {
+    last.bytes += bytesOf(edit);
+    if (const Load* load = std::get_if<Load>(&edit)) counted = load->state.get();
+  }
+  if (last.start != nullptr && last.start.get() != counted) last.bytes += bytesOf(*last.start);
+  historyBytes_ += last.bytes;
+  while (historyBytes_ > kHistoryBytes && !(past_.empty() && future_.empty())) {
+    // With nothing behind, what was taken back longest ago is the farthest.
+    std::deque<Step>& oldest = past_.empty() ? future_ : past_;
+    historyBytes_ -= oldest.front().bytes;
+    oldest.pop_front();
+    ++forgotten_;
+  }
+}
+
+void Document::clear(std::deque<Step>& steps) {
+  while (!steps.empty()) dropLast(steps);
+}
+
+void Document::dropLast(std::deque<Step>& steps) {
+  historyBytes_ -= steps.back().bytes;
+  steps.pop_back();
 }
 
 bool Document::leadsHere(const Edit& edit) {
@@ -106,6 +134,8 @@ void Document::endGesture() {
 Document::Step Document::takeBack(const Step& step) {
   Settings shown;
   copyView(shown, state_);
+  // A beginning that is kept in any case need not be kept as a difference too.
+  const bool fromStart = step.start != nullptr && sameContent(state_, *start_);
   Step forth;
   for (auto edit = step.edits.rbegin(); edit != step.edits.rend(); ++edit) {
     Effect effect = document::apply(state_, *edit);
@@ -115,22 +145,27 @@ Document::Step Document::takeBack(const Step& step) {
   }
   keepView(state_, shown);
   if (step.start != nullptr) forth.start = std::exchange(start_, step.start);
+  if (fromStart) forth.edits.assign(1, Load{forth.start});
   ++revision_;
   return forth;
 }
 
 bool Document::undo() {
   if (past_.empty()) return false;
-  future_.push_back(takeBack(past_.back()));
-  past_.pop_back();
+  Step forth = takeBack(past_.back());
+  dropLast(past_);
+  future_.push_back(std::move(forth));
+  count(future_);
   endGesture();
   return true;
 }
 
 bool Document::redo() {
   if (future_.empty()) return false;
-  past_.push_back(takeBack(future_.back()));
-  future_.pop_back();
+  Step back = takeBack(future_.back());
+  dropLast(future_);
+  past_.push_back(std::move(back));
+  count(past_);
   return true;
 }
 
@@ -143,14 +178,19 @@ Check Document::open(State start, bool undoable) {
   if (Check bad = check(start)) return bad;
   if (sameBits(start, state_) && sameBits(start, *start_)) return {};
   auto beginning = std::make_shared<const State>(std::move(start));
-  Step step{{Load{std::make_shared<const State>(state_)}}, start_, 0};
-  document::apply(state_, Load{beginning});
+  const bool fromStart = sameContent(state_, *start_);
+  Step step{{}, start_};
+  Effect effect = document::apply(state_, Load{beginning});
+  if (fromStart)
+    step.edits.push_back(Load{start_});
+  else if (effect.changed)
+    step.edits.push_back(std::move(effect.inverse));
   start_ = std::make_shared<const State>(state_);
-  future_.clear();
+  clear(future_);
   if (undoable)
-    past_.push_back(std::move(step));
+    past_.push_back(std::move(step)), count(past_);
   else
-    past_.clear();
+    clear(past_);
   ++revision_;
   note(Change{});
   return {};

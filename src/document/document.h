@@ -1,7 +1,9 @@
 // The document: a state, its history, and the start that reset() returns to.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -9,8 +11,12 @@
 
 namespace document {
 
-/// Holds the one State of a playground and all of its history. Undo and redo are unlimited; they leave alone
-/// how things are shown (options that are not undoable).
+/// The memory that the history of a document may take, undo and redo together.
+inline constexpr std::size_t kHistoryBytes = std::size_t{64} << 20;
+
+/// Holds the one State of a playground and its history. Undo and redo leave alone how things are shown (options that
+/// are not undoable). A step keeps what it needs to be taken back and no more: the cells that a change of shape loses,
+/// not the whole state. There are as many steps as fit in kHistoryBytes; after that the oldest go first.
 class Document {
  public:
   /// `start` must pass check().
@@ -31,6 +37,10 @@ class Document {
   bool canRedo() const { return !future_.empty(); }
   bool undo();
   bool redo();
+  /// The memory that the history takes.
+  std::size_t historyBytes() const { return historyBytes_; }
+  /// How many steps were let go so far for want of room.
+  std::uint64_t forgottenSteps() const { return forgotten_; }
   /// Back to the very start, bit for bit, as one undoable step.
   void reset();
   /// Makes `start` the new beginning (a preset or a file was opened). `undoable` false also forgets the
@@ -46,16 +56,23 @@ class Document {
     std::vector<Edit> edits;             ///< to be applied last to first
     std::shared_ptr<const State> start;  ///< the beginning to return to, if the step changed it
     std::uint64_t gesture = 0;
+    std::size_t bytes = 0;  ///< as counted in historyBytes_
   };
   Step takeBack(const Step& step);
   void record(Edit inverse, std::uint64_t gesture);
   /// Would the edit change nothing? A drag that ends where it began leaves no step.
   bool leadsHere(const Edit& edit);
+  /// Counts the step at the end of a list, again if it grew, and lets old steps go if there is no room for all.
+  void count(std::deque<Step>& steps);
+  void clear(std::deque<Step>& steps);
+  void dropLast(std::deque<Step>& steps);
   void note(const std::optional<attention::Change>& change);
 
   State state_;
   std::shared_ptr<const State> start_;
-  std::vector<Step> past_, future_;
+  std::deque<Step> past_, future_;
+  std::size_t historyBytes_ = 0;
+  std::uint64_t forgotten_ = 0;
   std::uint64_t revision_ = 1;
   std::vector<attention::Change> changes_;
 };

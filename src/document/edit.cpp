@@ -131,6 +131,11 @@ Check checkEdit(const State& state, const Randomize& edit) {
   return edit.tensor ? checkEditable(state, *edit.tensor) : Check{};
 }
 
+Check checkEdit(const State&, const Restore& edit) {
+  if (edit.difference != nullptr) return {};
+  return refuse(Kind::type, "state", {"there is none to restore; give one."});
+}
+
 Check checkEdit(const State&, const Load& edit) {
   if (edit.state == nullptr) return refuse(Kind::type, "state", {"there is none to load; give one."});
   return check(*edit.state);
@@ -155,13 +160,26 @@ Change changeOfTokens(const State& state, What what, int at, int count) {
   return change;
 }
 
-/// Carries out a change of shape, or one of many numbers. Its way back is the state as it was.
+/// The way from one state back to another which `way`, a change of shape, led away from.
+Restore restore(const State& from, const State& to, const Reshape& way) {
+  return {std::make_shared<const Difference>(from, to, way.reversed())};
+}
+
+/// Carries out a change of shape, or one of many numbers. Its way back holds what it takes away.
 template <class Act>
-Effect replace(State& state, const Change& change, Act act) {
-  auto before = std::make_shared<State>(state);
+Effect replace(State& state, const Change& change, const Reshape& way, Act act) {
+  const State before = state;
   act(state);
-  if (sameBits(*before, state)) return nothing();
-  return {Load{std::move(before)}, change};
+  if (sameBits(before, state)) return nothing();
+  return {restore(state, before, way), change};
+}
+
+/// The change of shape that an edit with this inverse was.
+Reshape wayOf(const Edit& inverse) {
+  if (const Restore* r = std::get_if<Restore>(&inverse)) return r->difference->way().reversed();
+  if (const RemoveTokens* r = std::get_if<RemoveTokens>(&inverse))
+    return {Reshape::Kind::insertTokens, r->side, r->at, r->count};
+  return {};
 }
 
 /// Writes the values of an edit into a head of a tensor, and what stood there into its inverse. Did that change a bit?
@@ -235,11 +253,11 @@ Effect applyEdit(State& state, const InsertTokens& edit) {
 
 Effect applyEdit(State& state, const RemoveTokens& edit) {
   return replace(state, changeOfTokens(state, What::tokensRemoved, edit.at, edit.count),
-                 [&](State& s) { removeTokens(s, edit.side, edit.at, edit.count); });
+                 {Reshape::Kind::removeTokens, edit.side, edit.at, edit.count}, [&](State& s) { removeTokens(s, edit.side, edit.at, edit.count); });
 }
 
 Effect applyEdit(State& state, const Randomize& edit) {
-  return replace(state, changeOf(What::everything), [&](State& s) {
+  return replace(state, changeOf(What::everything), {}, [&](State& s) {
     s.seed = edit.seed;
     for (const TensorId id : inputIds())
       if (edit.tensor ? id == *edit.tensor : isEditable(s, id) && id != TensorId::bias) fillSeeded(s, id);
@@ -247,10 +265,14 @@ Effect applyEdit(State& state, const Randomize& edit) {
 }
 
 Effect applyEdit(State& state, const Load& edit) {
-  return replace(state, changeOf(What::everything), [&](State& s) {
+  return replace(state, changeOf(What::everything), {}, [&](State& s) {
     s = *edit.state;
     tidyMask(s.painted);
   });
+}
+
+Effect applyEdit(State& state, const Restore& edit) {
+  return replace(state, changeOf(What::everything), edit.difference->way(), [&](State& s) { edit.difference->apply(s); });
 }
 
 /// Tokens are added and removed at the end.
@@ -264,10 +286,10 @@ Effect setTokens(State& state, Side side, int tokens) {
 Effect setAllLabels(State& state, Side side, std::vector<std::string> labels) {
   const int tokens = static_cast<int>(labels.size());
   if (tokens == sequence(state, side).tokens) return applyEdit(state, SetLabels{0, std::move(labels), side});
-  auto before = std::make_shared<State>(state);
+  const State before = state;
   Effect effect = setTokens(state, side, tokens);
   sideLabels(state, side) = std::move(labels);
-  effect.inverse = Load{std::move(before)};
+  effect.inverse = restore(state, before, wayOf(effect.inverse));
   return effect;
 }
 
@@ -328,9 +350,10 @@ Effect turnPage(State& state, int item) {
 
 Effect applyEdit(State& state, const SetOption& edit) {
   const auto number = [&] { return static_cast<int>(*std::get_if<double>(&edit.value)); };
-  const auto replaced = [&](void (*act)(State&, const Settings&)) {
+  const auto replaced = [&](Reshape::Kind kind) {
     const Settings after = settingsAfter(state, edit.option, edit.value);
-    return replace(state, changeOf(What::everything), [&](State& s) { act(s, after); });
+    const auto act = kind == Reshape::Kind::regroup ? regroup : resize;
+    return replace(state, changeOf(What::everything), {.kind = kind}, [&](State& s) { act(s, after); });
   };
   switch (edit.option) {
     case OptionId::tokens:
@@ -342,9 +365,10 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::key_labels:
       return setAllLabels(state, Side::keys, labelsOf(edit.value));
     case OptionId::heads:
-      return replaced(regroup);
+      return replaced(Reshape::Kind::regroup);
     case OptionId::batch:
-      return replace(state, changeOf(What::everything), [&](State& s) { resizeBatch(s, number()); });
+      return replace(state, changeOf(What::everything), {.kind = Reshape::Kind::batch},
+                     [&](State& s) { resizeBatch(s, number()); });
     case OptionId::batch_item:
       return turnPage(state, number());
     case OptionId::d_k:
@@ -353,10 +377,10 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::d_v:
     case OptionId::cross:
     case OptionId::pattern:
-      return replaced(resize);
+      return replaced(Reshape::Kind::resize);
     case OptionId::score:
       if (settingsAfter(state, edit.option, edit.value).scoreWeights != state.scoreWeights)
-        return replaced(resize);
+        return replaced(Reshape::Kind::resize);
       [[fallthrough]];
     default:
       return setPlain(state, edit);
@@ -383,6 +407,22 @@ bool isUndoable(const Edit& edit) {
   return set == nullptr || option(set->option).undoable;
 }
 
+std::size_t bytesOf(const Edit& edit) {
+  std::size_t more = 0;
+  if (const auto* cells = std::get_if<SetCells>(&edit)) more = cells->values.capacity() * sizeof(float);
+  if (const auto* numbers = std::get_if<SetParameter>(&edit)) more = numbers->values.capacity() * sizeof(float);
+  if (const auto* paint = std::get_if<PaintCells>(&edit)) more = paint->blocked.capacity();
+  if (const auto* names = std::get_if<SetLabels>(&edit)) more = bytesOf(names->labels);
+  if (const auto* set = std::get_if<SetOption>(&edit)) {
+    if (const auto* text = std::get_if<std::string>(&set->value)) more = text->capacity();
+    if (const auto* words = std::get_if<std::vector<std::string>>(&set->value)) more = bytesOf(*words);
+    if (const auto* numbers = std::get_if<std::vector<int>>(&set->value)) more = numbers->capacity() * sizeof(int);
+  }
+  if (const auto* restore = std::get_if<Restore>(&edit)) more = restore->difference->bytes();
+  if (const auto* load = std::get_if<Load>(&edit)) more = bytesOf(*load->state);
+  return sizeof edit + more;
+}
+
 Check checkEditable(const State& state, TensorId id) {
   const std::string_view name = attention::name(id);
   if (input(state, id) == nullptr)
@@ -401,10 +441,10 @@ Check check(const State& state, const Edit& edit) {
 
 Effect apply(State& state, const Edit& edit) {
   const std::vector<ParameterId> lost = lostBy(state, edit);
-  auto before = lost.empty() ? nullptr : std::make_shared<State>(state);
+  const std::optional<State> before = lost.empty() ? std::nullopt : std::optional(state);
   Effect effect = std::visit([&](const auto& e) { return applyEdit(state, e); }, edit);
   for (const ParameterId id : lost) state.parameters[id] = {};
-  if (before != nullptr) effect.inverse = Load{std::move(before)};
+  if (before) effect.inverse = restore(state, *before, wayOf(effect.inverse));
   return effect;
 }
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "attention/engine.h"
+#include "document/difference.h"
 #include "document/option.h"
 
 namespace document {
@@ -60,13 +61,18 @@ struct Randomize {
   std::optional<TensorId> tensor;
 };
 
-/// Replaces everything: a preset, a state text, a tensors file, an inverse of a change of shape.
+/// Replaces everything: a preset, a state text, a tensors file.
 struct Load {
   std::shared_ptr<const State> state;
 };
 
+/// The inverse of a change of shape, or of one of many numbers. Only for the state that the change led to.
+struct Restore {
+  std::shared_ptr<const Difference> difference;
+};
+
 using Edit =
-    std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load, SetParameter>;
+    std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load, SetParameter, Restore>;
 
 /// What an edit did: how to take it back, and what the engine has to look at.
 struct Effect {
@@ -77,6 +83,9 @@ struct Effect {
 
 /// Is the edit one that undo brings back? Not so the options of how things are shown.
 bool isUndoable(const Edit& edit);
+
+/// The memory that an edit takes.
+std::size_t bytesOf(const Edit& edit);
 
 /// Is that tensor an input that is in use here? If not, the sentence says what would make it one.
 Check checkEditable(const State& state, TensorId id);

@@ -1,0 +1,208 @@
+#include "document/difference.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "document/resize.h"
+
+namespace document {
+namespace {
+
+/// Fewer equal values than this between two runs cost less to keep than a run of their own.
+constexpr std::size_t kGap = 3;
+
+/// Every block of numbers of a state, always in the same order. AnyState: State or const State.
+template <class AnyState>
+auto tensorsOf(AnyState& state) {
+  std::vector<decltype(&state.q)> all;
+  for (const TensorId id : inputIds()) all.push_back(input(state, id));
+  for (int i = 0; i < kParameterCount; ++i) all.push_back(&state.parameters[static_cast<ParameterId>(i)]);
+  for (auto& page : state.pages)
+    for (const TensorId id : itemInputIds()) all.push_back(input(page, id));
+  return all;
+}
+
+template <class AnyState>
+auto labelsOf(AnyState& state) {
+  std::vector<decltype(&state.labels)> all{&state.labels, &state.keyLabels};
+  for (auto& page : state.pages) all.insert(all.end(), {&page.labels, &page.keyLabels});
+  return all;
+}
+
+bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }  // the sign of zero counts
+template <class T>
+bool same(const T& a, const T& b) {
+  return a == b;
+}
+
+template <class T>
+Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
+  Patch<T> patch;
+  std::size_t end = 0;  // of the last run
+  for (std::size_t i = 0; i < count; ++i) {
+    if (same(from[i], to[i])) continue;
+    if (patch.runs.empty() || i - end >= kGap) {
+      patch.runs.push_back({static_cast<std::uint32_t>(i), 0});
+      end = i;
+    }
+    patch.values.insert(patch.values.end(), to + end, to + i + 1);
+    end = i + 1;
+    patch.runs.back().count = static_cast<std::uint32_t>(end) - patch.runs.back().at;
+  }
+  patch.runs.shrink_to_fit(), patch.values.shrink_to_fit();
+  return patch;
+}
+
+template <class T>
+void write(const Patch<T>& patch, T* cells) {
+  auto value = patch.values.begin();
+  for (const auto& run : patch.runs) {
+    std::copy_n(value, run.count, cells + run.at);
+    value += static_cast<std::ptrdiff_t>(run.count);
+  }
+}
+
+bool hasShape(const Tensor& tensor, const std::array<int, 3>& shape) {
+  return std::array<int, 3>{tensor.heads(), tensor.rows(), tensor.cols()} == shape;
+}
+
+/// What stands in another shape says nothing of what is to stand here.
+void giveShape(Tensor& tensor, const std::array<int, 3>& shape) {
+  if (!hasShape(tensor, shape)) tensor = Tensor(shape[0], shape[1], shape[2]);
+}
+
+void giveShape(PaintedMask& mask, int rows, int cols) {
+  if (mask.rows == rows && mask.cols == cols) return;
+  mask = {rows, cols, std::vector<std::uint8_t>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols))};
+}
+
+void giveSettings(State& state, Settings settings) {
+  settings.labels = std::move(state.labels), settings.keyLabels = std::move(state.keyLabels);
+  static_cast<Settings&>(state) = std::move(settings);
+}
+
+template <class T>
+std::size_t heldBy(const std::vector<T>& values) {
+  return values.capacity() * sizeof(T);
+}
+
+/// Short ones lie in the string itself.
+std::size_t heldBy(const std::string& text) {
+  return text.capacity() > std::string().capacity() ? text.capacity() + 1 : 0;
+}
+
+template <class T>
+std::size_t heldBy(const Patch<T>& patch) {
+  return heldBy(patch.runs) + heldBy(patch.values);
+}
+
+}  // namespace
+
+Reshape Reshape::reversed() const {
+  Reshape back = *this;
+  if (kind == Kind::insertTokens) back.kind = Kind::removeTokens;
+  if (kind == Kind::removeTokens) back.kind = Kind::insertTokens;
+  return back;
+}
+
+Difference::Difference(const State& from, const State& to, Reshape way)
+    : way_(way), settings_(to), pages_(to.pages.size()), maskRows_(to.painted.rows), maskCols_(to.painted.cols) {
+  settings_.labels = {}, settings_.keyLabels = {};
+  State state = from;
+  reshape(state);
+  const auto tensors = tensorsOf(state);
+  const auto wanted = tensorsOf(to);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (sameBits(*tensors[i], *wanted[i])) continue;
+    const std::array<int, 3> shape{wanted[i]->heads(), wanted[i]->rows(), wanted[i]->cols()};
+    giveShape(*tensors[i], shape);
+    tensors_.push_back({i, shape, patchOf(std::as_const(*tensors[i]).data(), wanted[i]->data(), wanted[i]->size())});
+  }
+  const auto labels = labelsOf(state);
+  const auto wantedLabels = labelsOf(to);
+  for (std::size_t i = 0; i < wantedLabels.size(); ++i) {
+    if (*labels[i] == *wantedLabels[i]) continue;
+    labels[i]->resize(wantedLabels[i]->size());
+    labels_.push_back({i, labels[i]->size(), patchOf(std::as_const(*labels[i]).data(), wantedLabels[i]->data(), labels[i]->size())});
+  }
+  giveShape(state.painted, maskRows_, maskCols_);
+  mask_ = patchOf(std::as_const(state.painted.blocked).data(), to.painted.blocked.data(), to.painted.blocked.size());
+  if (state.preset != to.preset) preset_ = to.preset;
+  if (state.unknownFields != to.unknownFields) unknownFields_ = to.unknownFields;
+}
+
+void Difference::reshape(State& state) const {
+  using Kind = Reshape::Kind;
+  state.seed = settings_.seed;  // what is drawn again is drawn as it was
+  switch (way_.kind) {
+    case Kind::none: break;
+    case Kind::insertTokens: insertTokens(state, way_.side, way_.at, way_.count); break;
+    case Kind::removeTokens: removeTokens(state, way_.side, way_.at, way_.count); break;
+    case Kind::batch: resizeBatch(state, settings_.batch); break;
+    case Kind::resize:
+    case Kind::regroup: {
+      Settings after = settings_;
+      after.labels = state.labels, after.keyLabels = state.keyLabels;
+      if (way_.kind == Kind::resize && after.cross && !state.cross) after.keyLabels = state.labels;
+      if (!after.cross) after.keyLabels.clear();
+      (way_.kind == Kind::resize ? resize : regroup)(state, after);
+    }
+  }
+  if (way_.kind == Kind::batch && state.batch > 1 && state.batchItem != settings_.batchItem)
+    showItem(state, settings_.batchItem);
+  giveSettings(state, settings_);
+  state.pages.resize(pages_);
+}
+
+void Difference::apply(State& state) const {
+  reshape(state);
+  const auto tensors = tensorsOf(state);
+  for (const TensorPatch& patch : tensors_) {
+    giveShape(*tensors[patch.which], patch.shape);
+    write(patch.cells, tensors[patch.which]->data());
+  }
+  const auto labels = labelsOf(state);
+  for (const LabelPatch& patch : labels_) {
+    labels[patch.which]->resize(patch.count);
+    write(patch.labels, labels[patch.which]->data());
+  }
+  giveShape(state.painted, maskRows_, maskCols_);
+  write(mask_, state.painted.blocked.data());
+  if (preset_) state.preset = *preset_;
+  if (unknownFields_) state.unknownFields = *unknownFields_;
+}
+
+bool Difference::isShownOnly(const State& from) const {
+  Settings before = from, after = settings_;
+  before.labels = {}, before.keyLabels = {};
+  copyView(after, before);
+  return way_.kind == Reshape::Kind::none && before == after && pages_ == from.pages.size() && tensors_.empty() &&
+         labels_.empty() && maskRows_ == from.painted.rows && maskCols_ == from.painted.cols && mask_.runs.empty() &&
+         !preset_ && !unknownFields_;
+}
+
+std::size_t Difference::bytes() const {
+  std::size_t bytes = sizeof *this + heldBy(tensors_) + heldBy(labels_) + heldBy(mask_);
+  for (const TensorPatch& patch : tensors_) bytes += heldBy(patch.cells);
+  for (const LabelPatch& patch : labels_) bytes += heldBy(patch.labels.runs) + bytesOf(patch.labels.values);
+  if (preset_) bytes += heldBy(*preset_);
+  if (unknownFields_) bytes += heldBy(*unknownFields_);
+  return bytes;
+}
+
+std::size_t bytesOf(const std::vector<std::string>& words) {
+  std::size_t bytes = words.capacity() * sizeof(std::string);
+  for (const std::string& word : words) bytes += heldBy(word);
+  return bytes;
+}
+
+std::size_t bytesOf(const State& state) {
+  std::size_t bytes = sizeof state + heldBy(state.preset) + heldBy(state.unknownFields) + heldBy(state.painted.blocked) +
+                      state.pages.capacity() * sizeof(Page);
+  for (const Tensor* tensor : tensorsOf(state)) bytes += tensor->size() * sizeof(float);
+  for (const std::vector<std::string>* labels : labelsOf(state)) bytes += bytesOf(*labels);
+  return bytes;
+}
+
+}  // namespace document
