@@ -73,7 +73,7 @@ void heads(Context& c) {
     const std::string name = mean ? "head:mean" : "head:" + std::to_string(h);
     c.places[name] = box;
     ImGui::SetCursorScreenPos({box.x, box.y});
-    if (ImGui::InvisibleButton(name.c_str(), {box.width, box.height + 2})) {
+    if (ImGui::InvisibleButton(name.c_str(), {std::max(box.width, 1.0f), std::max(box.height + 2, 1.0f)})) {
       if (!mean) c.wishes.set(document::OptionId::focus_head, static_cast<double>(h));
       if (mean != c.state.averageHeads) c.wishes.set(document::OptionId::average_heads, mean);
     }

@@ -109,7 +109,7 @@ void drawParameter(Context& c, LabColumn& column, document::ParameterId id, floa
   ParameterView view(c, id, numbers, m);
   if (column.keys(place, m.box).press) view.choose();
   ImGui::SetCursorScreenPos({m.box.x, m.box.y});
-  ImGui::InvisibleButton(place.c_str(), {m.box.width, m.box.height});
+  ImGui::InvisibleButton(place.c_str(), {std::max(m.box.width, 1.0f), std::max(m.box.height, 1.0f)});
   view.pointer(place);
   view.keys();
 }

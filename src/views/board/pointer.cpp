@@ -213,7 +213,7 @@ void scrollbar(Context& c) {
   const float y = b.y + (b.height - length) * c.view.scroll / limit;
   const Box bar{b.right() - 8, y + 2, 5, length - 4};
   ImGui::SetCursorScreenPos({bar.x - 4, b.y});
-  ImGui::InvisibleButton("##scrollbar", {12, b.height});
+  ImGui::InvisibleButton("##scrollbar", {12, std::max(b.height, 1.0f)});
   const bool active = ImGui::IsItemActive(), over = ImGui::IsItemHovered();
   if (active) c.view.scroll += ImGui::GetIO().MouseDelta.y * limit / (b.height - length);
   ImGui::GetWindowDrawList()->AddRectFilled({bar.x, bar.y}, {bar.right(), bar.bottom()},
