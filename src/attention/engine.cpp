@@ -95,12 +95,16 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   const auto rest = changes.subspan(isOfTokens(changes.front().what) ? 1 : 0);
   const bool known = canUpdate && sameWidths && follows(changes.front()) && !mixed &&
                      std::all_of(rest.begin(), rest.end(), [this](const Change& c) { return fits(c); });
+  const bool isWhole = !known || isOfTokens(changes.front().what);
+  summaries_.begin(isWhole);
   if (known) {
     for (const Change& change : changes) applyOne(change);
     finish();
   } else {
     recompute();
   }
+  if (isWhole) summaries_.touchAll(spec_, inputs_, trace_);
+  touchMask(changes);
 }
 
 void Engine::recompute() {
@@ -157,6 +161,7 @@ void Engine::applyOne(const Change& change) {
 void Engine::applyCells(const Change& change) {
   const Span rows{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols};
   const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount};
+  summaries_.touchRows(change.tensor, change.head, rows);
   switch (change.tensor) {
     case TensorId::x: return applyX(rows);
     case TensorId::w_q:
@@ -171,7 +176,9 @@ void Engine::applyCells(const Change& change) {
       });
     case TensorId::w_v:
       return forHeads(spec_.valueDim, cols, [&](int kvHead, Span part) { changeValues(kvHead, keys, part); });
-    case TensorId::w_o: return makeOutput(inputs_, queries, cols, trace_);
+    case TensorId::w_o:
+      summaries_.touchCols(TensorId::output, 0, cols);
+      return makeOutput(inputs_, queries, cols, trace_);
     case TensorId::q: return makeQueries(inputs_, change.head, rows, cols, trace_), changeQueries(change.head, rows);
     case TensorId::k: return makeKeys(inputs_, change.head, rows, cols, trace_), changeKeys(change.head, rows);
     case TensorId::v: return changeValues(change.head, rows, cols);
@@ -195,7 +202,9 @@ void Engine::applyX(Span rows) {
 // ------------------------------------------------------------------------------------------------------------- queries
 
 void Engine::changeQueries(int head, Span queries) {
+  summaries_.touchRows(TensorId::q, head, queries);
   if (spec_.heads == spec_.kvHeads && queries.size() * kRowsOfHead > spec_.queryCount) return redoGroup(head);
+  touchPairs(head, queries);
   for (int i = queries.begin; i < queries.end; ++i) {
     makeRaw(spec_, head, {i, i + 1}, {0, spec_.keyCount}, trace_);
     makeScores(spec_, head, {i, i + 1}, {0, spec_.keyCount}, trace_);
@@ -208,6 +217,7 @@ void Engine::changeQueries(int head, Span queries) {
 void Engine::redoRow(int head, int query) {
   makeWeights(spec_, head, {query, query + 1}, trace_);
   makeHeadOutput(spec_, head, {query, query + 1}, trace_);
+  touchWeights(head, {query, query + 1});
   sums_[static_cast<std::size_t>(head)].forget(query);
   writeRows(head, {query, query + 1});
 }
@@ -217,6 +227,8 @@ void Engine::redoGroup(int kvHead) {
   const int group = spec_.heads / spec_.kvHeads;
   for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) {
     sums_[static_cast<std::size_t>(h)].forgetAll();
+    touchPairs(h, {0, spec_.queryCount});
+    touchWeights(h, {0, spec_.queryCount});
     writeRows(h, {0, spec_.queryCount});
   }
 }
@@ -224,6 +236,7 @@ void Engine::redoGroup(int kvHead) {
 // ---------------------------------------------------------------------------------------------------------------- keys
 
 void Engine::changeKeys(int kvHead, Span keys) {
+  summaries_.touchRows(TensorId::k, kvHead, keys);
   if (keys.size() * kKeysOfHead > spec_.keyCount && keys.size() > 1) return redoGroup(kvHead);
   const int group = spec_.heads / spec_.kvHeads;
   for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) changeKeysOf(h, keys);
@@ -237,6 +250,7 @@ void Engine::changeKeysOf(int head, Span keys) {
   for (int j = keys.begin; j < keys.end; ++j) {
     makeRaw(spec_, head, queries, {j, j + 1}, trace_);
     makeScores(spec_, head, queries, {j, j + 1}, trace_);
+    touchPairsOf(head, j);
     if (changeExponentials(head, j) > 0) sums.addKey(deltas_.data(), trace_.v.row(kvHeadOf(spec_, head), j));
   }
   redoMovedRows(head);
@@ -286,6 +300,7 @@ void Engine::redoMovedRows(int head) {
 // -------------------------------------------------------------------------------------------------------------- values
 
 void Engine::changeValues(int kvHead, Span keys, Span cols) {
+  summaries_.touchRows(TensorId::v, kvHead, keys);
   std::array<float, static_cast<std::size_t>(kValuesAtOnce)* static_cast<std::size_t>(Limits::headDim)> before;
   const bool few = keys.size() <= kValuesAtOnce && cols.size() <= Limits::headDim;
   for (int j = keys.begin; few && j < keys.end; ++j) {
@@ -378,6 +393,8 @@ float Engine::sumOfRow(int head, int query) const {
 void Engine::normaliseRow(int head, int query, double total) {
   const KeyRange visible = visibleKeys(spec_, query);
   trace_.rowSum.at(head, query, 0) = static_cast<float>(total);
+  summaries_.touchRows(TensorId::row_sum, head, {query, query + 1});
+  summaries_.touchRows(TensorId::weights, head, {query, query + 1});
   const float inverse = total > 0.0 ? static_cast<float>(1.0 / total) : 0.0f;
   kernels::scale(kernels::best(), inverse, trace_.exponentials.row(head, query) + visible.begin,
                  visible.end - visible.begin, trace_.weights.row(head, query) + visible.begin);
@@ -385,6 +402,9 @@ void Engine::normaliseRow(int head, int query, double total) {
 
 void Engine::writeRow(int head, int query, Span cols, const float* values) {
   const int placed = head * spec_.valueDim + cols.begin;
+  summaries_.touchRows(TensorId::head_output, head, {query, query + 1});
+  summaries_.touchRows(TensorId::concat, 0, {query, query + 1});
+  if (!inputs_.wO) summaries_.touchRows(TensorId::output, 0, {query, query + 1});
   std::copy_n(values, cols.size(), trace_.headOutput.row(head, query) + cols.begin);
   std::copy_n(values, cols.size(), trace_.concat.row(0, query) + placed);
   if (!inputs_.wO) std::copy_n(values, cols.size(), trace_.output.row(0, query) + placed);
@@ -533,6 +553,7 @@ void Engine::changeMask(Span queries, Span keys) {
   for (int h = 0; h < spec_.heads; ++h) {
     for (int i = queries.begin; i < queries.end; ++i) {
       makeMasked(spec_, inputs_.painted, h, {i, i + 1}, keys, trace_);
+      summaries_.touchRows(TensorId::masked, h, {i, i + 1});
       redoRow(h, i);
     }
   }
@@ -557,6 +578,8 @@ void Engine::changeAll(const Change& change) {
       }
       makeWeights(spec_, h, row, trace_);
     }
+    touchPairs(h, {0, spec_.queryCount});
+    touchWeights(h, {0, spec_.queryCount});
     redoHeadOutput(h);
   }
 }
@@ -565,6 +588,9 @@ void Engine::changeAll(const Change& change) {
 
 void Engine::writeRows(int head, Span queries) {
   makeConcat(spec_, head, queries, trace_);
+  summaries_.touchRows(TensorId::head_output, head, queries);
+  summaries_.touchRows(TensorId::concat, 0, queries);
+  if (!inputs_.wO) summaries_.touchRows(TensorId::output, 0, queries);
   const Span cols{head * spec_.valueDim, (head + 1) * spec_.valueDim};
   if (!inputs_.wO) return makeOutput(inputs_, queries, cols, trace_);
   std::fill(changed_.begin() + queries.begin, changed_.begin() + queries.end, std::uint8_t{1});
@@ -575,10 +601,44 @@ void Engine::finish() {
   if (!inputs_.wO) return;
   const auto count = std::count(changed_.begin(), changed_.end(), std::uint8_t{1});
   if (count > kRowsByProduct) forwardOutput(inputs_, trace_, scratch_);
+  if (count > kRowsByProduct) summaries_.touchRows(TensorId::output, 0, {0, spec_.queryCount});
   for (int i = 0; i < spec_.queryCount; ++i) {
     std::uint8_t& changed = changed_[static_cast<std::size_t>(i)];
-    if (changed && count <= kRowsByProduct) makeOutput(inputs_, {i, i + 1}, {0, trace_.output.cols()}, trace_);
+    if (changed && count <= kRowsByProduct) {
+      makeOutput(inputs_, {i, i + 1}, {0, trace_.output.cols()}, trace_);
+      summaries_.touchRows(TensorId::output, 0, {i, i + 1});
+    }
     changed = 0;
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------- summaries
+
+/// Of what stands before the exponentials.
+void Engine::touchPairs(int head, Span queries) {
+  for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::masked}) summaries_.touchRows(id, head, queries);
+}
+
+/// One key: a column of these, and of the exponentials.
+void Engine::touchPairsOf(int head, int key) {
+  for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::masked, TensorId::exponentials}) {
+    summaries_.touchCols(id, head, {key, key + 1});
+  }
+}
+
+void Engine::touchWeights(int head, Span queries) {
+  for (TensorId id : {TensorId::exponentials, TensorId::row_max, TensorId::row_sum, TensorId::weights}) {
+    summaries_.touchRows(id, head, queries);
+  }
+}
+
+void Engine::touchMask(std::span<const Change> changes) {
+  for (const Change& change : changes) {
+    if (change.what == What::painted && fits(change)) {
+      summaries_.touchMask({change.row, change.row + change.rows}, spec_.queryCount);
+    } else if (change.what != What::cells && change.what != What::scale && change.what != What::temperature) {
+      return summaries_.touchMask({0, spec_.queryCount}, spec_.queryCount);
+    }
   }
 }
 

@@ -21,6 +21,7 @@
 
 #include "attention/forward.h"
 #include "attention/gap.h"
+#include "attention/summary.h"
 #include "attention/sums.h"
 #include "attention/trace.h"
 
@@ -56,6 +57,8 @@ class Engine {
   void apply(const Spec& spec, const Inputs& inputs, const Change& change) { apply(spec, inputs, {&change, 1}); }
   const Trace& trace() const { return trace_; }
   const Spec& spec() const { return spec_; }
+  /// What views ask of whole tensors of the trace.
+  Summaries& summaries() { return summaries_; }
 
  private:
   void recompute();
@@ -94,6 +97,10 @@ class Engine {
   int takeSums(int head, int query, Span cols, int gathered);
   void writeRows(int head, Span queries);
   void finish();
+  void touchMask(std::span<const Change> changes);
+  void touchPairs(int head, Span queries);
+  void touchPairsOf(int head, int key);
+  void touchWeights(int head, Span queries);
 
   Spec spec_;
   Spec previous_;      // before the call in progress
@@ -101,6 +108,7 @@ class Engine {
   int modelDim_ = 0;   // of x and of W_O in the last call; 0 where there is none
   int outputDim_ = 0;
   Trace trace_;
+  Summaries summaries_;
   Scratch scratch_;
   std::vector<RunningSums> sums_;      // one a head
   std::vector<std::uint8_t> mark_;     // one a query: see Mark in engine.cpp

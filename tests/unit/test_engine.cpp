@@ -6,6 +6,7 @@
 
 #include "attention/engine.h"
 #include "layer.h"
+#include "summary_check.h"
 
 using namespace attention;
 using test::Layer;
@@ -62,6 +63,7 @@ class Editing {
   }
   const Layer& layer() const { return layer_; }
   const Trace& trace() const { return engine_.trace(); }
+  std::string wrongSummary() { return summaries_.wrong(engine_, layer_.inputs()); }
 
  private:
   void apply(const std::vector<Change>& changes) { engine_.apply(layer_.spec, layer_.inputs(), changes); }
@@ -183,6 +185,7 @@ class Editing {
   Random random_;
   int most_;  // tokens
   Engine engine_;
+  test::SummaryCheck summaries_;
   std::vector<Restore> restore_;
 };
 
@@ -201,6 +204,7 @@ void property(Editing editing, int edits, int every) {
     editing.edit();
     if (n % every != 0) continue;
     REQUIRE(isSound(editing.trace()));
+    REQUIRE(editing.wrongSummary() == "");
     if (!editing.isTame()) continue;  // bounds that follow 1e38 say nothing; what is left when it is gone does
     REQUIRE(editing.wrong() == "");
   }

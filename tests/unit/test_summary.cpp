@@ -1,0 +1,104 @@
+// Summaries through a document: edits, options, tokens, undo and redo leave them what a scan gives.
+#include <doctest/doctest.h>
+
+#include "document/preset.h"
+#include "document/document.h"
+#include "layer.h"
+#include "summary_check.h"
+
+using namespace attention;
+using document::Document;
+using document::OptionId;
+
+namespace {
+
+/// A document, its engine, and a check of the summaries after every step.
+class Board {
+ public:
+  Board() : document_(*document::preset(document::presets().front().name)) { look(); }
+
+  void apply(const document::Edit& edit) {
+    if (!document_.apply(edit)) look();
+  }
+  void set(OptionId id, document::Value value) { apply(document::SetOption{id, std::move(value)}); }
+  void undo() { document_.undo(), look(); }
+  void redo() { document_.redo(), look(); }
+  const document::State& state() const { return document_.state(); }
+  Engine& engine() { return engine_; }
+
+ private:
+  void look() {
+    const Spec spec = document::spec(state());
+    const Inputs inputs = document::inputs(state());
+    auto changes = document_.takeChanges();
+    if (isNew_) changes.assign(1, Change{});
+    isNew_ = false;
+    engine_.apply(spec, inputs, changes);
+    REQUIRE(check_.wrong(engine_, inputs) == "");
+  }
+
+  Document document_;
+  Engine engine_;
+  test::SummaryCheck check_;
+  bool isNew_ = true;
+};
+
+}  // namespace
+
+TEST_CASE("summaries: edits, options, tokens, undo and redo") {
+  test::Random random(21);
+  Board board;
+  board.set(OptionId::tokens, 70.0);  // from 64 on, tokens are moved rather than all made anew
+  board.set(OptionId::d_k, 4.0);
+  board.set(OptionId::heads, 2.0);
+  for (int n = 0; n < 300; ++n) {
+    CAPTURE(n);
+    const document::State& s = board.state();
+    const int kind = random.below(12), row = random.below(s.tokens), col = random.below(s.headDim);
+    const TensorId ids[] = {TensorId::q, TensorId::k, TensorId::v};
+    if (kind < 5) board.apply(document::SetCells{ids[random.below(3)], random.below(s.heads), row, col, 1, 1, {random.normal()}});
+    else if (kind == 5) board.set(OptionId::causal, random.chance(0.5));
+    else if (kind == 6) board.set(OptionId::temperature, random.chance(0.5) ? 1.0 : 2.0);
+    else if (kind == 7) board.apply(document::PaintCells{row, random.below(s.tokens), 1, 1, {std::uint8_t{1}}});
+    else if (kind == 8) board.set(OptionId::tokens, static_cast<double>(s.tokens + (s.tokens > 70 ? -1 : 1)));
+    else if (kind == 9) board.set(OptionId::normalizer, std::string(random.chance(0.3) ? "none" : "softmax"));
+    else if (kind == 10) board.undo();
+    else board.redo();
+  }
+}
+
+TEST_CASE("summaries: an edit of one query is looked at as one row") {
+  test::Random random(22);
+  test::Layer layer = test::direct(test::shape(2, 2, 40, 40, 4, 4), random);
+  Engine engine;
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  Summaries& s = engine.summaries();
+  const std::uint32_t before = s.now();
+  layer.q.at(1, 7, 2) += 1.0f;
+  engine.apply(layer.spec, layer.inputs(), Change{Change::What::cells, TensorId::q, 1, 7, 2, 1, 1});
+  for (TensorId id : {TensorId::q, TensorId::masked, TensorId::weights, TensorId::head_output}) {
+    CHECK(!s.stamps(id, 0).isNewer(before));
+    for (int r = 0; r < 40; ++r) CHECK(s.stamps(id, 1).rowIsNewer(r, before) == (r == 7));
+  }
+  CHECK(!s.stamps(TensorId::k, 1).isNewer(before));
+  CHECK(!s.maskStamps().isNewer(before));
+}
+
+TEST_CASE("summaries: a key edited is a column of the scores") {
+  test::Random random(23);
+  test::Layer layer = test::direct(test::shape(1, 1, 40, 40, 4, 4), random);
+  Engine engine;
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  const std::uint32_t before = engine.summaries().now();
+  layer.k.at(0, 7, 2) += 0.01f;
+  engine.apply(layer.spec, layer.inputs(), Change{Change::What::cells, TensorId::k, 0, 7, 2, 1, 1});
+  const Stamps& stamps = engine.summaries().stamps(TensorId::masked, 0);
+  for (int r = 0; r < 40; ++r) CHECK(!stamps.rowIsNewer(r, before));
+  for (std::size_t c = 0; c < 40; ++c) CHECK((stamps.cols[c] > before) == (c == 7));
+}
+
+TEST_CASE("summaries: block sizes of thumbnails") {
+  CHECK(Summaries::blockSize(Tensor(1, 128, 20)) == 1);
+  CHECK(Summaries::blockSize(Tensor(1, 20, 129)) == 2);
+  CHECK(Summaries::blockSize(Tensor(1, 1024, 1024)) == 8);
+}
