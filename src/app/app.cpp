@@ -9,6 +9,7 @@
 
 #include "attention/kernels.h"
 #include "document/preset.h"
+#include "document/remedy.h"
 #include "document/sentence.h"
 #include "document/text.h"
 #include "views/panels.h"
@@ -710,7 +711,10 @@ Check App::set(std::string_view option, std::string_view json) {
   if (!o) return unknown("option", option, optionNames());
   auto value = document::valueFromJson(json, option);
   if (!value) return value.error();
-  return parts_->apply(document::SetOption{o->id, std::move(*value)}, 0);
+  if (Check wrong = parts_->apply(document::SetOption{o->id, *value}, 0)) {
+    return document::withRemedy(parts_->document.state(), o->id, *value, std::move(*wrong));
+  }
+  return std::nullopt;
 }
 
 Result<const Tensor*> App::tensor(std::string_view name) const {

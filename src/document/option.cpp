@@ -693,11 +693,11 @@ Check checkAlone(const Option& option, const Value& value) {
   return {};
 }
 
-Check check(const State& state, OptionId id, const Value& value) {
+Check check(const Settings& settings, OptionId id, const Value& value) {
   const Option& o = option(id);
   if (Check bad = checkAlone(o, value)) return bad;
-  if (Check bad = checkPlace(state, o, value)) return bad;
-  const Settings after = settingsAfter(state, id, value);
+  if (Check bad = checkPlace(settings, o, value)) return bad;
+  const Settings after = settingsAfter(settings, id, value);
   if (Check bad = checkSizes(o.name, after)) return bad;
   return checkTogether(o.name, after);
 }

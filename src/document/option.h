@@ -109,8 +109,8 @@ bool isDefault(const Settings& settings, OptionId id);
 /// Does the value fit the option's type and range, whatever the state?
 Check checkAlone(const Option& option, const Value& value);
 /// Does the value fit the option's type and range, and the state (heads divide the width, rotary positions
-/// want an even d_k …)? Controls leave out what does not.
-Check check(const State& state, OptionId id, const Value& value);
+/// want an even d_k …)? Controls say why where it does not: remedy.h.
+Check check(const Settings& settings, OptionId id, const Value& value);
 /// Writes the value of an option that has passed checkAlone(), and nothing else: a new size leaves the
 /// tensors as they are.
 void assign(Settings& settings, OptionId id, const Value& value);

@@ -1,0 +1,132 @@
+// A choice that another option stands in the way of says why, and the way that it offers is one.
+#include "document/remedy.h"
+
+#include "document_support.h"
+
+namespace {
+
+using document::OptionId;
+using document::Remedy;
+using document::State;
+using document::Value;
+using test::set;
+
+State with(std::initializer_list<document::SetOption> edits) {
+  document::Document d(test::start());
+  for (const auto& e : edits) REQUIRE(test::refusal(d.apply(e)) == "accepted");
+  return d.state();
+}
+
+std::string offered(const State& s, OptionId id, const Value& value) {
+  const auto found = document::remedy(s, id, value);
+  return found ? found->reason + " · " + found->action : "none";
+}
+
+/// Values of an option that are worth asking for, right or wrong in this place.
+std::vector<Value> valuesOf(const document::Option& o) {
+  std::vector<Value> out;
+  switch (o.type) {
+    case document::OptionType::boolean: return {true, false};
+    case document::OptionType::choice:
+      for (const auto choice : o.choices) out.push_back(std::string(choice));
+      return out;
+    case document::OptionType::scale: return {true, false, 0.5};
+    case document::OptionType::labels: return {std::string("a b c"), std::string("a b c d e f")};
+    case document::OptionType::heads: return {std::vector<int>{}, std::vector<int>{0, 5}};
+    default:
+      for (const double n : {-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 12.0, 16.0, 63.0, 64.0, 255.0, 256.0, 1020.0, 1023.0, 1024.0, 5000.0})
+        if (n >= o.min) out.push_back(n);
+      return out;
+  }
+}
+
+std::vector<State> places() {
+  const auto text = [](const char* t) { return std::string(t); };
+  return {with({}),
+          with({set(OptionId::mode, text("x")), set(OptionId::position, text("sinusoidal"))}),
+          with({set(OptionId::mode, text("x")), set(OptionId::cross, true), set(OptionId::position, text("sinusoidal")), set(OptionId::causal_offset, 1020.0)}),
+          with({set(OptionId::d_k, 4.0), set(OptionId::position, text("rotary"))}),
+          with({set(OptionId::d_k, 4.0), set(OptionId::position, text("rotary")), set(OptionId::causal_offset, 1020.0)}),
+          with({set(OptionId::score, text("additive")), set(OptionId::causal_offset, 1024.0)}),
+          with({set(OptionId::mask_after_softmax, true)}),
+          with({set(OptionId::normalizer, text("relu"))}),
+          with({set(OptionId::heads, 6.0), set(OptionId::kv_heads, 2.0)}),
+          with({set(OptionId::kv_heads, 1.0), set(OptionId::d_v, 5.0)}),
+          with({set(OptionId::heads, 1.0), set(OptionId::d_k, 255.0)}),
+          with({set(OptionId::d_k, 255.0), set(OptionId::d_v, 256.0)})};
+}
+
+}  // namespace
+
+TEST_CASE("remedy: what is offered makes the choice pass, for every option and value") {
+  int refused = 0, helped = 0;
+  for (const State& start : places()) {
+    for (const document::Option& o : document::options()) {
+      for (const Value& value : valuesOf(o)) {
+        const bool fits = !document::check(start, o.id, value);
+        const auto found = document::remedy(start, o.id, value);
+        CAPTURE(o.name);
+        CHECK(document::reason(start, o.id, value).empty() == fits);
+        refused += !fits;
+        if (fits) CHECK_FALSE(found);
+        if (!found) continue;
+        ++helped;
+        CAPTURE(found->reason);
+        CHECK_FALSE(found->reason.empty());
+        CHECK_FALSE(found->action.empty());
+        document::Document d(start);
+        for (const document::SetOption& e : found->edits) {
+          CHECK(e.option != o.id);
+          CHECK(test::refusal(d.apply(e, 7)) == "accepted");
+        }
+        CHECK(test::refusal(d.apply(set(o.id, value), 7)) == "accepted");
+        CHECK(test::refusal(document::check(d.state())) == "accepted");
+        CHECK(d.undo());
+        CHECK(document::sameBits(d.state(), start));  // one step
+        CHECK_FALSE(d.canUndo());
+      }
+    }
+  }
+  CHECK(refused > 300);
+  CHECK(helped > 100);
+}
+
+TEST_CASE("remedy: what it says") {
+  const std::string rotary = "rotary", additive = "additive";
+  const State start = test::start();  // 2 heads of d_k 3, Q K V
+  CHECK(offered(start, OptionId::heads, 4.0) == "4 heads need width 8 · set");
+  CHECK(offered(start, OptionId::heads, 3.0) == "none");
+  CHECK(offered(start, OptionId::heads, 65.0) == "none");
+  CHECK(offered(start, OptionId::position, rotary) == "Rotary needs an even d_k · set 4");
+  CHECK(offered(start, OptionId::position, std::string("sinusoidal")) == "Sinusoidal positions are added to X · set X · W");
+  CHECK(offered(start, OptionId::key_tokens, 7.0) == "Without cross-attention the keys are the tokens · set cross-attention");
+  CHECK(offered(start, OptionId::tokens, 2000.0) == "none");
+  CHECK(document::reason(start, OptionId::tokens, 2000.0) == "2000 is too large; use 1 to 1024.");
+
+  const State even = with({set(OptionId::d_k, 4.0), set(OptionId::position, rotary)});
+  CHECK(offered(even, OptionId::d_k, 5.0) == "Rotary needs an even d_k · set positions to none");
+  CHECK(offered(even, OptionId::score, additive) == "Rotary needs a dot product · set positions to none");
+  CHECK(offered(even, OptionId::heads, 8.0) == "8 heads need width 16 · set");  // 8 of one column each cannot turn
+  CHECK(offered(even, OptionId::causal_offset, 1023.0) == "Positions end at 1024 · set ALiBi");
+
+  const State far = with({set(OptionId::score, additive), set(OptionId::causal_offset, 1024.0)});
+  CHECK(offered(far, OptionId::scale, true) == "Only dot products are scaled · set scaled dot");
+  CHECK(offered(far, OptionId::position, rotary) == "Rotary needs a dot product · set scaled dot, set 4, set keys before to 1020");
+
+  CHECK(offered(with({set(OptionId::mask_after_softmax, true)}), OptionId::normalizer, std::string("relu")) ==
+        "The mask comes after softmax · set before");
+  CHECK(offered(with({set(OptionId::normalizer, std::string("relu"))}), OptionId::mask_after_softmax, true) ==
+        "It needs softmax · set softmax");
+  CHECK(offered(with({set(OptionId::heads, 6.0), set(OptionId::kv_heads, 2.0)}), OptionId::heads, 4.0) ==
+        "4 heads cannot share keys 3 at a time · give each its own, set");
+}
+
+TEST_CASE("remedy: an error names it") {
+  const State start = test::start();
+  const auto bad = document::check(start, OptionId::heads, 4.0);
+  REQUIRE(bad);
+  CHECK(document::withRemedy(start, OptionId::heads, 4.0, *bad).message ==
+        "heads: 4 does not divide the model width 6 (heads × d_k); use 1, 2, 3 or 6. It fits after setting d_k to 4.");
+  const auto large = document::check(start, OptionId::tokens, 5000.0);
+  CHECK(document::withRemedy(start, OptionId::tokens, 5000.0, *large).message == large->message);
+}
