@@ -10,7 +10,11 @@ const CURSORS = ['none', 'default', 'text', 'move', 'ns-resize', 'ew-resize', 'n
 const ERRORS = {type: TypeError, syntax: SyntaxError};
 // Apple's decimal keyboard has no minus sign; there the ordinary one has to do.
 const LACKS_MINUS = /^(iPhone|iPad|Mac)/.test(navigator.platform) && navigator.maxTouchPoints > 0;
+const UTF8 = new TextEncoder();
+const MOST_NESTED = 10;  // listeners that call back, whose listeners call back …; twice that fill the stack
 const DARK = matchMedia('(prefers-color-scheme: dark)');
+
+export const DISPOSED = 'This playground was disposed of.';
 
 /** An error that ends the playground, with the `type` of the error event. */
 export class Failure extends Error {
@@ -24,7 +28,7 @@ export class Playground {
   /**
    * @param root where the canvas and its text field are put
    * @param label of the canvas, for assistive technology
-   * @param on {event(type, detail), crash(error), contextLost(), wheelAlways(): boolean, toggleFullscreen()}
+   * @param on {event(type, detail), crash(error), contextLost(), wheelAlways(): boolean, wheelNever(): boolean, toggleFullscreen()}
    */
   constructor(root, label, on) {
     this.on = on;
@@ -36,7 +40,7 @@ export class Playground {
     this.canvas.style.visibility = 'hidden';  // until something is drawn
     this.ends = new AbortController();
     this.events = [];
-    this.depth = 0;
+    this.depth = this.nested = 0;
     this.pixels = [0, 0];
     this.onScreen = true;
   }
@@ -78,6 +82,7 @@ export class Playground {
 
   dispose() {
     this.ends.abort();
+    this.events.length = 0;
     cancelAnimationFrame(this.scheduled);
     this.sizes?.disconnect();
     this.visibility?.disconnect();
@@ -91,54 +96,93 @@ export class Playground {
 
   // ------------------------------------------------------------ calls
 
-  /** Calls playground_<name>; texts become UTF-8 for as long as the call takes. Events that it caused are sent after it. */
-  run(name, ...values) {
+  /**
+   * Calls playground_<name>; texts become UTF-8 for as long as the call takes. Events that it caused are sent after it, and
+   * after `read` took what it left in memory: their listeners may call too, or dispose of all.
+   */
+  call(name, values, read = (result) => result) {
     const {wasm} = this, texts = [];
-    const passed = values.map((value) => {
-      if (typeof value !== 'string') return value;
-      const text = wasm.stringToNewUTF8(value);
-      if (!text) throw new RangeError('There is not enough memory for this text; the playground takes less than 64 MB.');
-      texts.push(text);
-      return text;
-    });
+    if (!wasm) return undefined;
+    if (this.nested > MOST_NESTED) throw new RangeError('Listeners of this playground change it, and so call each other, without end.');
     this.depth++;
     try {
-      return wasm[`_playground_${name}`](...passed);
+      const passed = values.map((value) => {
+        if (typeof value !== 'string') return value;
+        texts.push(this.encode(value));
+        return texts.at(-1);
+      });
+      return read(wasm[`_playground_${name}`](...passed));
     } catch (error) {
       if (error instanceof WebAssembly.RuntimeError) this.on.crash(error);
       throw error;
     } finally {
       this.depth--;
-      if (this.wasm) texts.forEach((text) => wasm._free(text));
+      texts.forEach((text) => wasm._free(text));
       this.sendEvents();
     }
   }
 
+  run(name, ...values) { return this.call(name, values); }
+
+  /** A text of n characters has at least n bytes. NUL, which would end it here, becomes a character that is as wrong there. */
+  encode(text) {
+    const {wasm} = this, tooLong = () => new RangeError(`A text of ${text.length} characters is too long; the playground takes less than 64 MB.`);
+    if (text.length > this.maxText) throw tooLong();
+    const bytes = UTF8.encode(text.replaceAll('\0', '\x01'));
+    const address = wasm._malloc(bytes.length + 1);
+    if (!address) throw tooLong();
+    wasm.HEAPU8.set(bytes, address);
+    wasm.HEAPU8[address + bytes.length] = 0;
+    return address;
+  }
+
+  /** Is this text from outside short enough to be looked at? When it is not, the board says so. */
+  fits(text, what, most = this.maxText) {
+    const does = !(text?.length > most);
+    if (!does) this.tell(`${what} is too long: it has ${text.length} characters, and the playground reads up to ${most}.`);
+    return does;
+  }
+
   reply() { return this.wasm.UTF8ToString(this.wasm._playground_reply()); }
 
-  /** The same for calls that can be refused: returns the reply, or throws a typed error that names the field. */
-  ask(name, ...values) {
-    if (this.run(name, ...values)) return this.reply();
-    const {kind, field, message} = JSON.parse(this.reply());
+  /** The same for calls that can be refused: what `read` makes of the reply, or a typed error that names the field. */
+  answer(name, values, read) {
+    const answer = this.call(name, values, (done) => {
+      const reply = this.reply();
+      return done ? {value: read(reply)} : JSON.parse(reply);
+    });
+    if (!answer) throw new Error(DISPOSED);
+    if ('value' in answer) return answer.value;
+    const {kind, field, message} = answer;
     throw Object.assign(new (ERRORS[kind] ?? RangeError)(message), {field});
   }
 
+  ask(name, ...values) { return this.answer(name, values, (reply) => reply); }
+
   /** Listeners run when no C++ is on the stack, so that they may call back, or throw. */
   sendEvents() {
-    while (this.depth === 0 && this.events.length) {
-      const [type, detail] = this.events.shift();
-      this.on.event(type, JSON.parse(detail || '{}'));
+    this.nested++;
+    try {
+      while (this.depth === 0 && this.events.length) this.events.shift()();
+    } finally {
+      this.nested--;
     }
   }
 
+  /** For what runs code of the page: focus, click and copy do. */
+  later(method, ...values) { this.events.push(() => this[method](...values)); }
+
   tensor(name) {
-    const [address, ...shape] = JSON.parse(this.ask('tensor', name));
-    const count = shape.reduce((a, b) => a * b);
-    return {data: this.wasm.HEAPF32.slice(address / 4, address / 4 + count), shape};
+    return this.answer('tensor', [name], (reply) => {
+      const [address, ...shape] = JSON.parse(reply);
+      const count = shape.reduce((a, b) => a * b);
+      return {data: this.wasm.HEAPF32.slice(address / 4, address / 4 + count), shape};
+    });
   }
 
   setTensor(name, data, shape) {
     const {wasm} = this;
+    if (!wasm) throw new Error(DISPOSED);
     const bytes = 4 * (data.length + shape.length);
     const address = wasm._malloc(bytes);
     if (!address) throw new RangeError(`There is not enough memory for the ${data.length} numbers of ${name}.`);
@@ -161,7 +205,7 @@ export class Playground {
     });
   }
 
-  isVisible() { return this.onScreen && !document.hidden && this.pixels[0] > 0 && !this.gl?.isContextLost(); }
+  isVisible() { return this.alive && this.onScreen && !document.hidden && this.pixels[0] > 0 && !this.gl?.isContextLost(); }
 
   draw() {
     if (!this.alive || !this.isVisible()) return;
@@ -256,6 +300,7 @@ export class Playground {
       this.wasFocused = this.mayScroll();
       canvas.classList.add('pointed');  // no ring around it until a key is used
       canvas.focus({preventScroll: true});
+      if (!this.alive) return;  // a listener of the page's disposed of it
       canvas.setPointerCapture(e.pointerId);
       this.swipe = {x: e.clientX, y: e.clientY, kept: false};
       awaitsMouse = e.pointerType === 'mouse';
@@ -284,7 +329,7 @@ export class Playground {
   }
 
   wheel(e) {
-    if (e.ctrlKey || !this.mayScroll()) return;
+    if (e.ctrlKey || this.on.wheelNever() || !this.mayScroll()) return;
     const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : e.deltaMode === WheelEvent.DOM_DELTA_PAGE ? this.canvas.clientHeight : 1;
     if (this.run('wheel', ...this.point(e), e.deltaY * unit)) e.preventDefault();
   }
@@ -351,8 +396,9 @@ export class Playground {
   listenToClipboard() {
     const {canvas, ends: {signal}} = this;
     const copy = (e) => {
-      if (!this.run('copy')) return;
-      e.clipboardData.setData('text/plain', this.reply());
+      const text = this.call('copy', [], (some) => some && this.reply());
+      if (!text) return;
+      e.clipboardData.setData('text/plain', text);
       e.preventDefault();
       if (e.type === 'cut') this.run('clear_cells');
     };
@@ -366,7 +412,7 @@ export class Playground {
       const text = e.clipboardData.getData('text/plain');
       if (!text) return;
       e.preventDefault();
-      this.run('paste', text);  // the board says why when it refuses
+      if (this.fits(text, 'The clipboard')) this.run('paste', text);  // the board says why when it refuses
     }, {signal});
   }
 
@@ -394,9 +440,9 @@ export class Playground {
 
   /** Says a sentence in the page, and to the page's scripts. */
   tell(message, type = 'state') {
-    if (!this.alive) return;
+    if (!this.alive || this.nested > MOST_NESTED) return;
+    this.emit('error', JSON.stringify({type, message}));
     this.run('notify', message, 1);
-    this.on.event('error', {type, message});
   }
 
   // ------------------------------------------------------------ typing
@@ -438,7 +484,7 @@ export class Playground {
 
   endText(commit) {
     const text = this.closeField();
-    if (text !== undefined && this.alive) this.run('end_text', commit ? 1 : 0, text);
+    if (text !== undefined && this.alive) this.run('end_text', commit ? 1 : 0, this.fits(text, 'What was typed') ? text : '');
   }
 
   dropText() {
@@ -480,7 +526,7 @@ export class Playground {
     if (file.size > this.maxText) return this.tell(`${file.name} has ${file.size} bytes; the playground reads up to ${this.maxText}.`);
     try {
       const text = await file.text();
-      if (this.alive) this.run('open', text, file.name);
+      if (this.alive) this.run('open', text, file.name.slice(0, 200));
     } catch (error) {
       this.tell(`${file.name} could not be read: ${error.message}`, 'load');
     }
@@ -492,5 +538,5 @@ export class Playground {
 
   toggleFullscreen() { this.on.toggleFullscreen(); }
 
-  emit(type, detail) { this.events.push([type, detail]); }
+  emit(type, detail) { this.events.push(() => this.on.event(type, JSON.parse(detail || '{}'))); }
 }

@@ -1,7 +1,7 @@
 // <attention-playground>: the public interface. What it does is done by the wasm module behind web/canvas.js; here are
 // loading, attributes, methods and events. With the attribute `page` it is the page: it fills the window, always takes the
 // wheel, and opens the preset that the address names (?preset=…).
-import {Failure, Playground} from './canvas.js';
+import {DISPOSED, Failure, Playground} from './canvas.js';
 
 // ---------------------------------------------------------------- the module, fetched and compiled once for all elements
 
@@ -76,6 +76,9 @@ const DROP_TEXT = 'Drop a JSON file with Q, K and V, or with a saved state';
 
 // ---------------------------------------------------------------- the element
 
+// Beyond these nothing fits, so nothing is read, copied or printed: C++ has the exact limits.
+const LONGEST_NAME = 999, LONGEST_LIST = 9999, MOST_NUMBERS = 2 ** 22, MOST_AXES = 8, MOST_VALUES = 2 ** 24;
+
 const ATTRIBUTES = ['preset', 'state', 'hide', 'lock', 'theme', 'wheel'];
 
 class AttentionPlayground extends HTMLElement {
@@ -120,7 +123,11 @@ class AttentionPlayground extends HTMLElement {
     if (!Object.hasOwn(this, property)) return;
     const value = this[property];
     delete this[property];
-    this[property] = value;
+    try {
+      this[property] = value;
+    } catch (error) {
+      reportError(error);  // the others, and the start, do not depend on it
+    }
   }
 
   /** A move within the page comes as leaving and entering in one go; only who stays away is shut down. */
@@ -128,6 +135,7 @@ class AttentionPlayground extends HTMLElement {
     setTimeout(() => {
       if (this.isConnected || this.#disposed) return;
       this.#kept = this.#playground?.alive ? this.#playground.ask('state') : this.#kept;
+      if (this.#disposed) return;  // by a listener
       this.#shutDown();
       if (this.#starting.ended) this.#newReady();
       this.#starting.begun = false;
@@ -148,9 +156,11 @@ class AttentionPlayground extends HTMLElement {
       const {module, create} = await load();
       if (playground === this.#playground) await playground.start(create, module);
       if (playground !== this.#playground) return;
-      this.#open();
       this.#message.hidden = true;
+      this.#open();
+      if (playground !== this.#playground) return;  // a listener disposed of it
       playground.listen();
+      if (playground !== this.#playground) return;
       this.#listenToFiles();
       starting.resolve(this);
       starting.ended = true;
@@ -168,8 +178,8 @@ class AttentionPlayground extends HTMLElement {
     this.#setEmbed();
     ['preset', 'state', 'theme'].forEach((attribute) => this.#apply(attribute));
     const asked = this.hasAttribute('page') && new URLSearchParams(location.search).get('preset');
-    if (asked) this.#playground.attempt('open_preset', asked, 0);
-    if (this.#kept) this.#playground.ask('set_state', this.#kept, 1);
+    if (asked && this.#fits('preset', asked)) this.#playground.attempt('open_preset', asked, 0);
+    if (this.#kept) this.#playground?.ask('set_state', this.#kept, 1);
     this.#kept = null;
   }
 
@@ -189,6 +199,7 @@ class AttentionPlayground extends HTMLElement {
       contextLost: () => this.#send('error', {type: 'contextlost', message: 'The browser took the graphics context away; the board is drawn again as soon as it gives it back.'}),
       toggleFullscreen: () => this.#toggleFullscreen(),
       wheelAlways: () => this.wheel === 'always' || this.hasAttribute('page'),
+      wheelNever: () => this.wheel === 'never',
     };
   }
 
@@ -209,81 +220,104 @@ class AttentionPlayground extends HTMLElement {
     else this.#apply(attribute);
   }
 
-  #setEmbed() { this.#playground.run('embed', this.hide, this.lock); }
+  #setEmbed() {
+    const {hide, lock} = this;
+    if (this.#fits('hide', hide) && this.#fits('lock', lock)) this.#playground.run('embed', hide, lock);
+  }
 
   /** Attributes come from the page's author: when one is wrong the board stays and says so. */
   #apply(attribute) {
     const value = this.getAttribute(attribute);
-    if (value === null && attribute !== 'theme') return;
+    if ((value === null && attribute !== 'theme') || !this.#fits(attribute, value)) return;
     if (attribute === 'preset') this.#playground.attempt('open_preset', value, 0);
     if (attribute === 'state') this.#playground.attempt('set_state', value, 0);
     if (attribute === 'theme') this.#playground.attempt('set', 'theme', JSON.stringify(value || 'auto'));
   }
 
+  /** Not when a listener disposed of the playground. */
+  #fits(attribute, value) { return this.#playground?.fits(value, attribute, attribute === 'state' ? undefined : LONGEST_LIST); }
+
+  /** As the web platform does where an attribute need not be there: null and undefined take it away. */
+  #reflect(attribute, value) {
+    if (value === undefined || value === null) this.removeAttribute(attribute);
+    else this.setAttribute(attribute, attributeText(attribute, value));
+  }
+
   get preset() { return this.getAttribute('preset') ?? ''; }
-  set preset(value) { this.setAttribute('preset', value); }
+  set preset(value) { this.#reflect('preset', value); }
   get state() { return this.getAttribute('state') ?? ''; }
-  set state(value) { this.setAttribute('state', typeof value === 'string' ? value : textOf(value)); }
+  set state(value) { this.#reflect('state', value); }
   get hide() { return this.getAttribute('hide') ?? ''; }
-  set hide(value) { this.setAttribute('hide', value); }
+  set hide(value) { this.#reflect('hide', value); }
   get lock() { return this.getAttribute('lock') ?? ''; }
-  set lock(value) { this.setAttribute('lock', value); }
+  set lock(value) { this.#reflect('lock', value); }
   get theme() { return this.getAttribute('theme') ?? 'auto'; }
-  set theme(value) { this.setAttribute('theme', value); }
+  set theme(value) { this.#reflect('theme', value); }
   get wheel() { return this.getAttribute('wheel') ?? 'focus'; }
-  set wheel(value) { this.setAttribute('wheel', value); }
+  set wheel(value) { this.#reflect('wheel', value); }
 
   // ------------------------------------------------------------ methods
 
   get #board() {
     if (this.#playground?.alive && this.#message.hidden) return this.#playground;
-    throw new Error(this.#disposed ? 'This playground was disposed of.' : 'The playground is not ready; await its `ready` first.');
+    throw new Error(this.#disposed ? DISPOSED : 'The playground is not ready; await its `ready` first.');
   }
 
   getState() { return JSON.parse(this.#board.ask('state')); }
 
-  setState(state, {undoable = true} = {}) {
+  setState(state, options) {
+    const board = this.#board;
     if (typeof state !== 'string' && (typeof state !== 'object' || state === null)) throw wrong('state', 'an object or a text', state);
-    this.#board.ask('set_state', typeof state === 'string' ? state : textOf(state), undoable ? 1 : 0);
+    if (options !== undefined && (typeof options !== 'object' || options === null)) throw wrong('options', 'an object', options);
+    const {undoable = true} = options ?? {};
+    if (typeof undoable !== 'boolean') throw wrong('undoable', 'true or false', undoable);
+    board.ask('set_state', short('state', typeof state === 'string' ? state : textOf('state', state, 'an object or a text'), board.maxText), undoable ? 1 : 0);
   }
 
   reset() { this.#board.run('reset'); }
   undo() { return this.#board.run('undo') !== 0; }
   redo() { return this.#board.run('redo') !== 0; }
 
-  getTensor(name) { return this.#board.tensor(String(name)); }
+  getTensor(name) { return this.#board.tensor(nameOf('name', name)); }
 
-  setTensor(name, data, shape = this.getTensor(name).shape) {
-    if (!Array.isArray(data) && (!ArrayBuffer.isView(data) || !('length' in data))) throw wrong('data', 'an array of numbers', data);
-    if (!Array.isArray(shape) || !shape.every(Number.isInteger)) throw wrong('shape', 'an array of whole numbers', shape);
-    const odd = Array.prototype.findIndex.call(data, (value) => typeof value !== 'number');
-    if (odd >= 0) throw wrong(`data[${odd}]`, 'a number', data[odd]);
-    this.#board.setTensor(String(name), data, shape);
+  setTensor(name, data, shape) {
+    const board = this.#board;
+    nameOf('name', name);
+    if (!Array.isArray(data) && (!ArrayBuffer.isView(data) || data instanceof DataView)) throw wrong('data', 'an array of numbers', data);
+    if (shape !== undefined && !Array.isArray(shape)) throw wrong('shape', 'an array of whole numbers', shape);
+    const numbers = listOf('data', data, MOST_NUMBERS, 'a number', (value) => typeof value === 'number');
+    const sizes = shape === undefined ? board.tensor(name).shape : listOf('shape', shape, MOST_AXES, 'a whole number', Number.isInteger);
+    sizes.forEach((size, axis) => {
+      if (size < 0 || size > MOST_NUMBERS) throw refusal(RangeError, `shape[${axis}]`, `must be a whole number from 0 to ${MOST_NUMBERS}, not ${size}`);
+    });
+    board.setTensor(name, numbers, sizes);
   }
 
-  get(option) { return JSON.parse(this.#board.ask('get', String(option))); }
+  get(option) { return JSON.parse(this.#board.ask('get', nameOf('option', option))); }
 
   set(option, value) {
-    const json = typeof value === 'number' && !Number.isFinite(value) ? undefined : JSON.stringify(value);
-    if (json === undefined) throw wrong(String(option), 'a finite number, a boolean, a text or a list', value);
-    this.#board.ask('set', String(option), json);
+    const board = this.#board;
+    nameOf('option', option);
+    const wanted = 'a finite number, a boolean, a text or a list';
+    if (typeof value === 'number' && !Number.isFinite(value)) throw wrong(option, wanted, value);
+    const json = textOf(option, value, wanted);
+    board.ask('set', option, short(option, json, board.maxText));
   }
 
-  locate(name, head = 0, row = 0, col = 0) { return this.#onPage(JSON.parse(this.#board.ask('locate', String(name), ...cellOf({head, row, col})))); }
+  locate(name, head = 0, row = 0, col = 0) {
+    const board = this.#board;
+    return onPage(board, JSON.parse(board.ask('locate', nameOf('name', name), ...cellOf({head, row, col}))));
+  }
 
   /** Every named thing that is to be seen, with its place: [{name, head, row, col, rect}, …]. For tours and tests. */
   items() {
-    return JSON.parse(this.#board.ask('items')).map(({x, y, width, height, ...item}) => ({...item, rect: this.#onPage([x, y, width, height])}));
+    const board = this.#board;
+    return JSON.parse(board.ask('items')).map(({x, y, width, height, ...item}) => ({...item, rect: onPage(board, [x, y, width, height])}));
   }
 
-  #onPage([x, y, width, height]) {
-    const {canvas} = this.#board;
-    const box = canvas.getBoundingClientRect();
-    const scale = box.width / canvas.clientWidth || 1;
-    return new DOMRect(box.left + x * scale, box.top + y * scale, width * scale, height * scale);
+  explain(name, head = 0, row = 0, col = 0) {
+    return JSON.parse(this.#board.ask('explain', nameOf('name', name), ...cellOf({head, row, col})));
   }
-
-  explain(name, head = 0, row = 0, col = 0) { return JSON.parse(this.#board.ask('explain', String(name), ...cellOf({head, row, col}))); }
 
   stats() {
     const board = this.#board;
@@ -291,7 +325,7 @@ class AttentionPlayground extends HTMLElement {
       frames: board.run('frames'),
       frameMs: board.run('frame_ms'),
       kernel: board.ask('kernel'),
-      heapBytes: board.wasm.HEAPU8.length,
+      heapBytes: board.wasm?.HEAPU8.length ?? 0,
     };
   }
 
@@ -300,6 +334,7 @@ class AttentionPlayground extends HTMLElement {
     this.#disposed = true;
     this.#shutDown();
     this.#message.hidden = true;
+    this.#starting.reject(new Error(DISPOSED));
   }
 
   /** Only by tabbing, clicking or this call does the board get the focus. */
@@ -328,20 +363,78 @@ class AttentionPlayground extends HTMLElement {
     this.addEventListener('dragleave', over(false), {signal});
     this.addEventListener('drop', (e) => {
       over(false)(e);
-      if (hasFiles(e)) this.#playground.openFiles(e.dataTransfer.files);
+      if (hasFiles(e)) this.#playground?.openFiles(e.dataTransfer.files);
     }, {signal});
   }
 }
 
-/** JSON that keeps the sign of -0, which JSON.stringify() drops: a matrix comes back bit for bit. */
-function textOf(state) {
-  const mark = '\u{F0000}-0';
-  return JSON.stringify(state, (_, value) => Object.is(value, -0) ? mark : value).replaceAll(`"${mark}"`, '-0.0');
-}
+// ---------------------------------------------------------------- what comes from outside: read once, checked, then passed on
+
+const refusal = (Kind, field, sentence) => Object.assign(new Kind(`${field} ${sentence}.`), {field});
 
 function wrong(field, wanted, value) {
   const shown = value === null || typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
-  return Object.assign(new TypeError(`${field} must be ${wanted}, not ${shown}.`), {field});
+  return refusal(TypeError, field, `must be ${wanted}, not ${shown}`);
+}
+
+/** Looked at before anything is done with a text. */
+function short(field, text, most) {
+  if (text?.length > most) throw refusal(RangeError, field, `is too long: it has ${text.length} characters, and takes at most ${most}`);
+  return text;
+}
+
+function nameOf(field, name) {
+  if (typeof name !== 'string') throw wrong(field, 'a text', name);
+  if (short(field, name, LONGEST_NAME).includes('\0')) throw refusal(RangeError, field, 'holds the character NUL, which no name has');
+  return name;
+}
+
+const viewLength = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get;
+
+/** A copy of a list that may be a Proxy, or have getters. */
+function listOf(field, list, most, wanted, isRight) {
+  const length = ArrayBuffer.isView(list) ? viewLength.call(list) : Number(list.length);
+  if (!(length >= 0 && length <= most)) throw refusal(RangeError, field, `is too long: it has ${length} items, and takes at most ${most}`);
+  const copy = [];
+  for (let i = 0; i < length; i++) {
+    copy.push(list[i]);
+    if (!isRight(copy[i])) throw wrong(`${field}[${i}]`, wanted, copy[i]);
+  }
+  return copy;
+}
+
+function attributeText(attribute, value) {
+  if (attribute === 'state' && typeof value === 'object') return textOf(attribute, value, 'an object or a text');
+  if (Array.isArray(value)) return listOf(attribute, value, LONGEST_NAME, 'a text', (item) => typeof item === 'string').join();
+  if (/^(object|function|symbol)$/.test(typeof value)) throw wrong(attribute, 'a text', value);
+  return String(value);
+}
+
+/** JSON that keeps the sign of -0, which JSON.stringify() drops: a matrix comes back bit for bit. */
+function textOf(field, object, wanted) {
+  const mark = `\u{F0000}${Math.random()}`;  // no text in the object can be it
+  let left = MOST_VALUES;
+  const counted = (key, value) => {
+    left -= Array.isArray(value) ? Math.max(1, value.length) : 1;
+    if (!(left >= 0)) throw new RangeError(`more than ${MOST_VALUES} values`);
+    return Object.is(value, -0) ? mark : value;
+  };
+  let text;
+  try {
+    text = JSON.stringify(object, counted);
+  } catch (error) {
+    const refused = refusal(error instanceof RangeError ? RangeError : TypeError, field, `cannot be written as JSON: ${String(error?.message).split('\n')[0]}`);
+    throw Object.assign(refused, {cause: error});
+  }
+  if (text === undefined) throw wrong(field, wanted, object);
+  return text.replaceAll(`"${mark}"`, '-0.0');
+}
+
+/** From pixels of the canvas to the window, also where the page scales it. */
+function onPage({canvas}, [x, y, width, height]) {
+  const box = canvas.getBoundingClientRect();
+  const scale = box.width / canvas.clientWidth || 1;
+  return new DOMRect(box.left + x * scale, box.top + y * scale, width * scale, height * scale);
 }
 
 /** Head, row and column for C++, which would take a text for an address and 2 ** 32 for 0. */

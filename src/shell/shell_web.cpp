@@ -26,19 +26,20 @@
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
 #pragma clang diagnostic ignored "-Wmissing-prototypes"
 // clang-format off
+// later(): by method calls that wait until no C++ is on the stack, because listeners of the page hear of focus, clicks and copies.
 EM_JS(void, host_request_frame, (), { Module["host"].requestFrame(); })
 EM_JS(void, host_begin_text, (float x, float y, float width, float height, const char* text, const char* name,
                               int numeric, int centered, int selectAll, int dark), {
-  Module["host"].beginText({x, y, width, height, numeric, centered, selectAll, dark,
+  Module["host"].later("beginText", {x, y, width, height, numeric, centered, selectAll, dark,
                             text: UTF8ToString(text), name: UTF8ToString(name)});
 })
-EM_JS(void, host_drop_text, (), { Module["host"].dropText(); })
-EM_JS(void, host_pick_file, (), { Module["host"].pickFile(); })
+EM_JS(void, host_drop_text, (), { Module["host"].later("dropText"); })
+EM_JS(void, host_pick_file, (), { Module["host"].later("pickFile"); })
 EM_JS(void, host_save_file, (const char* name, const char* text, int length), {
-  Module["host"].saveFile(UTF8ToString(name), HEAPU8.slice(text, text + length));
+  Module["host"].later("saveFile", UTF8ToString(name), HEAPU8.slice(text, text + length));
 })
-EM_JS(void, host_copy, (const char* text, int length), { Module["host"].copy(UTF8ToString(text, length)); })
-EM_JS(void, host_toggle_fullscreen, (), { Module["host"].toggleFullscreen(); })
+EM_JS(void, host_copy, (const char* text, int length), { Module["host"].later("copy", UTF8ToString(text, length)); })
+EM_JS(void, host_toggle_fullscreen, (), { Module["host"].later("toggleFullscreen"); })
 EM_JS(int, host_prefers_dark, (), { return Module["host"].prefersDark(); })
 EM_JS(void, host_emit, (const char* type, const char* detail), {
   Module["host"].emit(UTF8ToString(type), UTF8ToString(detail));
