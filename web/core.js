@@ -27,11 +27,21 @@ const OPTIONS = new Set([
   'q', 'k', 'v', 'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'layout', 'causal', 'causalOffset', 'windowLeft',
   'windowRight', 'keyLength', 'scale', 'softcap', 'temperature', 'mask', 'weights', 'out']);
 
-const MAX = 0x7fffffff;
+const MAX = 0x7fffffff, LONGEST_LIST = 2 ** 27;
+
+// What an array is, however its length or buffer was redefined.
+const fact = (name) => Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Float32Array.prototype), name).get;
+const lengthOf = fact('length'), bufferOf = fact('buffer'), offsetOf = fact('byteOffset');
+const setIn = Float32Array.prototype.set;
+const isFloats = (array) => ArrayBuffer.isView(array) && array instanceof Float32Array;
+
+// A value in the words of an error: its text may be long, or throw.
+const shown = (value) => typeof value === 'string' ? value.slice(0, 40) :
+  (typeof value === 'object' && value !== null) || typeof value === 'function' ? `a value of type ${typeof value}` : String(value);
 
 async function compiled(file, wasm) {
   if (wasm instanceof WebAssembly.Module) return wasm;
-  if (wasm !== undefined) return WebAssembly.compile(wasm);
+  if (wasm !== undefined) return WebAssembly.compile(wasm).catch((error) => { throw new TypeError(`wasm must hold ${file}: ${error.message}`); });
   const url = new URL(file, import.meta.url);
   if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
     const {readFile} = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:fs/promises');
@@ -50,13 +60,16 @@ export async function loadAttention(options = {}) {
     if (name !== 'kernel' && name !== 'wasm') throw new TypeError(`${name} is not an option of loadAttention; there are kernel and wasm`);
   }
   const {kernel, wasm} = options;
-  if (kernel !== undefined && !Object.hasOwn(files, kernel)) {
-    throw new RangeError(`kernel must be 'wasm-relaxed' or 'wasm-simd128', not ${JSON.stringify(kernel)}`);
+  if (kernel !== undefined && (typeof kernel !== 'string' || !Object.hasOwn(files, kernel))) {
+    throw new RangeError(`kernel must be 'wasm-relaxed' or 'wasm-simd128', not ${shown(kernel)}`);
   }
   const chosen = (kernel === undefined ? ranked() : [kernel]).find((name) => WebAssembly.validate(probes[name]));
   if (!chosen) throw new RangeError(`kernel: this engine cannot run ${kernel ?? 'SIMD in WebAssembly'}`);
-  const instance = await WebAssembly.instantiate(await compiled(files[chosen], wasm), {env: {emscripten_notify_memory_growth() {}}});
-  return new Attention(chosen, instance.exports);
+  const instantiated = WebAssembly.instantiate(await compiled(files[chosen], wasm), {env: {emscripten_notify_memory_growth() {}}});
+  const {exports} = wasm === undefined ? await instantiated :
+    await instantiated.catch((error) => { throw new TypeError(`wasm must hold ${files[chosen]}: ${error.message}`); });
+  if (typeof exports.callBytes !== 'function') throw new TypeError(`wasm must hold ${files[chosen]}; this is another module`);
+  return new Attention(chosen, exports);
 }
 
 function count(name, value, fallback, least = 1) {
@@ -87,17 +100,56 @@ function apart(output, input) {
   }
 }
 
-// Lists may hold anything: null, which is what JSON makes of NaN, would count as 0.
-function checkItems(name, list, type) {
-  const bad = Array.isArray(list) ? list.findIndex((item) => typeof item !== type) : -1;
-  if (bad < 0) return;
-  throw new RangeError(`${name}[${bad}] is ${String(list[bad])}; it must be ${type === 'boolean' ? 'true or false' : 'a finite number'}`);
+// A copy of a list, each item read once. Lists may hold anything: null, which is what JSON makes of NaN, would count as 0.
+function itemsOf(name, list, length, copy, type) {
+  for (let i = 0; i < length; ++i) {
+    const item = list[i];
+    type ??= typeof item === 'boolean' ? 'boolean' : 'number';  // a mask is what its first item is
+    if (typeof item !== type) {
+      throw new RangeError(`${name}[${i}] is ${shown(item)}; it must be ${type === 'boolean' ? 'true or false' : 'a finite number'}`);
+    }
+    copy[i] = item;
+  }
+  return copy;
+}
+
+const isNumbers = (array) => ArrayBuffer.isView(array) && !(array instanceof DataView) && typeof array[0] !== 'bigint';
+
+function fits(name, given, length, product) {
+  if (given !== length) throw new RangeError(`${name} has ${given} numbers, and ${product} is ${length}`);
+}
+
+// A list becomes an array of its own; a typed array stays what it is.
+function listed(name, list, length, product) {
+  if (list === undefined || list === null) throw new TypeError(`${name} is missing`);
+  if (isNumbers(list)) return list;
+  if (!Array.isArray(list)) throw new TypeError(`${name} must be a Float32Array or an array of numbers`);
+  const given = list.length;
+  fits(name, typeof given === 'number' ? given : NaN, length, product);
+  if (length > LONGEST_LIST) throw new RangeError(`${name} is a list of ${length} numbers; so many take a Float32Array`);
+  return itemsOf(name, list, length, new Float32Array(length), 'number');
+}
+
+function listedMask(mask, shapes) {
+  if (isNumbers(mask)) return mask;
+  if (!Array.isArray(mask)) throw new TypeError('mask must be an array of booleans, a Uint8Array or a Float32Array');
+  const {length} = mask;
+  fitsMask(typeof length === 'number' ? length : NaN, shapes);
+  if (length > LONGEST_LIST) throw new RangeError(`mask is a list of ${length} values; so many take a Uint8Array or a Float32Array`);
+  const items = itemsOf('mask', mask, length, []);
+  return (typeof items[0] === 'boolean' ? Uint8Array : Float32Array).from(items);
+}
+
+function fitsMask(length, shapes) {
+  if (shapes.includes(length)) return;
+  throw new RangeError(`mask has ${length} values; it takes keyCount (${shapes[0]}), queryCount × keyCount (${shapes[1]}) or ` +
+    `heads × queryCount × keyCount (${shapes[2]})`);
 }
 
 // Do two calls ask for the same, with the same arrays?
-function same(a, b, names) {
+function same(a, b, names, given) {
   let n = 0;
-  for (const name in b) if (name !== names[n++]) return false;
+  for (const name in given) if (name !== names[n++]) return false;
   return n === names.length && a.q === b.q && a.k === b.k && a.v === b.v && a.out === b.out && a.heads === b.heads &&
     a.kvHeads === b.kvHeads && a.queryCount === b.queryCount && a.keyCount === b.keyCount && a.headDim === b.headDim &&
     a.valueDim === b.valueDim && a.layout === b.layout && a.causal === b.causal && a.causalOffset === b.causalOffset &&
@@ -157,7 +209,7 @@ class Attention {
 
   renew(array) {
     const made = this.#madeOf(array);
-    if (made.array.buffer !== this.#wasm.memory.buffer) {
+    if (bufferOf.call(made.array) !== this.#wasm.memory.buffer) {
       made.array = new Float32Array(this.#wasm.memory.buffer, made.pointer, made.length);
       this.#made.set(made.array, made);
     }
@@ -172,34 +224,39 @@ class Attention {
 
   // Where an array lies in WebAssembly memory: {pointer, length}; null when it lies elsewhere.
   #place(name, array) {
-    if (!(array instanceof Float32Array)) return null;
+    if (!isFloats(array)) return null;
     const made = this.#made.get(array);
     if (made?.freed) throw new TypeError(`${name} has been freed`);
     if (made) return made;
-    if (array.buffer !== this.#wasm.memory.buffer) {
-      if (array.length === 0) throw new TypeError(`${name} is empty: it was freed, or lies in memory that has grown since (see renew)`);
+    const length = lengthOf.call(array);
+    if (bufferOf.call(array) !== this.#wasm.memory.buffer) {
+      if (length === 0) throw new TypeError(`${name} is empty: it was freed, or lies in memory that has grown since (see renew)`);
       return null;
     }
-    const begin = array.byteOffset, end = begin + array.byteLength;
-    for (const [pointer, bytes] of this.#live) if (begin >= pointer && end <= pointer + bytes) return {pointer: begin, length: array.length};
+    const begin = offsetOf.call(array), end = begin + 4 * length;
+    for (const [pointer, bytes] of this.#live) if (begin >= pointer && end <= pointer + bytes) return {pointer: begin, length};
     throw new TypeError(`${name} has been freed`);
   }
 
-  forward(options) {
-    if (options === null || typeof options !== 'object') throw new TypeError('forward takes an object of options');
+  forward(given) {
+    if (given === null || typeof given !== 'object') throw new TypeError('forward takes an object of options');
+    const options = {  // each is read once, inherited ones too: what is remembered is what was computed
+      q: given.q, k: given.k, v: given.v, heads: given.heads, kvHeads: given.kvHeads, queryCount: given.queryCount, keyCount: given.keyCount,
+      headDim: given.headDim, valueDim: given.valueDim, layout: given.layout, causal: given.causal, causalOffset: given.causalOffset,
+      windowLeft: given.windowLeft, windowRight: given.windowRight, keyLength: given.keyLength, scale: given.scale, softcap: given.softcap,
+      temperature: given.temperature, mask: given.mask, weights: given.weights, out: given.out,
+    };
     const last = this.#last;
-    if (last !== null && this.#words.length && same(last.options, options, last.names) &&
+    if (last !== null && this.#words.length && same(last.options, options, last.names, given) && last === this.#last &&
         this.#wasm.forward(this.#workspace, this.#call, 0) === 0) {
       return {...last.result};
     }
     this.#last = null;
-    const given = options, names = [];
+    const names = [];
     for (const name in given) {
       if (!OPTIONS.has(name)) throw new TypeError(`${name} is not an option of forward`);
       names.push(name);
     }
-    options = {};  // each is read once, inherited ones too: what is remembered is what was computed
-    for (const name of OPTIONS) options[name] = given[name];
     const heads = count('heads', options.heads, 1);
     const kvHeads = count('kvHeads', options.kvHeads, heads);
     if (heads % kvHeads !== 0) throw new RangeError(`heads must be a multiple of kvHeads: ${heads} is none of ${kvHeads}`);
@@ -208,7 +265,7 @@ class Attention {
     const queryCount = count('queryCount', options.queryCount);
     const keyCount = count('keyCount', options.keyCount, queryCount);
     const layout = options.layout ?? 'split';
-    if (layout !== 'split' && layout !== 'packed') throw new RangeError(`layout must be 'split' or 'packed', not ${JSON.stringify(layout)}`);
+    if (layout !== 'split' && layout !== 'packed') throw new RangeError(`layout must be 'split' or 'packed', not ${shown(layout)}`);
     const packed = layout === 'packed';
     const causal = flag('causal', options.causal);
     const causalOffset = count('causalOffset', options.causalOffset, 0, -MAX);
@@ -222,26 +279,31 @@ class Attention {
     const temperature = real('temperature', options.temperature, 1);
     if (!(Math.fround(temperature) > 0)) throw new RangeError(`temperature must be more than 0, not ${temperature}`);
     const {out, weights = false, mask} = options;
-    if (typeof weights !== 'boolean' && !(weights instanceof Float32Array)) {
-      throw new TypeError('weights must be true, false or a Float32Array to write to');
-    }
-    if (out !== undefined && !(out instanceof Float32Array)) throw new TypeError('out must be a Float32Array');
-    if (out && weights.buffer === out.buffer && weights.byteOffset < out.byteOffset + out.byteLength &&
-        out.byteOffset < weights.byteOffset + weights.byteLength) {
-      throw new RangeError('weights overlaps out');
+    if (typeof weights !== 'boolean' && !isFloats(weights)) throw new TypeError('weights must be true, false or a Float32Array to write to');
+    if (out !== undefined && !isFloats(out)) throw new TypeError('out must be a Float32Array');
+    if (out && isFloats(weights) && bufferOf.call(weights) === bufferOf.call(out)) {
+      const span = (name, array) => ({name, pointer: offsetOf.call(array), length: lengthOf.call(array)});
+      apart(span('weights', weights), span('out', out));
     }
 
     const outLength = heads * queryCount * valueDim, weightsLength = heads * queryCount * keyCount;
     const temporary = [];
     try {
-      // First everything that may make memory grow, then the numbers.
-      const q = this.#input('q', options.q, heads * queryCount * headDim, 'heads × queryCount × headDim', temporary);
-      const k = this.#input('k', options.k, kvHeads * keyCount * headDim, 'kvHeads × keyCount × headDim', temporary);
-      const v = this.#input('v', options.v, kvHeads * keyCount * valueDim, 'kvHeads × keyCount × valueDim', temporary);
+      // First all that may run code of the caller, then everything that may make memory grow, then the numbers.
+      const inputs = {
+        q: listed('q', options.q, heads * queryCount * headDim, 'heads × queryCount × headDim'),
+        k: listed('k', options.k, kvHeads * keyCount * headDim, 'kvHeads × keyCount × headDim'),
+        v: listed('v', options.v, kvHeads * keyCount * valueDim, 'kvHeads × keyCount × valueDim'),
+      };
+      const shapes = [keyCount, queryCount * keyCount, heads * queryCount * keyCount];
+      const masked = mask === undefined || mask === null ? null : listedMask(mask, shapes);
+      const q = this.#input('q', inputs.q, heads * queryCount * headDim, 'heads × queryCount × headDim', temporary);
+      const k = this.#input('k', inputs.k, kvHeads * keyCount * headDim, 'kvHeads × keyCount × headDim', temporary);
+      const v = this.#input('v', inputs.v, kvHeads * keyCount * valueDim, 'kvHeads × keyCount × valueDim', temporary);
       const o = this.#output('out', out, outLength, 'heads × queryCount × valueDim', temporary);
       const w = weights === false ? null :
         this.#output('weights', weights === true ? undefined : weights, weightsLength, 'heads × queryCount × keyCount', temporary);
-      const m = mask === undefined || mask === null ? null : this.#mask(mask, heads, queryCount, keyCount, temporary);
+      const m = masked && this.#mask(masked, shapes, queryCount, keyCount, temporary);
       this.#copy(q), this.#copy(k), this.#copy(v);
       apart(o, q), apart(o, k), apart(o, v);
       if (w) apart(w, q), apart(w, k), apart(w, v), apart(w, o);
@@ -299,13 +361,8 @@ class Attention {
 
   // What is to be read: already in WebAssembly memory, or a copy still to be made.
   #input(name, array, length, product, temporary) {
-    if (array === undefined || array === null) throw new TypeError(`${name} is missing`);
-    if (!Array.isArray(array) && !(ArrayBuffer.isView(array) && !(array instanceof DataView)) || typeof array[0] === 'bigint') {
-      throw new TypeError(`${name} must be a Float32Array or an array of numbers`);
-    }
     const place = this.#place(name, array);
-    const given = place ? place.length : array.length;
-    if (given !== length) throw new RangeError(`${name} has ${given} numbers, and ${product} is ${length}`);
+    fits(name, place ? place.length : lengthOf.call(array), length, product);
     if (place) return {name, pointer: place.pointer, length};
     const pointer = this.#take(name, length * 4);
     temporary.push(pointer);
@@ -313,15 +370,16 @@ class Attention {
   }
 
   #copy({name, pointer, length, from}) {
-    checkItems(name, from, 'number');
-    if (from) new Float32Array(this.#wasm.memory.buffer, pointer, length).set(from);
+    if (!from) return;
+    if (lengthOf.call(from) !== length) throw new TypeError(`${name} lies in memory that has grown since`);
+    setIn.call(new Float32Array(this.#wasm.memory.buffer, pointer, length), from);
   }
 
-  #finite({name, pointer, length, from}) {
+  #finite({name, pointer, length}) {
     const bad = this.#wasm.notFinite(pointer, length);
     if (bad >= 0) {
       const value = new Float32Array(this.#wasm.memory.buffer, pointer, length)[bad];
-      throw new RangeError(`${name}[${bad}] is ${from && typeof from[bad] !== 'number' ? String(from[bad]) : value}; it must be a finite number`);
+      throw new RangeError(`${name}[${bad}] is ${value}; it must be a finite number`);
     }
   }
 
@@ -329,8 +387,7 @@ class Attention {
     if (length * 4 > 0xfffeffff) throw new RangeError(`${name}: ${product} is ${length}, more than there is memory for`);
     if (array !== undefined) {
       const place = this.#place(name, array);
-      const given = place ? place.length : array.length;
-      if (given !== length) throw new RangeError(`${name} has ${given} numbers, and ${product} is ${length}`);
+      fits(name, place ? place.length : lengthOf.call(array), length, product);
       if (place) return {name, pointer: place.pointer, length, to: array, inPlace: true};
     }
     const pointer = this.#take(name, length * 4);
@@ -340,34 +397,26 @@ class Attention {
 
   #result({pointer, length, to, inPlace}) {
     if (inPlace) {
-      if (to.length === length) return to;  // memory that has grown leaves its earlier views empty
+      if (lengthOf.call(to) === length) return to;  // memory that has grown leaves its earlier views empty
       return this.#made.has(to) ? this.renew(to) : new Float32Array(this.#wasm.memory.buffer, pointer, length);
     }
     const numbers = new Float32Array(this.#wasm.memory.buffer, pointer, length);
     if (!to) return numbers.slice();
-    to.set(numbers);
+    setIn.call(to, numbers);
     return to;
   }
 
   // A mask of truth values becomes bytes (1 = blocked), one of numbers is added to the scores.
-  #mask(mask, heads, queryCount, keyCount, temporary) {
-    if (!Array.isArray(mask) && !(ArrayBuffer.isView(mask) && !(mask instanceof DataView))) {
-      throw new TypeError('mask must be an array of booleans, a Uint8Array or a Float32Array');
-    }
+  #mask(mask, shapes, queryCount, keyCount, temporary) {
     const place = this.#place('mask', mask);
-    const length = place ? place.length : mask.length;
-    const shapes = [keyCount, queryCount * keyCount, heads * queryCount * keyCount];
-    if (!shapes.includes(length)) {
-      throw new RangeError(`mask has ${length} values; it takes keyCount (${shapes[0]}), queryCount × keyCount (${shapes[1]}) or ` +
-        `heads × queryCount × keyCount (${shapes[2]})`);
-    }
+    const length = place ? place.length : lengthOf.call(mask);
+    fitsMask(length, shapes);
     const rowStride = length === shapes[0] && queryCount > 1 ? 0 : keyCount;
     const headStride = length === shapes[2] ? queryCount * keyCount : 0;
-    const isBoolean = typeof mask[0] === 'boolean';
-    checkItems('mask', mask, isBoolean ? 'boolean' : 'number');
-    if (mask instanceof Uint8Array || isBoolean) {
+    if (mask instanceof Uint8Array) {
       const pointer = this.#take('mask', length);
       temporary.push(pointer);
+      if (lengthOf.call(mask) !== length) throw new TypeError('mask lies in memory that has grown since');
       const bytes = new Uint8Array(this.#wasm.memory.buffer, pointer, length);
       for (let i = 0; i < length; ++i) bytes[i] = mask[i] ? 0 : 1;
       return {name: 'mask', blocked: true, pointer, length, headStride, rowStride};
@@ -378,7 +427,7 @@ class Attention {
       temporary.push(pointer);
     }
     const numbers = new Float32Array(this.#wasm.memory.buffer, pointer, length);
-    if (!place) numbers.set(mask);
+    if (!place) this.#copy({name: 'mask', pointer, length, from: mask});
     for (let i = 0; i < length; ++i) {
       if (!(numbers[i] < Infinity)) throw new RangeError(`mask[${i}] is ${numbers[i]}; it must be a finite number or -Infinity`);
     }
