@@ -12,6 +12,7 @@
 #include "document/remedy.h"
 #include "document/sentence.h"
 #include "document/text.h"
+#include "files/read.h"
 #include "views/panels.h"
 #include "views/widgets.h"
 
@@ -607,7 +608,7 @@ std::string App::items() const {
 }
 
 Check App::openText(std::string_view text, std::string_view fileName) {
-  auto state = document::fromText(text, parts_->document.state());
+  auto state = files::readState(text, parts_->document.state());
   if (!state) {
     Error error = state.error();
     error.message = std::string(fileName) + ": " + error.message;
@@ -676,7 +677,7 @@ void App::setEmbed(const Embed& embed) {
 std::string App::state() const { return document::toText(parts_->document.state()); }
 
 Check App::setState(std::string_view text, bool undoable) {
-  auto state = document::fromText(text, parts_->document.state());
+  auto state = files::readState(text, parts_->document.state());
   if (!state) return state.error();
   return parts_->open(std::move(*state), undoable);
 }

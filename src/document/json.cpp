@@ -19,7 +19,7 @@ using Kind = Json::Kind;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Takes the events of the parser and builds the tree. Returning false ends the parse; `error` then says why.
-class Builder {
+class Builder final : public nlohmann::json_sax<json> {
  public:
   Builder(std::string_view text, std::span<const std::string_view> known, JsonText& out)
       : result(out), text_(text), known_(known) {}
@@ -27,18 +27,18 @@ class Builder {
   JsonText& result;
   attention::Check error;
 
-  bool null() { return keep("null") && add({}); }
-  bool boolean(bool value) { return keep(value ? "true" : "false") && addBoolean(value); }
-  bool number_integer(std::int64_t value) {
+  bool null() override { return keep("null") && add({}); }
+  bool boolean(bool value) override { return keep(value ? "true" : "false") && addBoolean(value); }
+  bool number_integer(std::int64_t value) override {
     return keep(std::to_string(value)) && addNumber(static_cast<double>(value), static_cast<float>(value));
   }
-  bool number_unsigned(std::uint64_t value) {
+  bool number_unsigned(std::uint64_t value) override {
     return keep(std::to_string(value)) && addNumber(static_cast<double>(value), static_cast<float>(value));
   }
-  bool number_float(double value, const std::string& digits) {
+  bool number_float(double value, const std::string& digits) override {
     return keep(digits) && addNumber(value, parseFloat(digits).value_or(0.0f));
   }
-  bool string(std::string& value) {
+  bool string(std::string& value) override {
     if (!keep(jsonQuoted(value))) return false;
     if ((value == "-inf" || value == "inf") && isInBias())
       return addToArray(Kind::numbers, value == "inf" ? kInfinity : -kInfinity, {});
@@ -47,13 +47,14 @@ class Builder {
     node.text = std::move(value);
     return add(std::move(node));
   }
-  bool binary(json::binary_t&) { return false; }
-  bool start_object(std::size_t) { return open(Kind::object, "{"); }
-  bool start_array(std::size_t) { return open(Kind::list, "["); }
-  bool end_object() { return close("}"); }
-  bool end_array() { return close("]"); }
-  bool key(std::string& name);
-  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& why);
+  bool binary(json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Kind::object, "{"); }
+  bool start_array(std::size_t) override { return open(Kind::list, "["); }
+  bool end_object() override { return close("}"); }
+  bool end_array() override { return close("]"); }
+  bool key(std::string& name) override;
+  bool parse_error(std::size_t position, const std::string& token,
+                   const nlohmann::detail::exception& why) override;
 
  private:
   struct Frame {
@@ -305,7 +306,7 @@ attention::Check parseJson(std::string_view text, std::span<const std::string_vi
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return refuse(Error::Kind::syntax, "text", {"it is empty; give a state or tensors in JSON."});
   Builder builder(text, known, out);
-  if (!json::sax_parse(text.begin(), text.end(), &builder) && !builder.error)
+  if (!json::sax_parse(text.begin(), text.end(), static_cast<json::json_sax_t*>(&builder)) && !builder.error)
     return refuse(Error::Kind::syntax, "text", {"it is not JSON; check the file."});
   return std::move(builder.error);
 }

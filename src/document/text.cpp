@@ -7,7 +7,6 @@
 #include "document/number.h"
 #include "document/resize.h"
 #include "document/sentence.h"
-#include "document/tensors.h"
 
 namespace document {
 namespace {
@@ -412,7 +411,6 @@ Check readText(std::string_view text, const State& current, State& out) {
         {root.kindName(),
          " is neither a state nor a tensors file; give an object with version, or with q, k and v."});
   if (root.find("version") != nullptr) return StateReader(parsed, current, out).read();
-  if (root.find("q") != nullptr || root.find("x") != nullptr) return readTensors(root, current, out);
   return refuse(ErrorKind::type, "version",
                 {"it is missing; a state has \"version\": 1, a tensors file q, k and v."});
 }

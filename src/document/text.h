@@ -1,4 +1,4 @@
-// State text and plain tensors: JSON in and out.
+// State text: JSON in and out.
 #pragma once
 
 #include <string>
@@ -20,12 +20,8 @@ inline constexpr std::size_t kMaxTextBytes = 64u << 20;
 /// "mask" (only if something is painted) is {"shape", "dtype": "bool", "data"}: true where visible.
 std::string toText(const State& state);
 
-/// Reads state text, or a plain tensors file: {"q": {"shape", "data"}, "k": …, "v": …, "options": {…}} with
-/// shapes [L, d], [H, L, d], [1, H, L, d], or [1, L, H·d] and [L, H·d] with "layout": "packed" and "heads" in
-/// options; or x with w_q, w_k, w_v (w_o, else the identity) and maybe x_kv; w_a, u_a, v_a; past_k and
-/// past_v, put before k and v; key_lengths of one. Tensors may be nested lists too. A tensors file that does
-/// not say "causal" is not causal. `current` gives the theme and the decimals where the text does not say
-/// them. Strict: unknown major versions, wrong types, sizes (before allocation), ragged rows, NaN and
+/// Reads state text. Tensors may be nested lists too. `current` gives the theme and the decimals where the text does not
+/// say them. Files that are tensors alone are for files::readState(). Strict: unknown major versions, wrong types, sizes (before allocation), ragged rows, NaN and
 /// infinities are refused, each with a sentence.
 Result<State> fromText(std::string_view text, const State& current);
 

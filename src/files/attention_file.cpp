@@ -14,6 +14,7 @@
 #include "document/text.h"
 #include "files/attention_options.h"
 #include "files/attention_problem.h"
+#include "files/read.h"
 
 namespace files {
 namespace layer {
@@ -26,16 +27,6 @@ using ErrorKind = Error::Kind;
 
 Error outOfMemory() {
   return refusal(ErrorKind::memory, "memory", "there is not enough to compute this; give fewer tokens, or ask for fewer outputs.");
-}
-
-/// A matrix for each head, or the one of a single head.
-Tensor tensorOf(const Array& array) {
-  Shape shape = array.shape;
-  shape.insert(shape.begin(), shape.size() < 3 ? 3 - shape.size() : 0, 1);
-  const auto size = [&](std::size_t axis) { return static_cast<int>(shape[axis]); };
-  Tensor tensor(shape.size() > 3 ? size(0) * size(1) : size(0), size(shape.size() - 2), size(shape.size() - 1));
-  std::copy(array.values.begin(), array.values.end(), tensor.data());
-  return tensor;
 }
 
 /// Past and new keys (or values) one after the other, for each head: [B, H, P + L, d].
@@ -119,24 +110,13 @@ class Computation {
     f.scale = options.scale.value_or(isScaled(options) ? static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.q.columns))) : 1.0f);
     f.softcap = options.softcap, f.temperature = options.temperature;
     f.causal = options.causal, f.windowLeft = options.windowLeft, f.windowRight = options.windowRight;
-    f.keyLength = keyLength(batch), f.causalOffset = firstPosition(batch);
+    f.keyLength = keyLength(file_, problem_, batch), f.causalOffset = firstPosition(file_, problem_, batch);
     if (!mask_.blocked.empty()) {
       f.blocked = mask_.blocked.data() + batch * mask_.batchStride;
       f.blockedHeadStride = mask_.headStride, f.blockedRowStride = mask_.rowStride;
     }
     if (!mask_.bias.empty()) f.bias = {mask_.bias.data() + batch * mask_.batchStride, mask_.headStride, mask_.rowStride};
     return f;
-  }
-
-  /// Keys that are no padding; -1: all.
-  int keyLength(std::int64_t batch) const {
-    const int length = std::min(problem_.options.shared.keyLength, static_cast<int>(problem_.keys()));
-    return file_.keyLengths ? static_cast<int>(file_.keyLengths->values[static_cast<std::size_t>(batch)]) : length;
-  }
-  /// Of the first query: after the past, or else so that the last query is the last key that counts.
-  int firstPosition(std::int64_t batch) const {
-    if (!file_.keyLengths || hasPast_) return static_cast<int>(problem_.past) + problem_.options.shared.causalOffset;
-    return keyLength(batch) - static_cast<int>(problem_.q.rows);
   }
 
   bool compute(std::vector<NamedArray>& results) const {
@@ -152,6 +132,7 @@ class Computation {
   }
 
   void point(kernels::Forward& f, OutputId id, NamedArray& result, std::int64_t batch) const {
+    if (result.values.empty()) return;  // present_k and present_v, which are moved in at the end
     const View& q = problem_.q;
     const View scores = splitView(q.batch, q.heads, q.rows, problem_.keys());
     const View packed = packedView(q.batch, q.heads, q.rows, problem_.v.columns);
@@ -173,23 +154,26 @@ class Computation {
   /// By the board's engine: every layer that isTraced().
   Check trace(std::vector<NamedArray>& results) const {
     if (problem_.q.rows == 0 || problem_.keys() == 0) return {};  // as compute()
-    const auto weights = [](const std::optional<Array>& array) { return array ? tensorOf(*array) : Tensor(); };
-    const Tensor wA = weights(file_.wA), uA = weights(file_.uA), vA = vectorsOf(file_.vA);
     const auto traced = std::make_unique<attention::Trace>();
     attention::Scratch scratch;
-    const document::State state = stateOf();
+    // What there is to say of the layer but its numbers, with the weights in it and around it.
+    document::State state;
+    static_cast<document::Settings&>(state) = settingsOf(problem_);
+    if (Check bad = readWeights(file_, state)) return bad;
     document::Around around(state, *traced);
+    const bool isAfter = problem_.options.shared.maskAfterSoftmax;
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
       attention::Spec spec = document::spec(state);
-      spec.keyLength = keyLength(b), spec.causalOffset = std::max(firstPosition(b), 0);
-      if (Check bad = checkPosition(spec, b)) return bad;
+      spec.keyLength = keyLength(file_, problem_, b), spec.causalOffset = std::max(firstPosition(file_, problem_, b), 0);
+      if (Check bad = checkPosition(file_, problem_, spec, b)) return bad;
       const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(k_, kView_, b), v = headsOf(v_, vView_, b);
-      const Tensor bias = biasOf(b);
+      const bool isPaintedAfter = isAfter && !mask_.blocked.empty();
+      const Tensor bias = isPaintedAfter ? Tensor() : biasOf(mask_, problem_, b);
       attention::Inputs inputs;
       inputs.q = &q, inputs.k = &k, inputs.v = &v;
-      inputs.wA = file_.wA ? &wA : nullptr, inputs.uA = file_.uA ? &uA : nullptr, inputs.vA = file_.vA ? &vA : nullptr;
+      if (state.scoreWeights) inputs.wA = &state.wA, inputs.uA = &state.uA, inputs.vA = &state.vA;
       inputs.bias = bias.empty() ? nullptr : &bias;
-      const attention::PaintedMask painted = paintedOf(b);
+      const attention::PaintedMask painted = isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
       inputs.painted = painted.empty() ? nullptr : &painted;
       if (Check bad = attention::validate(spec, inputs)) return bad;
       attention::forward(spec, inputs, *traced, scratch);
@@ -198,76 +182,6 @@ class Computation {
         if (Check bad = copyOut(*traced, around, request_.outputs[i], results[i], b)) return bad;
     }
     return {};
-  }
-
-  /// What there is to say of the layer but its numbers, with the parameters around it.
-  document::State stateOf() const {
-    document::State state;
-    static_cast<document::Settings&>(state) = settingsOf(problem_);
-    for (std::size_t i = 0; i < file_.parameters.size(); ++i)
-      if (file_.parameters[i]) state.parameters[static_cast<document::ParameterId>(i)] = tensorOf(*file_.parameters[i]);
-    return state;
-  }
-
-  /// Queries before the first key have no place in what counts from it.
-  Check checkPosition(const attention::Spec& spec, std::int64_t batch) const {
-    const bool isOrdered = spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.pattern.any() ||
-                           spec.position != attention::Position::none;
-    if (!isOrdered || firstPosition(batch) >= 0) return {};
-    return refusal(ErrorKind::range, "key_lengths[" + std::to_string(batch) + "]",
-                   std::to_string(keyLength(batch)) + " is less than the " + std::to_string(problem_.q.rows) +
-                       " queries, whose last one stands at the last key; give at least as many with these options.");
-  }
-
-  static Tensor headsOf(const std::vector<float>& values, const View& view, std::int64_t batch) {
-    Tensor tensor(static_cast<int>(view.heads), static_cast<int>(view.rows), static_cast<int>(view.columns));
-    for (int h = 0; h < tensor.heads(); ++h) {
-      for (int r = 0; r < tensor.rows(); ++r) {
-        const float* from = values.data() + batch * view.batchStride + h * view.headStride + r * view.rowStride;
-        std::copy_n(from, view.columns, tensor.row(h, r));
-      }
-    }
-    return tensor;
-  }
-
-  /// v_a as rows: [heads, columns] is [heads, 1, columns].
-  static Tensor vectorsOf(const std::optional<Array>& array) {
-    if (!array) return {};
-    const Tensor flat = tensorOf(*array);
-    if (flat.heads() != 1) return flat;
-    Tensor rows(flat.rows(), 1, flat.cols());
-    std::copy(flat.values().begin(), flat.values().end(), rows.data());
-    return rows;
-  }
-
-  /// The mask of one batch as a bias, for one head where all share it; empty where there is none.
-  Tensor biasOf(std::int64_t batch) const {
-    const bool isBefore = !mask_.blocked.empty() && !problem_.options.shared.maskAfterSoftmax;
-    if (!isBefore && mask_.bias.empty()) return {};
-    Tensor bias(mask_.headStride == 0 ? 1 : static_cast<int>(problem_.q.heads), static_cast<int>(problem_.q.rows),
-                static_cast<int>(problem_.keys()));
-    for (int h = 0; h < bias.heads(); ++h) {
-      for (int r = 0; r < bias.rows(); ++r) {
-        const std::ptrdiff_t first = batch * mask_.batchStride + h * mask_.headStride + r * mask_.rowStride;
-        for (int c = 0; c < bias.cols(); ++c) {
-          const auto at = static_cast<std::size_t>(first + c);
-          if (mask_.blocked.empty()) bias.at(h, r, c) = std::min(mask_.bias[at], std::numeric_limits<float>::max());
-          else bias.at(h, r, c) = mask_.blocked[at] ? -std::numeric_limits<float>::infinity() : 0.0f;
-        }
-      }
-    }
-    return bias;
-  }
-
-  /// A mask of cells that comes after the softmax, as the board has it.
-  attention::PaintedMask paintedOf(std::int64_t batch) const {
-    if (mask_.blocked.empty() || !problem_.options.shared.maskAfterSoftmax) return {};
-    attention::PaintedMask painted{static_cast<int>(problem_.q.rows), static_cast<int>(problem_.keys()), {}};
-    for (int r = 0; r < painted.rows; ++r) {
-      const auto row = mask_.blocked.begin() + batch * mask_.batchStride + r * mask_.rowStride;
-      painted.blocked.insert(painted.blocked.end(), row, row + painted.cols);
-    }
-    return painted;
   }
 
   Check copyOut(const attention::Trace& traced, document::Around& around, OutputId id, NamedArray& result, std::int64_t batch) const {
@@ -296,15 +210,15 @@ class Computation {
   TensorsFile file_;
   const Problem& problem_;
   const RunRequest& request_;
-  const bool hasPast_ = file_.pastK.has_value();
   Mask mask_;
   std::vector<float> k_, v_;
   View kView_, vView_;
 };
 
 Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& request) {
-  const Result<Problem> problem = problemOf(file, request);
+  const Result<Problem> problem = problemOf(file, request.settings);
   if (!problem) return problem.error();
+  if (Check bad = checkRun(file, *problem, request)) return *bad;
   return Computation(std::move(file), *problem, request).run();
 }
 
@@ -318,10 +232,9 @@ const Tensor* find(const attention::Inputs& inputs, const attention::Trace& trac
   return tensor ? attention::find(inputs, trace, *tensor) : nullptr;
 }
 
-Result<std::vector<NamedArray>> runBoard(const std::string& text, const RunRequest& request) {
+Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const RunRequest& request) {
   if (request.kernel)
     return refusal(ErrorKind::range, "--kernel", "a state is computed as the board does, by its fastest kernel; leave it out, or give q, k and v.");
-  Result<document::State> state = document::fromText(text, document::State{});
   if (!state) return state.error();
   for (const Setting& setting : request.settings)
     if (Check bad = applySetting(setting, *state)) return *bad;
@@ -369,8 +282,9 @@ std::vector<OutputId> outputIds() {
 Result<std::vector<NamedArray>> run(std::string text, const RunRequest& request) {
   Result<TensorsFile> file = readTensorsFile(text);
   if (!file) return file.error();
-  if (file->isForBoard) return layer::runBoard(text, request);
+  if (file->isState) return layer::runBoard(document::fromText(text, document::State{}), request);
   text = {};
+  if (file->x) return layer::runBoard(stateOf(std::move(*file), document::State{}), request);
   return layer::runTensors(std::move(*file), request);
 }
 

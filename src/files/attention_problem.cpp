@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "document/number.h"
+#include "document/resize.h"
 #include "document/sentence.h"
 
 namespace files::layer {
@@ -87,10 +88,6 @@ Check fit(const TensorsFile& file, Problem& problem) {
   if (Check bad = viewOf("k", *file.k, options, kvHeads, kvField, problem.k)) return bad;
   if (Check bad = viewOf("v", *file.v, options, kvHeads, kvField, problem.v)) return bad;
   problem.rank = file.q->shape.size();
-  for (const auto& [name, array] : {std::pair("k", &*file.k), std::pair("v", &*file.v)})
-    if (array->shape.size() != problem.rank)
-      return refusal(ErrorKind::range, std::string(name) + ".shape",
-                     shapeText(array->shape) + " does not have the rank of q, " + shapeText(file.q->shape) + "; give them the same.");
   const View &q = problem.q, &k = problem.k, &v = problem.v;
   if (Check bad = agree("k", "a batch of", k.batch, "q", q.batch)) return bad;
   if (Check bad = agree("v", "a batch of", v.batch, "q", q.batch)) return bad;
@@ -103,9 +100,9 @@ Check fit(const TensorsFile& file, Problem& problem) {
 }
 
 /// past_k or past_v against k or v: [B, H, P, d] in the rank of k, and always with its heads in front.
-Check fitPast(std::string_view name, std::string_view to, const Array& past, const View& view, const Problem& problem) {
+Check fitPast(std::string_view name, std::string_view to, const Array& past, const Array& next, const View& view, const Problem& problem) {
   const Shape& shape = past.shape;
-  const std::size_t rank = problem.options.isPacked ? problem.rank + 1 : problem.rank;
+  const std::size_t rank = next.shape.size() + (problem.options.isPacked ? 1 : 0);
   Shape want{view.batch, view.heads, -1, view.columns};
   want.erase(want.begin(), want.begin() + static_cast<std::ptrdiff_t>(4 - rank));
   bool fits = shape.size() == rank;
@@ -124,11 +121,11 @@ Check fitPasts(const TensorsFile& file, Problem& problem) {
   if (!file.pastK || !file.pastV)
     return refusal(ErrorKind::type, file.pastK ? "past_v" : "past_k",
                    std::string("it is missing; ") + (file.pastK ? "past_k" : "past_v") + " is given, and one needs the other.");
-  if (Check bad = fitPast("past_k", "k", *file.pastK, problem.k, problem)) return bad;
-  if (Check bad = fitPast("past_v", "v", *file.pastV, problem.v, problem)) return bad;
+  if (Check bad = fitPast("past_k", "k", *file.pastK, *file.k, problem.k, problem)) return bad;
+  if (Check bad = fitPast("past_v", "v", *file.pastV, *file.v, problem.v, problem)) return bad;
   const Shape &k = file.pastK->shape, &v = file.pastV->shape;
   if (Check bad = agree("past_v", "a token count of", v[v.size() - 2], "past_k", k[k.size() - 2])) return bad;
-  problem.past = k[k.size() - 2];
+  problem.past = k[k.size() - 2], problem.hasPast = true;
   if (problem.keys() > kLongest)
     return refusal(ErrorKind::range, "past_k.shape", number(problem.keys()) + " keys with those of k are too many; give at most 16777216.");
   return {};
@@ -163,8 +160,6 @@ Check fitMask(const Array& mask, const Problem& problem) {
                      ", [batch, heads, queries, keys]; from the right, each size must be that or 1, and that of keys may be smaller.");
 }
 
-/// Cells that are painted over, rather than numbers that are added to scores.
-bool isPainted(const Array& mask) { return mask.type == Array::Type::boolean; }
 bool hasHeads(const Array& mask) { return mask.shape.size() >= 3 && mask.shape[mask.shape.size() - 3] != 1; }
 
 std::int64_t maskBytes(const Array& mask, const Problem& problem) {
@@ -333,6 +328,35 @@ Shape outputShape(OutputId id, const Problem& problem) {
   return shape;
 }
 
+bool isPainted(const Array& mask) { return mask.type == Array::Type::boolean; }
+
+attention::Tensor biasOf(const Mask& mask, const Problem& problem, std::int64_t batch) {
+  if (mask.blocked.empty() && mask.bias.empty()) return {};
+  attention::Tensor bias(mask.headStride == 0 ? 1 : static_cast<int>(problem.q.heads), static_cast<int>(problem.q.rows),
+                         static_cast<int>(problem.keys()));
+  for (int h = 0; h < bias.heads(); ++h) {
+    for (int r = 0; r < bias.rows(); ++r) {
+      const std::ptrdiff_t first = batch * mask.batchStride + h * mask.headStride + r * mask.rowStride;
+      for (int c = 0; c < bias.cols(); ++c) {
+        const auto at = static_cast<std::size_t>(first + c);
+        if (mask.blocked.empty()) bias.at(h, r, c) = std::min(mask.bias[at], std::numeric_limits<float>::max());
+        else bias.at(h, r, c) = mask.blocked[at] ? -std::numeric_limits<float>::infinity() : 0.0f;
+      }
+    }
+  }
+  return bias;
+}
+
+attention::PaintedMask paintedOf(const Mask& mask, const Problem& problem, std::int64_t batch) {
+  if (mask.blocked.empty()) return {};
+  attention::PaintedMask painted{static_cast<int>(problem.q.rows), static_cast<int>(problem.keys()), {}};
+  for (int r = 0; r < painted.rows; ++r) {
+    const auto row = mask.blocked.begin() + batch * mask.batchStride + r * mask.rowStride;
+    painted.blocked.insert(painted.blocked.end(), row, row + painted.cols);
+  }
+  return painted;
+}
+
 Mask maskOf(Array array, const Problem& problem) {
   Shape shape = array.shape;
   shape.insert(shape.begin(), 4 - shape.size(), 1);
@@ -360,24 +384,102 @@ Mask maskOf(Array array, const Problem& problem) {
   return mask;
 }
 
-Result<Problem> problemOf(const TensorsFile& file, const RunRequest& request) {
-  Problem problem;
+Check readOptions(const TensorsFile& file, std::span<const Setting> settings, Options& options) {
   for (const Setting& setting : file.options)
-    if (Check bad = setOption(setting, problem.options)) return *bad;
-  for (const Setting& setting : request.settings)
-    if (Check bad = setOption(setting, problem.options)) return *bad;
+    if (Check bad = setOption(setting, options)) return bad;
+  for (const Setting& setting : settings)
+    if (Check bad = setOption(setting, options)) return bad;
+  return fitOffsets(file, options);
+}
+
+Check checkMasks(const TensorsFile& file, const Problem& problem) {
+  if (file.keyLengths)
+    if (Check bad = fitLengths(*file.keyLengths, problem)) return bad;
+  return file.mask ? fitMask(*file.mask, problem) : Check();
+}
+
+Result<Problem> problemOf(const TensorsFile& file, std::span<const Setting> settings) {
+  Problem problem;
+  if (Check bad = readOptions(file, settings, problem.options)) return *bad;
   if (Check bad = fit(file, problem)) return *bad;
   if (Check bad = fitPasts(file, problem)) return *bad;
-  if (file.keyLengths)
-    if (Check bad = fitLengths(*file.keyLengths, problem)) return *bad;
-  if (Check bad = fitOffsets(file, problem.options)) return *bad;
   sizePattern(problem.options, problem.keys());
-  if (file.mask)
-    if (Check bad = fitMask(*file.mask, problem)) return *bad;
-  if (isTraced(problem.options, request))
-    if (Check bad = checkTraced(file, problem, request)) return *bad;
-  if (Check bad = checkMemory(file, problem, request)) return *bad;
+  if (Check bad = checkMasks(file, problem)) return *bad;
   return problem;
+}
+
+Check checkRun(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
+  if (isTraced(problem.options, request))
+    if (Check bad = checkTraced(file, problem, request)) return bad;
+  return checkMemory(file, problem, request);
+}
+
+int keyLength(const TensorsFile& file, const Problem& problem, std::int64_t batch) {
+  if (file.keyLengths) return static_cast<int>(file.keyLengths->values[static_cast<std::size_t>(batch)]);
+  return std::min(problem.options.shared.keyLength, static_cast<int>(problem.keys()));
+}
+
+int firstPosition(const TensorsFile& file, const Problem& problem, std::int64_t batch) {
+  if (!file.keyLengths || problem.hasPast) return static_cast<int>(problem.past) + problem.options.shared.causalOffset;
+  return keyLength(file, problem, batch) - static_cast<int>(problem.q.rows);
+}
+
+bool isOrdered(const attention::Spec& spec) {
+  return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.pattern.any() || spec.position != attention::Position::none;
+}
+
+Check checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec, std::int64_t batch) {
+  if (!isOrdered(spec) || firstPosition(file, problem, batch) >= 0) return {};
+  return refusal(ErrorKind::range, "key_lengths[" + number(batch) + "]",
+                 number(keyLength(file, problem, batch)) + " is less than the " + number(problem.q.rows) +
+                     " queries, whose last one stands at the last key; give at least as many with these options.");
+}
+
+attention::Tensor tensorOf(const Array& array) {
+  Shape shape = array.shape;
+  shape.insert(shape.begin(), shape.size() < 3 ? 3 - shape.size() : 0, 1);
+  const auto size = [&](std::size_t axis) { return static_cast<int>(shape[axis]); };
+  attention::Tensor tensor(shape.size() > 3 ? size(0) * size(1) : size(0), size(shape.size() - 2), size(shape.size() - 1));
+  std::copy(array.values.begin(), array.values.end(), tensor.data());
+  return tensor;
+}
+
+attention::Tensor headsOf(const std::vector<float>& values, const View& view, std::int64_t batch, const Array* past, std::int64_t pastRows) {
+  attention::Tensor tensor(static_cast<int>(view.heads), static_cast<int>(pastRows + view.rows), static_cast<int>(view.columns));
+  const std::int64_t before = past ? pastRows * view.columns : 0;
+  for (int h = 0; h < tensor.heads(); ++h) {
+    float* to = tensor.head(h);
+    if (past) to = std::copy_n(past->values.begin() + (batch * view.heads + h) * before, before, to);
+    for (std::int64_t r = 0; r < view.rows; ++r)
+      to = std::copy_n(values.begin() + batch * view.batchStride + h * view.headStride + r * view.rowStride, view.columns, to);
+  }
+  return tensor;
+}
+
+Check readWeights(const TensorsFile& file, document::State& state) {
+  using attention::TensorId;
+  state.scoreWeights = file.wA || file.uA || file.vA || document::takesScoreWeights(state.score);
+  for (const auto& [id, array] : {std::pair(TensorId::w_a, &file.wA), std::pair(TensorId::u_a, &file.uA), std::pair(TensorId::v_a, &file.vA)}) {
+    if (!state.scoreWeights) break;
+    document::fillFresh(state, id);
+    attention::Tensor& tensor = *document::input(state, id);
+    if (!*array) continue;
+    Shape shape = (*array)->shape;
+    if (id == TensorId::v_a && shape.size() == 2) shape.insert(shape.begin() + 1, 1);  // a row for each head
+    if (shape.size() == 2) shape.insert(shape.begin(), 1);
+    const Shape wanted{tensor.heads(), tensor.rows(), tensor.cols()};
+    if (shape != wanted)
+      return refusal(ErrorKind::range, std::string(attention::name(id)) + ".shape",
+                     shapeText((*array)->shape) + " does not fit; it must be " + shapeText(wanted) + ".");
+    std::copy((*array)->values.begin(), (*array)->values.end(), tensor.data());
+  }
+  for (std::size_t i = 0; i < file.parameters.size(); ++i) {
+    const auto id = static_cast<document::ParameterId>(i);
+    if (!file.parameters[i]) continue;
+    if (Check bad = document::checkShape(state, id, file.parameters[i]->shape)) return bad;
+    state.parameters[id] = tensorOf(*file.parameters[i]);
+  }
+  return {};
 }
 
 Check checkMemory(const attention::Spec& spec, const RunRequest& request) {

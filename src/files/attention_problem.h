@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "attention/spec.h"
@@ -35,12 +36,19 @@ struct Problem {
   std::size_t rank = 0;  ///< of q, k and v in the file
   View q, k, v;          ///< of the new keys; past ones come before
   std::int64_t past = 0;
+  bool hasPast = false;  ///< past keys were given, be it none of them
   std::int64_t keys() const { return past + k.rows; }
 };
 
-/// The problem that a file and the settings of a request describe. Refused, with a sentence: what files::run() refuses of
-/// tensors files.
-Result<Problem> problemOf(const TensorsFile& file, const RunRequest& request);
+/// The problem that a file with q, k and v and the settings of a command line describe. Refused, with a sentence: options
+/// that are unknown, and shapes that do not fit each other.
+Result<Problem> problemOf(const TensorsFile& file, std::span<const Setting> settings);
+/// The options of a file, and then those of a command line.
+Check readOptions(const TensorsFile& file, std::span<const Setting> settings, Options& options);
+/// Do the mask and the key lengths fit? For a problem that has its sizes.
+Check checkMasks(const TensorsFile& file, const Problem& problem);
+/// Can attn compute it: options, sizes and memory?
+Check checkRun(const TensorsFile& file, const Problem& problem, const RunRequest& request);
 /// Is there memory for the trace of a state?
 Check checkMemory(const attention::Spec& spec, const RunRequest& request);
 
@@ -51,12 +59,38 @@ bool isTraced(const Options& options, const RunRequest& request);
 document::Settings settingsOf(const Problem& problem);
 Shape outputShape(OutputId id, const Problem& problem);  ///< in the rank of the file
 
+/// Keys of a batch that are no padding; -1: all.
+int keyLength(const TensorsFile& file, const Problem& problem, std::int64_t batch);
+/// The position of the first query: after the past, or else so that the last query is the last key that counts.
+int firstPosition(const TensorsFile& file, const Problem& problem, std::int64_t batch);
+/// Queries before the first key have no place in what counts from it.
+Check checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec, std::int64_t batch);
+/// Does any step count from the position of a query?
+bool isOrdered(const attention::Spec& spec);
+
+/// A matrix for each head, or the one of a single head.
+attention::Tensor tensorOf(const Array& array);
+/// Past and new keys (or values) of one batch, one after the other, as heads.
+attention::Tensor headsOf(const std::vector<float>& values, const View& view, std::int64_t batch, const Array* past = nullptr,
+                          std::int64_t pastRows = 0);
+/// What the file says of w_a, u_a, v_a and of what stands around the layer, into a state with its settings. What is not
+/// given is as it starts on the board.
+Check readWeights(const TensorsFile& file, document::State& state);
+
 /// A mask with a column for every key: [batch or 1, heads or 1, queries or 1, keys].
 struct Mask {
   std::ptrdiff_t batchStride = 0, headStride = 0, rowStride = 0;  ///< 0 where shared
   std::vector<std::uint8_t> blocked;
   std::vector<float> bias;
 };
+
+/// Cells that are painted over, rather than numbers that are added to scores.
+bool isPainted(const Array& mask);
+
+/// The mask of a batch as numbers to be added, for one head where all share it; empty where there is none.
+attention::Tensor biasOf(const Mask& mask, const Problem& problem, std::int64_t batch);
+/// The mask of a batch as cells, those of its first head; empty where it is of numbers.
+attention::PaintedMask paintedOf(const Mask& mask, const Problem& problem, std::int64_t batch);
 
 /// The mask of a file, with the strides and all the columns of a Mask; keys beyond the file's columns are not seen.
 Mask maskOf(Array array, const Problem& problem);

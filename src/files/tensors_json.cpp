@@ -25,9 +25,10 @@ constexpr std::int64_t kMaxSize = std::numeric_limits<int>::max();
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of sizes stop here
 constexpr float kLargestHalf = 65504.0f;
 constexpr std::size_t kMaxRank = 4;
+constexpr std::size_t kMaxFields = 1000;  ///< of one object, so that looking for one is fast
 constexpr std::string_view kFields =
-    "a tensors file has q, k and v, and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, what stands around the "
-    "layer (gamma_1, token_query …) and options";
+    "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, "
+    "what stands around the layer (gamma_1, token_query …), labels and options";
 
 /// The float nearest to a number with these digits, which as a double is `value`.
 float nearestFloat(double value, const std::string& digits) {
@@ -68,8 +69,8 @@ struct Scalar {
   }
 };
 
-/// Takes the events of the parser. Returning false ends the parse; `error` then says why, or `file.isForBoard` is set.
-class Collector {
+/// Takes the events of the parser. Returning false ends the parse; `error` then says why, or `file.isState` is set.
+class Collector final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Collector(std::string_view text) : text_(text) {
     for (std::size_t i = 0; i < file.parameters.size(); ++i)
@@ -79,37 +80,37 @@ class Collector {
   std::optional<Error> error;
   TensorsFile file;
 
-  bool null() { return take({}); }
-  bool boolean(bool value) {
+  bool null() override { return take({}); }
+  bool boolean(bool value) override {
     Scalar scalar;
     scalar.kind = Scalar::Kind::boolean;
     scalar.boolean = value;
     if (place_ == Place::data || place_ == Place::lists) return takeBoolean(value);
     return take(scalar);
   }
-  bool number_integer(std::int64_t value) { return takeNumber(static_cast<double>(value), static_cast<float>(value)); }
-  bool number_unsigned(std::uint64_t value) { return takeNumber(static_cast<double>(value), static_cast<float>(value)); }
-  bool number_float(double value, const std::string& digits) { return takeNumber(value, nearestFloat(value, digits)); }
-  bool string(std::string& value) {
+  bool number_integer(std::int64_t value) override { return takeNumber(static_cast<double>(value), static_cast<float>(value)); }
+  bool number_unsigned(std::uint64_t value) override { return takeNumber(static_cast<double>(value), static_cast<float>(value)); }
+  bool number_float(double value, const std::string& digits) override { return takeNumber(value, nearestFloat(value, digits)); }
+  bool string(std::string& value) override {
     Scalar scalar;
     scalar.kind = Scalar::Kind::text;
     scalar.text = std::move(value);
     return take(scalar);
   }
-  bool binary(nlohmann::json::binary_t&) { return false; }
-  bool start_object(std::size_t);
-  bool end_object();
-  bool start_array(std::size_t);
-  bool end_array();
-  bool key(std::string& name);
-  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& why);
+  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override;
+  bool end_object() override;
+  bool start_array(std::size_t) override;
+  bool end_array() override;
+  bool key(std::string& name) override;
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& why) override;
 
   /// After the whole text was read.
   bool finish();
 
  private:
   /// What the parser is inside of.
-  enum class Place : std::uint8_t { start, root, tensor, shape, data, lists, options, skipped };
+  enum class Place : std::uint8_t { start, root, tensor, shape, data, lists, labels, options, skipped };
 
   /// A tensor that is being read.
   struct Field {
@@ -131,14 +132,22 @@ class Collector {
   bool takeSize(const Scalar& scalar);
   bool takeType(const Scalar& scalar);
   bool takeOption(const Scalar& scalar);
+  bool takeLabel(const Scalar& scalar);
+  bool isMissing(std::string_view name);
   bool openList();
   bool closeList();
   bool beginTensor();
   bool finishTensor();
   bool checkItems();
   std::string named(std::string_view part) const { return std::string(field_->name) + std::string(part); }
+  /// "q[1][0]" of the first `depth` open lists.
+  std::string path(std::size_t depth) const {
+    std::string out(field_->name);
+    for (std::size_t i = 0; i < depth; ++i) out += "[" + std::to_string(counts_[i] - (i + 1 < counts_.size() ? 1 : 0)) + "]";
+    return out;
+  }
   std::string itemField() const {
-    return named(place_ == Place::lists ? "[" : ".data[") + std::to_string(array_.values.size()) + "]";
+    return place_ == Place::lists ? path(counts_.size()) : named(".data[") + std::to_string(array_.values.size()) + "]";
   }
   std::string position(std::size_t at) const;
 
@@ -146,14 +155,16 @@ class Collector {
   Place place_ = Place::start;
   std::vector<std::string> rootKeys_;
   std::string unknown_;   ///< the first field that nobody knows
-  std::string clash_;     ///< the first of x and the projections
   std::size_t depth_ = 0; ///< lists and objects in a skipped field
 
   std::vector<Field> fields_{{"q", &file.q}, {"k", &file.k}, {"v", &file.v}, {"mask", &file.mask, true},
                              {"past_k", &file.pastK}, {"past_v", &file.pastV}, {"key_lengths", &file.keyLengths},
-                             {"w_a", &file.wA}, {"u_a", &file.uA}, {"v_a", &file.vA}};
+                             {"w_a", &file.wA}, {"u_a", &file.uA}, {"v_a", &file.vA},
+                             {"x", &file.x}, {"x_kv", &file.xKv}, {"w_q", &file.wQ}, {"w_k", &file.wK},
+                             {"w_v", &file.wV}, {"w_o", &file.wO}};
   Field* field_ = nullptr;  ///< of the value that comes next at the root, or that is being read
   bool isOptions_ = false;  ///< the value that comes next at the root is options
+  std::optional<document::Value>* labels_ = nullptr;  ///< where it goes, if it is labels
 
   Array array_;
   std::string part_;  ///< the key inside the tensor
@@ -273,6 +284,9 @@ bool Collector::take(const Scalar& scalar) {
                     scalar.described() + " is not a tensor; give {\"shape\": [sizes], \"data\": [numbers]}.");
       if (isOptions_)
         return fail(Error::Kind::type, "options", scalar.described() + " is not an object; give {\"causal\": true} or the like.");
+      if (labels_ && scalar.kind != Scalar::Kind::text)
+        return fail(Error::Kind::type, rootKeys_.back(), scalar.described() + " is not a sentence or a list of texts; give one of these.");
+      if (labels_) *labels_ = scalar.text;
       return true;
     case Place::tensor:
       if (part_ == "dtype") return takeType(scalar);
@@ -280,9 +294,19 @@ bool Collector::take(const Scalar& scalar) {
     case Place::shape: return takeSize(scalar);
     case Place::data:
     case Place::lists: return takeInfinity(scalar);
+    case Place::labels: return takeLabel(scalar);
     case Place::options: return takeOption(scalar);
     case Place::skipped: return true;
   }
+  return true;
+}
+
+bool Collector::takeLabel(const Scalar& scalar) {
+  auto& labels = *std::get_if<std::vector<std::string>>(&**labels_);
+  if (scalar.kind != Scalar::Kind::text)
+    return fail(Error::Kind::type, rootKeys_.back() + "[" + std::to_string(labels.size()) + "]",
+                scalar.described() + " is not a text; give a list of texts.");
+  labels.push_back(scalar.text);
   return true;
 }
 
@@ -299,30 +323,31 @@ bool Collector::key(std::string& name) {
     return true;
   }
   if (place_ == Place::options) {
+    if (file.options.size() >= kMaxFields)
+      return fail(Error::Kind::memory, "options", "there are more than " + std::to_string(kMaxFields) + "; give fewer.");
     for (const Setting& setting : file.options)
       if (setting.name == name) return fail(Error::Kind::syntax, "options", inQuotes(name) + " is given twice; give it once.");
     option_ = std::move(name);
     return true;
   }
   if (name == "version") {
-    file.isForBoard = true;
+    file.isState = true;
     return false;
   }
+  if (rootKeys_.size() >= kMaxFields)
+    return fail(Error::Kind::memory, "file", "there are more than " + std::to_string(kMaxFields) + " fields; give fewer.");
   if (std::find(rootKeys_.begin(), rootKeys_.end(), name) != rootKeys_.end())
     return fail(Error::Kind::syntax, "file", inQuotes(name) + " is given twice; give it once.");
   rootKeys_.push_back(name);
   field_ = nullptr;
   isOptions_ = name == "options";
+  labels_ = name == "labels" ? &file.labels : name == "key_labels" ? &file.keyLabels : nullptr;
   for (Field& field : fields_)
     if (field.name == name) field_ = &field;
-  if (field_ || isOptions_) return true;
-  // Results that were saved along are computed anew; labels are for the board.
-  const bool isResult = attention::tensorNamed(name) || name == "softcapped" || name == "present_k" || name == "present_v";
-  if (name == "x" || name.starts_with("w_")) {
-    if (clash_.empty()) clash_ = name;
-  } else if (!isResult && name != "labels" && unknown_.empty()) {
-    unknown_ = name;
-  }
+  if (field_ || isOptions_ || labels_) return true;
+  // Results that were saved along are computed anew.
+  const bool isResult = (attention::tensorNamed(name) && name != "bias") || name == "softcapped" || name == "present_k" || name == "present_v";
+  if (!isResult && unknown_.empty()) unknown_ = name;
   return true;
 }
 
@@ -338,6 +363,7 @@ bool Collector::start_object(std::size_t) {
     case Place::shape: return fail(Error::Kind::type, named(".shape"), "an object is not a size; give whole numbers.");
     case Place::data:
     case Place::lists: return fail(Error::Kind::type, itemField(), "an object is not a number; give a number.");
+    case Place::labels: return takeLabel({});
     case Place::options: return fail(Error::Kind::type, "options." + option_, "an object is no value of an option; give a number, a text, true or false.");
     case Place::skipped: ++depth_; return true;
   }
@@ -360,6 +386,7 @@ bool Collector::start_array(std::size_t) {
     case Place::root:
       if (field_) return place_ = Place::lists, beginTensor() && openList();
       if (isOptions_) return fail(Error::Kind::type, "options", "a list is not an object; give {\"causal\": true} or the like.");
+      if (labels_) return *labels_ = std::vector<std::string>(), place_ = Place::labels, true;
       place_ = Place::skipped;
       depth_ = 1;
       return true;
@@ -378,6 +405,7 @@ bool Collector::start_array(std::size_t) {
     case Place::shape: return fail(Error::Kind::type, named(".shape"), "a list is not a size; give whole numbers.");
     case Place::data: return fail(Error::Kind::type, itemField(), "a list is not a number; give the numbers row after row, in one list.");
     case Place::lists: return openList();
+    case Place::labels: return takeLabel({});
     case Place::options: return fail(Error::Kind::type, "options." + option_, "a list is no value of an option; give a number, a text, true or false.");
     case Place::skipped: ++depth_; return true;
   }
@@ -389,6 +417,7 @@ bool Collector::end_array() {
     case Place::shape:
     case Place::data: place_ = Place::tensor; return true;
     case Place::lists: return closeList();
+    case Place::labels: place_ = Place::root; return true;
     case Place::skipped:
       if (--depth_ == 0) place_ = Place::root;
       return true;
@@ -411,8 +440,8 @@ bool Collector::closeList() {
   if (array_.shape.size() < level_) array_.shape.resize(level_, -1);
   std::int64_t& size = array_.shape[level_ - 1];
   if (size >= 0 && size != count)
-    return fail(Error::Kind::range, field_->name,
-                "a row has " + std::to_string(count) + (level_ == leafLevel_ ? " values" : " rows") + ", those before it " +
+    return fail(Error::Kind::range, path(level_ - 2),
+                "row " + std::to_string(counts_[level_ - 2] - 1) + " (from 0) has " + std::to_string(count) + (level_ == leafLevel_ ? " values" : " rows") + ", those before it " +
                     std::to_string(size) + "; give every row the same length.");
   size = count;
   // An empty list has no depth of its own; rows beside it have to be empty too.
@@ -504,18 +533,27 @@ bool Collector::parse_error(std::size_t position_, const std::string& token, con
   return fail(Error::Kind::syntax, "file", "at " + position(at) + " " + inQuotes(word) + " does not belong there; give valid JSON in UTF-8.");
 }
 
+bool Collector::isMissing(std::string_view name) {
+  for (const Field& field : fields_)
+    if (field.name == name && *field.target) return false;
+  return !fail(Error::Kind::type, name, "it is missing; " + std::string(kFields) + ".");
+}
+
 bool Collector::finish() {
-  if (!clash_.empty() && !file.q) {
-    file = TensorsFile{};
-    file.isForBoard = true;
+  if (!unknown_.empty()) return fail(Error::Kind::type, inQuotes(unknown_), "the field is unknown; " + std::string(kFields) + ".");
+  const std::pair<std::string_view, bool> projected[] = {{"x", file.x.has_value()},     {"x_kv", file.xKv.has_value()}, {"w_q", file.wQ.has_value()},
+                                                         {"w_k", file.wK.has_value()}, {"w_v", file.wV.has_value()},   {"w_o", file.wO.has_value()}};
+  if (file.q || !file.x) {
+    for (const std::string_view name : {"q", "k", "v"})
+      if (isMissing(name)) return false;
+    for (const auto& [name, isGiven] : projected)
+      if (isGiven) return fail(Error::Kind::range, name, "q is given too; give either q, k and v, or x and its weights.");
     return true;
   }
-  if (!unknown_.empty()) return fail(Error::Kind::type, inQuotes(unknown_), "the field is unknown; " + std::string(kFields) + ".");
-  if (!clash_.empty()) return fail(Error::Kind::range, clash_, "q is given too; give either q, k and v, or x and its weights.");
-  for (const Field& field : fields_) {
-    const bool isNeeded = field.name.size() == 1;
-    if (isNeeded && !*field.target) return fail(Error::Kind::type, field.name, "it is missing; " + std::string(kFields) + ".");
-  }
+  for (const std::string_view name : {"w_q", "w_k", "w_v"})
+    if (isMissing(name)) return false;
+  for (const auto& [name, isGiven] : {std::pair("past_k", file.pastK.has_value()), std::pair("past_v", file.pastV.has_value())})
+    if (isGiven) return fail(Error::Kind::range, name, "it goes with q, k and v, and there is no q; leave it out.");
   return true;
 }
 
@@ -541,14 +579,15 @@ Result<TensorsFile> readTensorsFile(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return refusal(Error::Kind::syntax, "file", "it is empty; give a state or tensors in JSON.");
   Collector collector(text);
-  const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), &collector);
+  // By way of the interface, so that all readers share one parser.
+  const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
   if (collector.error) return *collector.error;
   if (isWhole && !collector.finish()) return *collector.error;
-  if (!isWhole && !collector.file.isForBoard)
+  if (!isWhole && !collector.file.isState)
     return refusal(Error::Kind::syntax, "file", "it is not JSON; check the file.");
-  if (collector.file.isForBoard) {
+  if (collector.file.isState) {
     TensorsFile file;
-    file.isForBoard = true;
+    file.isState = true;
     return file;
   }
   return std::move(collector.file);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "document/option.h"
 #include "document/parameter.h"
 
 namespace files {
@@ -41,14 +42,16 @@ struct Setting {
 
 /// A tensors file: {"q": {"shape", "data", "dtype"}, …, "options": {…}}. Only the JSON has been looked at.
 struct TensorsFile {
-  /// The file is one for the board: it has "version" (a state), or x in place of q. Nothing else is filled then.
-  bool isForBoard = false;
+  bool isState = false;  ///< it has "version": document::fromText() reads it. Nothing else is filled then
   std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA;
+  std::optional<Array> x, xKv, wQ, wK, wV, wO;  ///< in place of q, k and v
+  std::optional<document::Value> labels, keyLabels;  ///< a sentence, or a list of texts
   std::array<std::optional<Array>, document::kParameterCount> parameters;  ///< by document::ParameterId
   std::vector<Setting> options;
 };
 
-/// Reads one, in a single pass with little more memory than its numbers take. A tensor may also be nested lists.
+/// Reads one, in a single pass with little more memory than its numbers take. A tensor may also be nested lists. It has q,
+/// k and v, or x and its weights, or it is a state.
 /// Refused, with a sentence that says where: what is not JSON, keys given twice, unknown fields, ragged rows, fewer or
 /// more values than the shape asks for, NaN, numbers beyond the type, and infinities but for the texts "-inf" and "inf"
 /// in a float mask.

@@ -1,16 +1,17 @@
 // Plain tensors files: what people save from NumPy and PyTorch.
 #include "attention/forward.h"
 #include "document_support.h"
+#include "files/read.h"
 
 using namespace document;
 using test::refusal;
 
 namespace {
 
-std::string tried(std::string_view text) { return refusal(fromText(text, {})); }
+std::string tried(std::string_view text) { return refusal(files::readState(text, {})); }
 
 State read(std::string_view text) {
-  auto state = fromText(text, {});
+  auto state = files::readState(text, {});
   REQUIRE(refusal(state) == "accepted");
   return *state;
 }
@@ -78,47 +79,48 @@ TEST_CASE("tensors: nested lists") {
   CHECK(ragged("[[[1,2],[3,4]],[[1,2],[3]]]") ==
         "q[1]: row 1 (from 0) has 1 values, those before it 2; give every row the same length.");
   CHECK(ragged("[[1,2],[[3],[4]]]") ==
-        "q[1]: it is not as deep as those before; give every row the same depth.");
+        "q[1][0]: it is not as deep as those before; give every row the same depth.");
   CHECK(ragged("[[[1],[2]],[3,4]]") ==
-        "q[1]: it is not as deep as those before; give every row the same depth.");
+        "q[1][0]: it is not as deep as those before; give every row the same depth.");
   CHECK(ragged("[[1,2],3]").starts_with("q[1]: "));
-  CHECK(ragged("[1,[2]]") == "q[1]: a list is not a number; give a list of nothing else.");
-  CHECK(ragged("[[1,\"x\"]]") == "q[0][1]: a text is not a number; give a list of nothing else.");
-  CHECK(ragged("[[1,null]]") == "q[0][1]: null is not a number; give a list of nothing else.");
+  CHECK(ragged("[1,[2]]") == "q[1]: it is not as deep as those before; give every row the same depth.");
+  CHECK(ragged("[[1,\"x\"]]") == "q[0][1]: \"x\" is not a number; give a finite number.");
+  CHECK(ragged("[[1,null]]") == "q[0][1]: null is not a number; give a finite number.");
   CHECK(ragged("[[1,1e39]]") == "q[0][1]: the number is too large for 32 bits; use -3.4e38 to 3.4e38.");
-  CHECK(ragged("[[]]") == "q[0]: the list is empty; give at least one value.");
-  CHECK(ragged("[]") == "q: the list is empty; give at least one value.");
+  CHECK(ragged("[[]]") == "q.shape: [1, 0] has a size of 0; only the count of tokens may be 0.");
+  CHECK(ragged("[]").starts_with("q.shape: [0] has 1 size; use [tokens, columns], "));
   CHECK(ragged("[[[[[1]]]]]").find("lists are more than 4 deep") != std::string::npos);
-  CHECK(ragged("3") == "q: a number is not a tensor; give {\"shape\", \"data\"} or lists of numbers.");
-  CHECK(ragged("[1,2]") == "q.shape: [2] does not have 2 to 4 sizes; use [heads, tokens, columns].");
+  CHECK(ragged("3") == "q: 3 is not a tensor; give {\"shape\": [sizes], \"data\": [numbers]}.");
+  CHECK(ragged("[1,2]") ==
+        "q.shape: [2] has 1 size; use [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns].");
 }
 
 TEST_CASE("tensors: shapes that the board does not take") {
-  CHECK(tried(qkv("[2, 1, 4, 3]", 24)) ==
-        "q.shape: [2, 1, 4, 3] is a batch of 2; save one entry of it, such as q[0].");
-  CHECK(tried(qkv("[24]", 24)) == "q.shape: [24] does not have 2 to 4 sizes; use [heads, tokens, columns].");
+  CHECK(tried(qkv("[40, 1, 1, 1]", 40)) ==
+        "q.shape: a batch of 40 is too large for the board; give at most 32 entries.");
+  CHECK(tried(qkv("[24]", 24)) ==
+        "q.shape: [24] has 1 size; use [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns].");
   CHECK(tried(qkv("[4, 6]", 24, options("\"heads\": 2"))) ==
-        "q.shape: [1, 4, 6] has 1 heads, but options.heads is 2; make them agree, or set layout to "
+        "options.heads: 2 does not fit q.shape [4, 6], which has 1 head; make them agree, or set layout to "
         "\"packed\" to split columns.");
   CHECK(tried(qkv("[4, 6]", 24, options("\"layout\": \"packed\""))) ==
-        "options.heads: it is missing; a packed layout needs the head count.");
+        "options.heads: it is missing; the packed layout needs the count of heads.");
   CHECK(tried(qkv("[4, 6]", 24, options("\"layout\": \"packed\", \"heads\": 4"))) ==
-        "q.shape: 4 heads do not divide 6 columns; give another options.heads.");
-  CHECK(tried(qkv("[2, 4, 3]", 24, options("\"layout\": \"packed\", \"heads\": 3"))) ==
-        "q.shape: [2, 4, 3] is a batch of 2; save one entry of it.");
+        "options.heads: 4 does not divide the 6 columns of q.shape [4, 6]; give one that does.");
   const auto mixed = [](std::string_view q, std::string_view k, std::string_view v) {
     return tried("{\"q\": " + std::string(q) + ", \"k\": " + std::string(k) + ", \"v\": " + std::string(v) +
                  "}");
   };
-  CHECK(mixed("[[1,2]]", "[[1,2],[3,4]]", "[[1,2]]") == "v.shape: 1 tokens for 2 of k; give as many.");
+  CHECK(mixed("[[1,2]]", "[[1,2],[3,4]]", "[[1,2]]") == "v.shape: a token count of 1 does not fit the 2 of k; give as many.");
   CHECK(mixed("[[1,2]]", "[[1,2,3]]", "[[1,2]]") ==
-        "k.shape: 3 columns for 2 of q have no dot product; give as many.");
+        "k.shape: a column count of 3 does not fit the 2 of q; give as many.");
   CHECK(mixed("[[[1]],[[2]]]", "[[[1]],[[2]],[[3]]]", "[[[1]],[[2]],[[3]]]") ==
-        "k.shape: 3 heads cannot be shared by the 2 of q; give a number that divides it.");
-  CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]],[[2]]]") == "v.shape: 2 heads for 1 of k; give as many.");
+        "k.shape: 3 key heads do not divide the 2 heads of q; give a divisor of 2.");
+  CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]],[[2]]]") == "v.shape: a head count of 2 does not fit the 1 of k; give as many.");
   CHECK(tried(R"({"q": [[1]], "k": [[1]]})") ==
-        "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, "
-        "labels and options.");
+        "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, past_k, "
+        "past_v, key_lengths, w_a, u_a, v_a, what stands around the layer (gamma_1, token_query …), labels and "
+        "options.");
   std::string tall = "{\"q\": [[0]";
   for (int i = 0; i < 1024; ++i) tall += ",[0]";
   CHECK(tried(tall + "], \"k\": [[1]], \"v\": [[1]]}") == "tokens: 1025 is too large; use 1 to 1024.");
@@ -144,19 +146,20 @@ TEST_CASE("tensors: options") {
   CHECK(with("\"score\": \"cosine\", \"scale\": false").score == attention::Score::cosine);
   CHECK(with("\"normalizer\": \"relu\"").normalizer == attention::Normalizer::relu);
   CHECK(with("\"pattern_local\": 2, \"pattern_global\": 1").pattern.global == 1);
-  CHECK(bad("\"scale\": 0") == "scale: 0 is too small; use 0.0001 to 10000.");
-  CHECK(bad("\"scale\": \"on\"") == "scale: \"on\" is not true, false or a number; use one of these.");
+  CHECK(bad("\"scale\": 0") == "options.scale: 0 is too small; use 0.0001 to 10000.");
+  CHECK(bad("\"scale\": \"on\"") ==
+        "options.scale: \"on\" cannot be used; give a number such as 0.125, true for 1/√d or false for 1.");
   CHECK(bad("\"score\": \"cosine\", \"scale\": 0.5") ==
-        "options.scale: only dot products are scaled; set score to \"scaled\".");
+        "options.scale: only the score \"scaled\" has one, and not \"cosine\"; leave it out, or use that score.");
   CHECK(bad("\"kv_heads\": 1") ==
-        "k.shape: [2, 4, 3] has 2 heads, but options.kv_heads is 1; make them agree, or set layout to "
+        "options.kv_heads: 1 does not fit k.shape [2, 4, 3], which has 2 heads; make them agree, or set layout to "
         "\"packed\" to split columns.");
   CHECK(bad("\"score\": \"additive\", \"position\": \"rotary\"")
             .starts_with("position: rotary positions turn"));
-  CHECK(bad("\"normalizer\": \"soft\"").starts_with("normalizer: \"soft\" is unknown; use \"softmax\", "));
-  CHECK(bad("\"window_left\": -2") == "window_left: -2 is too small; use -1 to 1024.");
-  CHECK(bad("\"layout\": 1") == "options.layout: 1 is not known here; use \"split\" or \"packed\".");
-  CHECK(bad("\"temperature\": 0") == "temperature: 0 is too small; use 0.01 to 100.");
+  CHECK(bad("\"normalizer\": \"soft\"").starts_with("options.normalizer: \"soft\" is unknown; use \"softmax\", "));
+  CHECK(bad("\"window_left\": -2") == "options.window_left: -2 cannot be used; give a whole number from -1 (no bound) to 16777216.");
+  CHECK(bad("\"layout\": 1") == "options.layout: 1 cannot be used; give \"split\" or \"packed\".");
+  CHECK(bad("\"temperature\": 0") == "options.temperature: 0 cannot be used; give a number above 0.");
   CHECK(bad("\"casual\": true").starts_with("options.casual: the option is unknown; use causal,"));
   CHECK(tried(qkv("[4, 6]", 24, ", \"options\": []")) ==
         "options: a list is not an object; give {\"causal\": true} or the like.");
@@ -172,16 +175,17 @@ TEST_CASE("tensors: masks, labels and other fields") {
       R"(, "mask": {"shape": [1, 1, 2, 2], "dtype": "bool", "data": [true, true, true, true]}, "labels": "so what")"));
   CHECK(s.painted.empty());
   CHECK(s.labels[1] == "what");
-  CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[1, 0], [1, 1]])")) ==
-        "mask[0][0]: a number is not true or false; give a list of nothing else.");
-  CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[true], [false]])")) ==
-        "mask.shape: [2, 1] does not fit 2 tokens; it must be [2, 2].");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[1, true], [1, 1]])")) ==
+        "mask[0][1]: true or false follows a number; give one kind only.");
+  CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[true], [false], [true]])")) ==
+        "mask.shape: [3, 1] cannot be broadcast to [1, 1, 2, 2], [batch, heads, queries, keys]; from the right, each "
+        "size must be that or 1, and that of keys may be smaller.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[true, true], [true]])")) ==
         "mask: row 1 (from 0) has 1 values, those before it 2; give every row the same length.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "labels": ["a"])")) ==
         "labels: there are 1 for 2 tokens; give one label a token.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "past_k": [[1]])")) ==
-        "past_v: it is missing; past_k and past_v come together.");
+        "past_v: it is missing; past_k is given, and one needs the other.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "lables": [])")).starts_with("\"lables\": the field is unknown;"));
   CHECK(tried(qkv("[2, 2]", 4, R"(, "x": [[1]])")) ==
         "x: q is given too; give either q, k and v, or x and its weights.");
@@ -215,7 +219,7 @@ TEST_CASE("tensors: X and its weights") {
 TEST_CASE("tensors: the theme and decimals of the board stay") {
   State current;
   current.theme = Theme::dark, current.decimals = 5, current.seed = 77;
-  const auto s = fromText(qkv("[2, 2]", 4), current);
+  const auto s = files::readState(qkv("[2, 2]", 4), current);
   REQUIRE(s);
   CHECK(s->theme == Theme::dark);
   CHECK(s->decimals == 5);
@@ -246,7 +250,7 @@ TEST_CASE("tensors: shared keys and values, their own columns, and another seque
   CHECK(s.wA.at(0, 0, 1) == 1.0f);
   CHECK(s.uA.at(0, 0, 0) == 1.0f);
   CHECK(tried(R"({"q": [[1,2]], "k": [[1,2]], "v": [[1,2]], "w_a": [[0,1]]})") ==
-        "w_a.shape: [1, 1, 2] does not fit; it must be [1, 2, 2].");
+        "w_a.shape: [1, 2] does not fit; it must be [1, 2, 2].");
   s = read(
       R"({"x": [[1,0]], "x_kv": [[1,2],[3,4],[5,6]], "w_q": [[1,2,3,4],[1,2,3,4]], "w_k": [[1,2],[3,4]], "w_v": [[1],[2]],
     "options": {"heads": 2}})");
@@ -277,9 +281,9 @@ TEST_CASE("tensors: past keys and values come before the others, and move a caus
   CHECK(heads.k.at(1, 0, 0) == 8.0f);
   CHECK(heads.v.at(1, 1, 0) == 6.0f);
   CHECK(tried(now + R"(, "past_k": [[1]], "past_v": [[1]]})") ==
-        "past_k.shape: [1, 1, 1] does not go before k with [1, 1, 2]; only the number of tokens may differ.");
+        "past_k.shape: [1, 1] does not fit k; it must be [past, 2].");
   CHECK(tried(now + R"(, "past_k": [[1,2]], "past_v": [[1],[2]]})") ==
-        "v.shape: 3 tokens for 2 of k; give as many.");
+        "past_v.shape: a token count of 2 does not fit the 1 of past_k; give as many.");
   CHECK(tried(R"({"x": [[1]], "w_q": [[1]], "w_k": [[1]], "w_v": [[1]], "past_k": [[1]]})") ==
         "past_k: it goes with q, k and v, and there is no q; leave it out.");
   CHECK(
@@ -292,14 +296,15 @@ TEST_CASE("tensors: a key length is padding, and places the queries of a causal 
   const std::string file =
       R"({"q": [[1],[2]], "k": [[1],[2],[3],[4]], "v": [[1],[2],[3],[4]], "key_lengths": )";
   CHECK(read(file + "[3]}").keyLength == 3);
-  CHECK(read(file + "[3]}").causalOffset == 0);
+  CHECK(read(file + "[3]}").causalOffset == 1);
   CHECK(read(file + R"([3], "options": {"causal": true}})").causalOffset == 1);
-  CHECK(tried(file + "[5]}") == "key_lengths[0]: 5 does not fit; use a whole number from 0 to 4.");
+  CHECK(tried(file + "[5]}") == "key_lengths[0]: 5 is no length of 4 keys; give a whole number from 0 to 4.");
   CHECK(tried(file + R"([1], "options": {"causal": true}})") ==
-        "key_lengths[0]: 1 does not fit; use a whole number from 2 to 4.");
-  CHECK(tried(file + "[1.5]}") == "key_lengths[0]: 1.5 does not fit; use a whole number from 0 to 4.");
+        "key_lengths[0]: 1 is less than the 2 queries, whose last one stands at the last key; give at least as many with "
+        "these options.");
+  CHECK(tried(file + "[1.5]}") == "key_lengths[0]: 1.5 is no length of 4 keys; give a whole number from 0 to 4.");
   CHECK(tried(file + "[1, 2]}") ==
-        "key_lengths: there are 2, but the board holds one entry of a batch; give one.");
+        "key_lengths.shape: [2] does not fit the batch; give one length each, [1].");
   CHECK(read(file + R"({"shape": [1], "data": [2]}})").keyLength == 2);
 }
 

@@ -6,13 +6,14 @@
 #include "document/json.h"
 #include "document/number.h"
 #include "document_support.h"
+#include "files/read.h"
 
 using namespace document;
 using test::refusal;
 
 namespace {
 
-std::string tried(std::string_view text) { return refusal(fromText(text, {})); }
+std::string tried(std::string_view text) { return refusal(files::readState(text, {})); }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);

@@ -1,0 +1,264 @@
+#include "files/read.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "document/block.h"
+#include "document/resize.h"
+#include "document/sentence.h"
+#include "files/attention_problem.h"
+
+namespace files {
+namespace {
+
+using attention::TensorId;
+using document::shapeText;
+using document::State;
+using layer::Problem;
+using layer::Shape;
+using ErrorKind = Error::Kind;
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+/// Makes a state of one tensors file; each step leaves what it found in the members.
+class StateMaker {
+ public:
+  StateMaker(TensorsFile file, const State& current) : file_(std::move(file)), current_(current) {}
+
+  Result<State> make() {
+    if (Check bad = file_.x ? projected() : direct()) return *bad;
+    if (Check bad = layer::readWeights(file_, state_)) return *bad;
+    for (int i = 0; i < document::kParameterCount; ++i) {
+      const auto id = static_cast<document::ParameterId>(i);
+      if (Tensor own = std::exchange(state_.parameters[id], {}); !own.empty()) setParameter(state_, id, std::move(own));
+    }
+    if (Check bad = masks()) return *bad;
+    if (Check bad = document::check(state_)) return *bad;
+    return std::move(state_);
+  }
+
+ private:
+  using Tensor = attention::Tensor;
+
+  Check direct();
+  Check projected();
+  Check widths(const Shape& x);
+  Check settle(std::string_view field);
+  Check labels(std::string_view name, const std::optional<document::Value>& given, int tokens, std::vector<std::string>& out) const;
+  Check matrix(std::string_view name, std::optional<Array>& array);
+  Check place(TensorId id, const std::optional<Array>& array);
+  Check positions();
+  Check masks();
+  bool haveLengthsOfTheirOwn() const;
+  void addBias(const layer::Mask& mask);
+  /// What an entry of the batch has for itself.
+  Tensor& inputOf(TensorId id, int item) {
+    return item == 0 ? *input(state_, id) : *input(state_.pages[static_cast<std::size_t>(item)], id);
+  }
+
+  TensorsFile file_;
+  const State& current_;
+  State state_;
+  Problem problem_;
+};
+
+/// What was computed is known of: the rest of the state, of which nothing is said, is as it starts. The first entry of a
+/// batch is on the board.
+Check StateMaker::settle(std::string_view field) {
+  document::Settings settings = layer::settingsOf(problem_);
+  settings.theme = current_.theme, settings.decimals = current_.decimals, settings.seed = current_.seed;
+  settings.mode = state_.mode, settings.cross = state_.cross, settings.modelDim = state_.modelDim;
+  const layer::Options& options = problem_.options;
+  if (options.scale && options.scale != 1.0f)
+    if (Check bad = checkAlone(document::option(document::OptionId::scale), static_cast<double>(*options.scale)))
+      return layer::inField(*bad, options.scaleField);
+  if (options.scale == 1.0f && layer::isScaled(options)) settings.score = attention::Score::dot, settings.scaleBy = 0;
+  const auto usual = static_cast<float>(1.0 / std::sqrt(static_cast<double>(settings.headDim)));
+  if (settings.scaleBy == usual) settings.scaleBy = 0;
+  if (settings.modelDim == 0) {
+    settings.modelDim = 1;
+    if (Check bad = checkSizes(field, settings)) return bad;
+    settings.modelDim = document::defaultModelDim(settings);
+  }
+  if (problem_.q.batch > document::kMaxBatch)
+    return refusal(ErrorKind::range, field, "a batch of " + number(problem_.q.batch) + " is too large for the board; give at most " +
+                                                number(document::kMaxBatch) + " entries.");
+  settings.batch = static_cast<int>(problem_.q.batch);
+  if (Check bad = checkSizes(field, settings)) return bad;
+  settings.batch = 1;
+  static_cast<document::Settings&>(state_) = std::move(settings);
+  if (Check bad = labels("labels", file_.labels, state_.tokens, state_.labels)) return bad;
+  if (state_.cross)
+    if (Check bad = labels("key_labels", file_.keyLabels, state_.keyTokens, state_.keyLabels)) return bad;
+  for (const TensorId id : document::inputIds())
+    if (hasInput(state_, id)) fillSeeded(state_, id);
+  resizeBatch(state_, static_cast<int>(problem_.q.batch));
+  return positions();
+}
+
+Check StateMaker::labels(std::string_view name, const std::optional<document::Value>& given, int tokens, std::vector<std::string>& out) const {
+  out = given ? document::labelsOf(*given) : document::numberedLabels(1, tokens);
+  return given ? checkAlone(*document::optionNamed(name), *given) : Check();
+}
+
+Check StateMaker::direct() {
+  Result<Problem> problem = layer::problemOf(file_, {});
+  if (!problem) return problem.error();
+  problem_ = std::move(*problem);
+  state_.mode = document::Mode::qkv;
+  state_.cross = problem_.keys() != problem_.q.rows || file_.keyLabels;
+  if (Check bad = settle("q.shape")) return bad;
+  for (int b = 0; b < state_.batch; ++b) {
+    inputOf(TensorId::q, b) = layer::headsOf(file_.q->values, problem_.q, b);
+    inputOf(TensorId::k, b) = layer::headsOf(file_.k->values, problem_.k, b, file_.pastK ? &*file_.pastK : nullptr, problem_.past);
+    inputOf(TensorId::v, b) = layer::headsOf(file_.v->values, problem_.v, b, file_.pastV ? &*file_.pastV : nullptr, problem_.past);
+  }
+  return {};
+}
+
+// -------------------------------------------------------------------------------------------------------- projections
+
+/// [rows, columns], or that as the only entry of a batch.
+Check StateMaker::matrix(std::string_view name, std::optional<Array>& array) {
+  if (!array) return {};
+  Shape& shape = array->shape;
+  if (shape.size() == 3 && shape[0] == 1) shape.erase(shape.begin());
+  if (shape.size() == 2) return {};
+  return refusal(ErrorKind::range, std::string(name) + ".shape",
+                 shapeText(shape) + (shape.size() == 3 ? " is a batch; save one entry of it, such as " + std::string(name) + "[0]."
+                                                       : std::string(" is no matrix; use [rows, columns].")));
+}
+
+/// What the widths of the weights say of heads and columns.
+Check StateMaker::widths(const Shape& x) {
+  layer::Options& options = problem_.options;
+  const std::int64_t heads = options.heads == 0 ? 1 : options.heads;
+  const std::int64_t queries = file_.wQ->shape[1], keys = file_.wK->shape[1], values = file_.wV->shape[1];
+  if (queries % heads != 0)
+    return refusal(ErrorKind::range, "w_q.shape",
+                   number(heads) + " heads do not divide " + number(queries) + " columns; give another options.heads.");
+  const std::int64_t headDim = std::max<std::int64_t>(1, queries / heads);
+  const bool isWhole = keys > 0 && keys % headDim == 0;
+  const std::int64_t kvHeads = options.kvHeads != 0 ? options.kvHeads : isWhole ? keys / headDim : heads;
+  const std::int64_t keyTokens = file_.xKv ? file_.xKv->shape[0] : x[0];
+  for (const auto& [field, size] : {std::pair("x.shape", x[0]), std::pair("x_kv.shape", keyTokens), std::pair("w_q.shape", queries),
+                                    std::pair("w_k.shape", keys), std::pair("w_v.shape", values), std::pair("x.shape", x[1])})
+    if (size > layer::kLongest) return refusal(ErrorKind::range, field, number(size) + " is too large; give smaller matrices.");
+  problem_.rank = 2;
+  problem_.q = layer::splitView(1, heads, x[0], headDim);
+  problem_.k = layer::splitView(1, kvHeads, keyTokens, headDim);
+  problem_.v = layer::splitView(1, kvHeads, keyTokens, std::max<std::int64_t>(1, values / kvHeads));
+  return {};
+}
+
+/// Puts a matrix in its place on the board, once all sizes are known.
+Check StateMaker::place(TensorId id, const std::optional<Array>& array) {
+  const document::Axes want = axes(state_, id);
+  const Shape wanted{want.rows.count(), want.cols.count()};
+  if (array->shape != wanted)
+    return refusal(ErrorKind::range, std::string(attention::name(id)) + ".shape",
+                   shapeText(array->shape) + " does not fit; it must be " + shapeText(wanted) + ".");
+  *input(state_, id) = layer::tensorOf(*array);
+  return {};
+}
+
+Check StateMaker::projected() {
+  const std::pair<TensorId, std::optional<Array>*> matrices[] = {{TensorId::x, &file_.x},     {TensorId::x_kv, &file_.xKv}, {TensorId::w_q, &file_.wQ},
+                                                                {TensorId::w_k, &file_.wK}, {TensorId::w_v, &file_.wV},   {TensorId::w_o, &file_.wO}};
+  if (Check bad = layer::readOptions(file_, {}, problem_.options)) return bad;
+  for (const auto& [id, array] : matrices)
+    if (Check bad = matrix(attention::name(id), *array)) return bad;
+  if (Check bad = widths(file_.x->shape)) return bad;
+  layer::sizePattern(problem_.options, problem_.keys());
+  if (Check bad = layer::checkMasks(file_, problem_)) return bad;
+  state_.mode = document::Mode::x;
+  state_.cross = file_.xKv.has_value();
+  state_.modelDim = static_cast<int>(file_.x->shape[1]);
+  if (state_.modelDim == 0) return refusal(ErrorKind::range, "x.shape", shapeText(file_.x->shape) + " has no columns; give at least one.");
+  if (Check bad = settle("x.shape")) return bad;
+  for (const auto& [id, array] : matrices)
+    if (*array)
+      if (Check bad = place(id, *array)) return bad;
+  if (file_.wO) return {};
+  const int width = state_.heads * state_.valueDim;
+  if (width != state_.modelDim)
+    return refusal(ErrorKind::range, "w_o",
+                   "it is missing, and only a square one can be left out; give it with the shape " + shapeText({width, state_.modelDim}) + ".");
+  state_.wO = Tensor(1, width, width);
+  for (int i = 0; i < width; ++i) state_.wO.at(0, i, i) = 1.0f;
+  return {};
+}
+
+// -------------------------------------------------------------------------------------------------------------- masks
+
+bool StateMaker::haveLengthsOfTheirOwn() const {
+  if (!file_.keyLengths) return false;
+  const std::vector<float>& lengths = file_.keyLengths->values;
+  return std::any_of(lengths.begin(), lengths.end(), [&](float length) { return length != lengths.front(); });
+}
+
+/// The board has one length of keys and one position of the first query for all entries of a batch.
+Check StateMaker::positions() {
+  const attention::Spec spec = document::spec(state_);
+  if (!haveLengthsOfTheirOwn()) {
+    if (Check bad = layer::checkPosition(file_, problem_, spec, 0)) return bad;
+    state_.keyLength = layer::keyLength(file_, problem_, 0);
+    state_.causalOffset = std::max(layer::firstPosition(file_, problem_, 0), 0);
+    return {};
+  }
+  if (layer::isOrdered(spec) || spec.maskAfterSoftmax || spec.prefix > 0)
+    return refusal(ErrorKind::range, "key_lengths",
+                   "the entries of the batch have different ones, and with these options the board has one for all; give one entry.");
+  state_.causalOffset = static_cast<int>(problem_.past);
+  return {};
+}
+
+Check StateMaker::masks() {
+  layer::Mask mask;
+  const bool isGiven = file_.mask.has_value();
+  const bool isCells = isGiven && layer::isPainted(*file_.mask);
+  if (isGiven) mask = layer::maskOf(std::move(*file_.mask), problem_);
+  if (isCells && mask.headStride == 0 && mask.batchStride == 0) {
+    state_.painted = layer::paintedOf(mask, problem_, 0);
+    document::tidyMask(state_.painted);
+    mask = {};
+  }
+  if (isCells && state_.maskAfterSoftmax && !mask.blocked.empty())
+    return refusal(ErrorKind::range, "mask.shape", "it differs between heads or entries of the batch, and after the softmax one is for all; give one.");
+  const bool isBias = !mask.blocked.empty() || !mask.bias.empty();
+  if (!isBias && !haveLengthsOfTheirOwn()) return {};
+  state_.biasKind = mask.headStride != 0 && state_.heads > 1 ? document::Bias::perHead : document::Bias::shared;
+  if (Check bad = checkSizes(isBias ? "mask.shape" : "key_lengths", state_)) return bad;
+  addBias(mask);
+  return {};
+}
+
+void StateMaker::addBias(const layer::Mask& mask) {
+  for (int b = 0; b < state_.batch; ++b) {
+    Tensor& bias = inputOf(TensorId::bias, b);
+    bias = layer::biasOf(mask, problem_, b);
+    if (bias.empty()) bias = Tensor(1, state_.tokens, state_.keyTokens);
+    if (!haveLengthsOfTheirOwn()) continue;
+    for (int h = 0; h < bias.heads(); ++h)
+      for (int i = 0; i < bias.rows(); ++i)
+        std::fill(bias.row(h, i) + layer::keyLength(file_, problem_, b), bias.row(h, i) + bias.cols(), -std::numeric_limits<float>::infinity());
+  }
+}
+
+}  // namespace
+
+Result<State> stateOf(TensorsFile file, const State& current) { return StateMaker(std::move(file), current).make(); }
+
+Result<State> readState(std::string_view bytes, const State& current) {
+  if (bytes.size() > document::kMaxTextBytes) return document::fromText(bytes, current);  // which says so
+  Result<TensorsFile> file = readTensorsFile(bytes);
+  // What is wrong with the whole of it, or that it is neither, is said of both kinds.
+  const bool isNeither = !file && (file.error().field == "file" || file.error().message.starts_with("q: it is missing"));
+  if (isNeither || (file && file->isState)) return document::fromText(bytes, current);
+  if (!file) return file.error();
+  return stateOf(std::move(*file), current);
+}
+
+}  // namespace files
