@@ -194,6 +194,10 @@ Check checkChoice(const Option& option, const Value& value) {
 Check checkLabelList(const Option& option, const Value& value) {
   if (!std::holds_alternative<std::string>(value) && !std::holds_alternative<std::vector<std::string>>(value))
     return wrongType(option, value, {"a sentence or a list of texts; give one of these."});
+  // More than any labels that fit would take: looked at before it is split.
+  constexpr std::size_t longest = std::size_t{Limits::tokens} * (kLabelBytes + 1);
+  if (const std::string* sentence = std::get_if<std::string>(&value); sentence && sentence->size() > longest)
+    return refuse(Kind::range, option.name, {"the sentence has ", sentence->size(), " bytes; use at most ", longest, "."});
   const std::vector<std::string> labels = labelsOf(value);
   if (labels.empty()) return refuse(Kind::range, option.name, {"there is no word; give at least one."});
   if (static_cast<double>(labels.size()) > option.max)

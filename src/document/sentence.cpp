@@ -34,6 +34,22 @@ attention::Check refuse(attention::Error::Kind kind, std::string_view field,
   return attention::Error{kind, std::string(field), joined({field, ": ", joined(pieces)})};
 }
 
+std::string printable(std::string_view text) {
+  const auto turns = [](char32_t c) {  // U+2028 and U+2029 end lines
+    return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  };
+  std::string out;
+  while (!text.empty()) {
+    const int length = utf8Length(text);
+    const char32_t c = length == 0 ? 0 : utf8Decode(text);
+    const auto bytes = static_cast<std::size_t>(std::max(length, 1));
+    const bool isEscaped = isControl(c) || turns(c);
+    for (const char byte : text.substr(0, bytes)) out += isEscaped ? escapedByte(byte) : std::string(1, byte);
+    text.remove_prefix(bytes);
+  }
+  return out;
+}
+
 std::string inQuotes(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string out = "\"";

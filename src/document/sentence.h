@@ -37,6 +37,9 @@ attention::Check refuse(attention::Error::Kind kind, std::string_view field,
 /// The text in quotes, cut after 40 bytes at a whole character; control characters and bytes that are not
 /// UTF-8 as "\x07".
 std::string inQuotes(std::string_view text);
+/// The text as a terminal may be given it: on one line, with control characters, marks that turn the direction of writing,
+/// and bytes that are not UTF-8 as "\x1b".
+std::string printable(std::string_view text);
 /// "1, 2, 3 or 6".
 std::string orList(const std::vector<std::string>& items);
 /// The names that are most like the word (by edits of a letter, Levenshtein 1966): what may have been meant.

@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
 std::vector<std::string_view> cellsOf(std::string_view line) {
   const std::string_view marks = line.find_first_of("\t,;") != std::string_view::npos ? "\t,;" : " ";
   std::vector<std::string_view> cells;
-  for (std::size_t at = 0; at <= line.size();) {
+  for (std::size_t at = 0; at <= line.size() && static_cast<std::int64_t>(cells.size()) <= kMaxNumbers;) {  // more are refused, however many
     const std::size_t end = std::min(line.find_first_of(marks, at), line.size());
     const std::string_view cell = trimmed(line.substr(at, end - at));
     if (marks != " " || !cell.empty()) cells.push_back(cell);

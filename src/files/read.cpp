@@ -99,8 +99,10 @@ Check StateMaker::settle(std::string_view field) {
 }
 
 Check StateMaker::labels(std::string_view name, const std::optional<document::Value>& given, int tokens, std::vector<std::string>& out) const {
+  if (given)
+    if (Check bad = checkAlone(*document::optionNamed(name), *given)) return bad;
   out = given ? document::labelsOf(*given) : document::numberedLabels(1, tokens);
-  return given ? checkAlone(*document::optionNamed(name), *given) : Check();
+  return {};
 }
 
 Check StateMaker::direct() {

@@ -25,6 +25,7 @@ constexpr std::int64_t kMaxSize = std::numeric_limits<int>::max();
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of sizes stop here
 constexpr float kLargestHalf = 65504.0f;
 constexpr std::size_t kMaxRank = 4;
+constexpr std::size_t kMaxLabels = 100'000;
 constexpr std::size_t kMaxFields = 1000;  ///< of one object, so that looking for one is fast
 constexpr std::string_view kFields =
     "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, "
@@ -133,6 +134,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   bool takeType(const Scalar& scalar);
   bool takeOption(const Scalar& scalar);
   bool takeLabel(const Scalar& scalar);
+  bool failLabel(std::string_view what);
   bool isMissing(std::string_view name);
   bool openList();
   bool closeList();
@@ -302,12 +304,17 @@ bool Collector::take(const Scalar& scalar) {
 }
 
 bool Collector::takeLabel(const Scalar& scalar) {
+  if (scalar.kind != Scalar::Kind::text) return failLabel(scalar.described());
   auto& labels = *std::get_if<std::vector<std::string>>(&**labels_);
-  if (scalar.kind != Scalar::Kind::text)
-    return fail(Error::Kind::type, rootKeys_.back() + "[" + std::to_string(labels.size()) + "]",
-                scalar.described() + " is not a text; give a list of texts.");
+  if (labels.size() == kMaxLabels)
+    return fail(Error::Kind::memory, rootKeys_.back(), "there are more than " + std::to_string(kMaxLabels) + "; give fewer.");
   labels.push_back(scalar.text);
   return true;
+}
+
+bool Collector::failLabel(std::string_view what) {
+  const std::size_t index = std::get_if<std::vector<std::string>>(&**labels_)->size();
+  return fail(Error::Kind::type, rootKeys_.back() + "[" + std::to_string(index) + "]", std::string(what) + " is not a text; give a list of texts.");
 }
 
 // ---------------------------------------------------------------------------------------------------- structure
@@ -363,7 +370,7 @@ bool Collector::start_object(std::size_t) {
     case Place::shape: return fail(Error::Kind::type, named(".shape"), "an object is not a size; give whole numbers.");
     case Place::data:
     case Place::lists: return fail(Error::Kind::type, itemField(), "an object is not a number; give a number.");
-    case Place::labels: return takeLabel({});
+    case Place::labels: return failLabel("an object");
     case Place::options: return fail(Error::Kind::type, "options." + option_, "an object is no value of an option; give a number, a text, true or false.");
     case Place::skipped: ++depth_; return true;
   }
@@ -405,7 +412,7 @@ bool Collector::start_array(std::size_t) {
     case Place::shape: return fail(Error::Kind::type, named(".shape"), "a list is not a size; give whole numbers.");
     case Place::data: return fail(Error::Kind::type, itemField(), "a list is not a number; give the numbers row after row, in one list.");
     case Place::lists: return openList();
-    case Place::labels: return takeLabel({});
+    case Place::labels: return failLabel("a list");
     case Place::options: return fail(Error::Kind::type, "options." + option_, "a list is no value of an option; give a number, a text, true or false.");
     case Place::skipped: ++depth_; return true;
   }

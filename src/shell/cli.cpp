@@ -16,6 +16,7 @@
 #include "document/sentence.h"
 #include "files/attention_file.h"
 #include "files/attention_options.h"
+#include "shell/interrupt.h"
 
 namespace {
 
@@ -29,12 +30,6 @@ struct Failure {
   int status;
   std::string sentence;
 };
-
-std::string oneLine(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
 
 // -------------------------------------------------------------------------------------------------------- memory
 
@@ -75,7 +70,8 @@ std::string problem(const std::string& path, const char* what, int error) {
 
 /// The whole file. What it says takes about as much again once it is read, so a third of the memory may be text.
 std::string readText(const std::string& path) {
-  if (fs::is_directory(path)) throw Failure{kBadData, path + ": it is a folder; name a file in it."};
+  std::error_code none;
+  if (fs::is_directory(path, none)) throw Failure{kBadData, path + ": it is a folder; name a file in it."};
   struct Closer {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -83,8 +79,8 @@ std::string readText(const std::string& path) {
   if (!file) throw Failure{kBadData, problem(path, "read", errno)};
   const std::int64_t free = freeMemory();
   const auto most = static_cast<std::uintmax_t>(free > 0 ? free / 3 : INT64_MAX);
-  std::error_code none;
-  const std::uintmax_t size = fs::is_regular_file(path) ? fs::file_size(path, none) : 0;
+  const bool isRegular = fs::is_regular_file(path, none);
+  const std::uintmax_t size = isRegular ? fs::file_size(path, none) : 0;
   std::string text;
   const Failure tooLarge{kBadData, path + ": it is too large for the memory that is free; give smaller tensors."};
   if (size > most) throw tooLarge;
@@ -93,6 +89,9 @@ std::string readText(const std::string& path) {
   for (std::size_t count; (count = std::fread(piece, 1, sizeof piece, file.get())) > 0;) {
     text.append(piece, count);
     if (text.size() > most) throw tooLarge;
+    // A device may have no end. What does not begin as JSON does needs no more of it to be refused.
+    const std::size_t first = isRegular ? std::string::npos : text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && text[first] != '{') break;
   }
   if (std::ferror(file.get())) throw Failure{kBadData, problem(path, "read", errno)};
   return text;
@@ -114,7 +113,7 @@ class Output {
     target_ = isFile && fs::is_symlink(path, none) ? fs::weakly_canonical(path, none) : fs::path(path);
     if (isFile) part_ = target_.string() + ".part" + std::to_string(getpid());
     if (isFile && isThere && access(target_.c_str(), W_OK) != 0) throw Failure{kBadData, problem(path, "written", errno)};
-    file_ = std::fopen(isFile ? part_.c_str() : target_.c_str(), isFile ? "wbx" : "wb");
+    file_ = isFile ? interrupt_.create(part_) : std::fopen(target_.c_str(), "wb");
     if (!file_) {
       part_.clear();
       throw Failure{kBadData, problem(path, "written", errno)};
@@ -148,6 +147,7 @@ class Output {
   std::string path_;
   fs::path target_;
   std::string part_;  ///< the name until it is whole
+  shell::RemovedOnSignal interrupt_;
   std::FILE* file_ = nullptr;
 };
 
@@ -288,7 +288,7 @@ int start(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return cli.exit(success);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    throw Failure{kWrongUse, oneLine(error.what()) + "; attn --help tells more."};
+    throw Failure{kWrongUse, std::string(error.what()) + "; attn --help tells more."};
   }
   if (runCommand->parsed()) run(arguments);
   else if (kernelsCommand->parsed()) listKernels();
@@ -309,6 +309,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     failure = {kBadData, std::string("Something failed: ") + error.what() + "."};
   }
-  std::fprintf(stderr, "attn: %s\n", oneLine(failure.sentence).c_str());
+  std::fprintf(stderr, "attn: %s\n", document::printable(failure.sentence).c_str());
   return failure.status;
 }

@@ -45,7 +45,7 @@ std::string versionLine() {
 }
 
 int refuse(const std::string& sentence) {
-  std::fprintf(stderr, "%s: %s Try --help.\n", kProgram, sentence.c_str());
+  std::fprintf(stderr, "%s: %s Try --help.\n", kProgram, document::printable(sentence).c_str());
   return kUsageError;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/app.h"
+#include "document/sentence.h"
 #include "document/text.h"
 #include "gfx/gl.h"
 #include "shell/file.h"
@@ -30,7 +31,7 @@ constexpr const char* kGlsl = "#version 330 core";
 constexpr int kFailure = 1;
 
 int fail(const std::string& sentence) {
-  std::fprintf(stderr, "attention-playground: %s\n", sentence.c_str());
+  std::fprintf(stderr, "attention-playground: %s\n", document::printable(sentence).c_str());
   return kFailure;
 }
 
