@@ -16,7 +16,7 @@
 #include "document/sentence.h"
 #include "files/attention_file.h"
 #include "files/attention_options.h"
-#include "shell/interrupt.h"
+#include "interrupt.h"
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "attention/kernels.h"
+#include "document/sentence.h"
 
 namespace shell {
 namespace {
