@@ -2,6 +2,7 @@
 // changes, and says what is wrong when it cannot work.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
+import {until} from '../until.mjs';
 import {start} from './harness.mjs';
 
 let browser;
@@ -10,7 +11,7 @@ after(() => browser.stop());
 
 const focused = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.localName);
 const scrolled = (page) => page.evaluate(() => scrollY);
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+const scrolledBeyond = (board, y) => until(`the page to scroll beyond ${y}`, async () => await scrolled(board.page) > y);
 
 test('at most five requests, all of the site itself', async () => {
   const board = await browser.open('/');
@@ -27,36 +28,30 @@ test('the address names a preset', async () => {
   await board.close();
 });
 
-test('idle is idle: no frame is drawn in ten seconds', async () => {
+test('idle is idle: no frame is drawn in three seconds', async () => {
   const board = await browser.open('/');
   await board.drag('q', [0, 0, 0], 30, 0);
-  const {frames} = await settled(board);
-  await pause(10_000);
+  const frames = await board.rest();
+  const asked = await board.page.evaluate(async () => {
+    const request = globalThis.requestAnimationFrame, began = performance.now();
+    let count = 0;
+    globalThis.requestAnimationFrame = (callback) => { count++; return request(callback); };
+    for (let ticks = 0; ticks < 20 || performance.now() - began < 3000; ticks++) await new Promise((done) => request(done));
+    globalThis.requestAnimationFrame = request;
+    return count;
+  });
+  assert.equal(asked, 0, 'none is asked for');
   assert.equal((await board.stats()).frames, frames);
   await board.close();
 });
 
-/** Waits until what was asked for has been drawn, however slow the GPU is; a second without a frame is the sign. */
-async function settled(board) {
-  for (let last = -1, i = 0; i < 20; i++) {
-    const stats = await board.stats();
-    if (stats.frames === last) return stats;
-    last = stats.frames;
-    await pause(1000);
-  }
-  throw new Error('frames are drawn without end');
-}
-
 test('hidden or off-screen nothing is drawn', async () => {
   const board = await browser.open('/pages/embed.html', {viewport: {width: 800, height: 600}});
-  await board.settle();
-  const {frames} = await board.stats();
+  const frames = await board.rest();
   await board.page.evaluate(() => document.querySelector('attention-playground').set('causal', false));
-  await board.settle();
-  assert.equal((await board.stats()).frames, frames, 'off-screen');
+  assert.equal(await board.rest(), frames, 'off-screen');
   await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView());
-  await pause(200);
-  assert.ok((await board.stats()).frames > frames, 'in view');
+  await until('a frame in view', async () => (await board.stats()).frames > frames);
   await board.close();
 });
 
@@ -81,8 +76,7 @@ test('Tab goes in, and out again; only used keys are taken', async () => {
   await page.keyboard.press('Escape');
   const before = await scrolled(page);
   await page.keyboard.press('PageDown');
-  await pause(400);
-  assert.ok(await scrolled(page) > before, 'with nothing selected, the page has the keys that scroll it');
+  await scrolledBeyond(board, before);  // with nothing selected, the page has the keys that scroll it
   await board.close();
 });
 
@@ -103,8 +97,7 @@ test('the wheel scrolls the page over an unfocused board', async () => {
   const {x, y, width, height} = await page.evaluate(() => document.querySelector('attention-playground').getBoundingClientRect().toJSON());
   await page.mouse.move(x + width / 2, y + height / 2);
   await page.mouse.wheel(0, 200);
-  await pause(300);
-  assert.ok(await scrolled(page) > before);
+  await scrolledBeyond(board, before);
   await board.close();
 });
 
@@ -156,13 +149,19 @@ test('moved in the page, taken off it, put back, disposed of', async () => {
   board.selector = '#one';
   await board.drag('q', [0, 0, 0], 50, 0);
   const state = await board.call('getState');
-  await board.page.evaluate(() => document.querySelector('#elsewhere').append(document.querySelector('#one')));
-  await pause(100);
-  assert.deepEqual(await board.call('getState'), state, 'moved');
   await board.page.evaluate(async () => {
+    document.querySelector('#elsewhere').append(document.querySelector('#one'));
+    document.querySelector('#two').remove();  // leaves right after that one came back
+  });
+  await board.page.evaluate(async () => {
+    globalThis.isOff = (element) => !element.shadowRoot.querySelector('canvas');
+    globalThis.off = async (element) => { while (!globalThis.isOff(element)) await new Promise(requestAnimationFrame); };
+  });
+  assert.deepEqual(await board.call('getState'), state, 'moved');
+  await board.page.evaluate(() => {
     globalThis.away = document.querySelector('#one');
     globalThis.away.remove();
-    await new Promise((done) => setTimeout(done, 100));
+    return globalThis.off(globalThis.away);
   });
   assert.equal(await board.page.evaluate(() => {
     try {
@@ -194,7 +193,7 @@ test('twenty boards come and go: their contexts and memory are given back', asyn
       element.getTensor('weights');
       if (i % 2) element.dispose();
       element.remove();
-      await new Promise((done) => setTimeout(done, 20));
+      while (element.shadowRoot.querySelector('canvas')) await new Promise(requestAnimationFrame);
     }
   });
   board.selector = '#two';
@@ -224,18 +223,22 @@ test('a lost graphics context is rebuilt, and the state survives', async () => {
   const events = await board.listen('error');
   await board.drag('q', [0, 0, 0], 50, 0);
   await board.page.mouse.move(5, 895);
-  await pause(300);
+  await board.rest();
   const state = await board.call('getState'), picture = await board.page.screenshot();
-  await board.page.evaluate(async () => {
+  await board.page.evaluate(() => {
     const gl = document.querySelector('attention-playground').shadowRoot.querySelector('canvas').getContext('webgl2');
-    const extension = gl.getExtension('WEBGL_lose_context');
-    extension.loseContext();
-    await new Promise((done) => setTimeout(done, 200));
+    globalThis.extension = gl.getExtension('WEBGL_lose_context');
+    globalThis.extension.loseContext();
+  });
+  await until('the loss to be told', async () => (await events()).length > 0);
+  const {frames} = await board.stats();
+  await board.page.evaluate(() => {
     document.querySelector('attention-playground').set('decimals', 3);
     document.querySelector('attention-playground').set('decimals', 2);
-    extension.restoreContext();
-    await new Promise((done) => setTimeout(done, 500));
+    globalThis.extension.restoreContext();
   });
+  await until('a frame in the new context', async () => (await board.stats()).frames > frames);
+  await board.rest();
   assert.deepEqual(await board.call('getState'), state);
   assert.equal((await events())[0].detail.type, 'contextlost');
   assert.ok(picture.equals(await board.page.screenshot()), 'the same picture as before');
@@ -293,29 +296,38 @@ test('with WebGL switched off there is a sentence in the page and an error event
 
 const PHONE = {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true};
 
-/** One finger, from a place by some way. */
+/** One finger, from a place by some way; the page sees each of its moves. */
 async function swipe(board, [x, y], dx, dy) {
   const session = await board.page.context().newCDPSession(board.page);
   const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
   await send('touchStart', {x, y});
   for (let i = 1; i <= 10; i++) {
     await send('touchMove', {x: x + dx * i / 10, y: y + dy * i / 10});
-    await pause(16);
+    await board.settle();
   }
   await send('touchEnd');
-  await pause(100);
+  await board.settle();
   await session.detach();
 }
+
+/** Until the board and what the browser scrolls stand still. */
+const still = async (board) => {
+  for (let last = NaN, now; ; last = now) {
+    await board.rest();
+    now = await scrolled(board.page);
+    if (now === last) return now;
+  }
+};
 
 test('a finger drags a cell, across and up', async () => {
   const board = await browser.open('/', PHONE);
   const cell = ['q', 0, 1, 1];
   const was = await board.value(...cell);
   await swipe(board, await board.middle(...cell), 60, 0);
+  await until('the number to grow', async () => await board.value(...cell) > was + 0.3);
   const across = await board.value(...cell);
-  assert.ok(across > was + 0.3, `${was} became ${across}`);
   await swipe(board, await board.middle(...cell), 0, -60);
-  assert.ok(await board.value(...cell) > across + 0.3);
+  await until('the number to grow again', async () => await board.value(...cell) > across + 0.3);
   await board.check();
   await board.close();
 });
@@ -336,10 +348,9 @@ test('a tap selects, two taps open a field with the keyboard for numbers', async
 test('a vertical swipe over an unfocused board scrolls the page, and changes no number', async () => {
   const board = await browser.open('/pages/embed.html', PHONE);
   await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
-  await pause(200);
-  const was = await board.call('getState'), before = await scrolled(board.page);
+  const before = await still(board), was = await board.call('getState');
   await swipe(board, await board.middle('q', 0, 1, 1), 0, -200);
-  assert.ok(await scrolled(board.page) > before + 50);
+  await scrolledBeyond(board, before + 50);
   assert.deepEqual(await board.call('getState'), was);
   await board.close();
 });
@@ -347,13 +358,14 @@ test('a vertical swipe over an unfocused board scrolls the page, and changes no 
 test('on the focused board a vertical swipe on a cell edits, beside the cells it still scrolls the page', async () => {
   const board = await browser.open('/pages/embed.html', PHONE);
   await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
-  await pause(200);
+  await still(board);
   const cell = ['q', 0, 1, 1];
   await board.page.touchscreen.tap(...await board.middle(...cell));
-  await pause(500);  // or it would be the second of two taps
+  const tapped = await board.page.evaluate(() => performance.now());
+  await board.until('the next touch not to be the second of two taps', (time) => performance.now() > time + 400, tapped);
   const was = await board.value(...cell), before = await scrolled(board.page);
   await swipe(board, await board.middle(...cell), 0, -60);
-  assert.ok(await board.value(...cell) > was + 0.3);
-  assert.equal(await scrolled(board.page), before);
+  await until('the number to grow', async () => await board.value(...cell) > was + 0.3);
+  assert.equal(await still(board), before);
   await board.close();
 });

@@ -6,6 +6,7 @@ import {createServer} from 'node:http';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
 import sirv from 'sirv';
+import {until} from '../until.mjs';
 import {checkLayer} from './arithmetic.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -54,6 +55,11 @@ export function launch({gpu = SOFTWARE_GPU} = {}) {
   });
 }
 
+/** THROTTLE=4 makes every page as slow as on a processor of a quarter of the speed. */
+async function throttle(page, rate = Number(process.env.THROTTLE ?? 1)) {
+  if (rate > 1) await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', {rate});
+}
+
 /** One browser and one server for a file of tests. Every page is closed after its test, and must not have complained. */
 export async function start(options) {
   assert.ok(existsSync(`${SITE}/index.html`), `there is no site in ${SITE}: build it first`);
@@ -69,6 +75,7 @@ export async function start(options) {
       page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complain(message.text()));
       page.on('pageerror', (error) => complain(String(error)));
       page.on('request', (request) => requests.push(request.url()));
+      await throttle(page);
       await page.goto(server.url + path);
       if (wait) {
         await page.evaluate(() => Promise.all([...document.querySelectorAll('attention-playground')].map((element) =>
@@ -163,16 +170,37 @@ export class Board {
     return this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   }
 
-  /** Drops a file on the element, as a file manager would. */
+  /** Waits until the page gives something true. */
+  until(what, condition, argument) { return until(what, () => this.page.evaluate(condition, argument)); }
+
+  /** Until nothing is drawn any more: twenty animation frames, and that many milliseconds, in which the board draws none. */
+  rest(span = 300) {
+    return this.page.evaluate(async ([selector, least]) => {
+      const frames = () => document.querySelector(selector).stats().frames;
+      const tick = () => new Promise(requestAnimationFrame);
+      for (let last = -1, ticks = 0, began = 0, all = 0; ticks < 20 || performance.now() - began < least; ticks++, all++) {
+        if (all > 5000) throw new Error('frames are drawn without end');
+        if (frames() !== last) {
+          last = frames();
+          ticks = 0;
+          began = performance.now();
+        }
+        await tick();
+      }
+      return frames();
+    }, [this.selector, span]);
+  }
+
+  /** Drops a file on the element, as a file manager would, and waits until the board took it or said why not. */
   async drop(text, name = 'tensors.json') {
     await this.page.evaluate(async ([selector, content, file]) => {
-      const dataTransfer = new DataTransfer();
+      const element = document.querySelector(selector), dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File([content], file));
+      const done = new Promise((resolve) => ['change', 'error'].forEach((type) => element.addEventListener(type, resolve, {once: true})));
       for (const type of ['dragenter', 'dragover', 'drop']) {
-        document.querySelector(selector).dispatchEvent(new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true, composed: true}));
-        await new Promise((done) => setTimeout(done, 20));
+        element.dispatchEvent(new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true, composed: true}));
       }
-      await new Promise((done) => setTimeout(done, 100));
+      await done;
     }, [this.selector, text, name]);
   }
 

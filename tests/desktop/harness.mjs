@@ -6,6 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {inflateSync} from 'node:zlib';
+import {until} from '../until.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const BUILD = process.env.BUILD ?? here('../../build/native');
@@ -13,17 +14,6 @@ const PROGRAM = join(BUILD, 'attention-playground');
 const EVENTS = join(BUILD, 'window_events');
 export const SCREENSHOTS = process.env.SCREENSHOTS ?? here('../../build/screenshots');
 mkdirSync(SCREENSHOTS, {recursive: true});
-
-export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-
-/** Waits until `condition` gives something true, and gives that back. */
-export async function until(what, condition, ms = 10000) {
-  for (const end = Date.now() + ms; Date.now() < end; await pause(20)) {
-    const value = await condition();
-    if (value) return value;
-  }
-  assert.fail(`waited ${ms} ms in vain: ${what}`);
-}
 
 /** A folder that goes when the test ends. */
 export function folder(t) {
@@ -46,6 +36,7 @@ export async function startDisplay() {
   });
   return {
     name: `:${number}`,
+    pid: server.pid,
     file: join(screen, 'Xvfb_screen0'),
     close() {
       server.kill();
@@ -101,21 +92,20 @@ export class Session {
     return Object.fromEntries([...text.matchAll(/(\w+)=(-?\d+)/g)].map(([, name, value]) => [name.toLowerCase(), Number(value)]));
   }
 
-  /** CPU time used so far, all threads, in clock ticks. */
-  ticks() {
-    const fields = readFileSync(`/proc/${this.process.pid}/stat`, 'latin1').split(') ')[1].split(' ');
-    return Number(fields[11]) + Number(fields[12]);
+  /** CPU time used so far, all threads, in clock ticks; `asleep`: it waits for something. */
+  ticks(pid = this.process.pid) {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
+    return {used: Number(fields[11]) + Number(fields[12]), asleep: fields[0] === 'S'};
   }
 
-  /** Until it has been asleep for a while. */
+  /** Until it has been asleep for a while, and not because the display is busy: both have nothing more to do. */
   async settled() {
-    let before = -1, quiet = 0;
+    let before = '', quiet = 0;
     await until('the program to fall asleep', () => {
       const {exitCode, signalCode} = this.process;
       assert.ok(exitCode === null && signalCode === null, `the program ended: ${signalCode ?? exitCode}`);
-      const now = this.ticks();
-      const asleep = readFileSync(`/proc/${this.process.pid}/stat`, 'latin1').split(') ')[1][0] === 'S';
-      quiet = now === before && asleep ? quiet + 1 : 0;
+      const both = [this.ticks(), this.ticks(this.display.pid)], now = both.map(({used}) => used).join();
+      quiet = now === before && both.every(({asleep}) => asleep) ? quiet + 1 : 0;
       before = now;
       return quiet >= 10;
     });
@@ -138,7 +128,7 @@ export class Session {
     return readPixel(this.display.file, Math.round(left + 7), Math.round(top + h - 7));
   }
 
-  async move(x, y) { this.tool('mousemove', x, y); await pause(40); }
+  async move(x, y) { this.tool('mousemove', '--sync', x, y); }
   async click({x, y}) { await this.move(x, y); this.tool('click', 1); await this.settled(); }
   async doubleClick({x, y}) { await this.move(x, y); this.tool('click', '--repeat', 2, '--delay', 60, 1); await this.settled(); }
   async key(...names) { this.tool('key', ...names); await this.settled(); }
