@@ -76,3 +76,14 @@ test('no lock file names a download address', () => {
   const lock = join(root, 'tests/package-lock.json');
   if (existsSync(lock)) assert.doesNotMatch(readFileSync(lock, 'utf8'), /"resolved": "http/);
 });
+
+test('no test waits for a time: only until(), for a condition', () => {
+  const waits = /\b(setTimeout|setInterval|setImmediate|waitForTimeout|Atomics\.wait|nanosleep|usleep|sleep_for|sleep_until)\b|\bsleep\(|['"]sleep['"]|timers\/promises/;
+  const own = relative(root, fileURLToPath(import.meta.url));
+  const found = ['browser', 'cli', 'core', 'desktop', 'setup', 'unit'].flatMap(folder => filesUnder(join(root, 'tests', folder)))
+      .filter(path => /\.(mjs|html|cpp|h)$/.test(path) && relative(root, path) !== own)
+      .flatMap(path => readFileSync(path, 'utf8').split('\n').flatMap((line, i) =>
+        waits.test(line) ? [`${relative(root, path)}:${i + 1}: ${line.trim()}`] : []));
+  assert.deepEqual(found, []);
+  assert.match(readFileSync(join(root, 'tests/until.mjs'), 'utf8'), waits, 'the rule sees what it looks for');
+});
