@@ -7,7 +7,10 @@ uniform vec4 place;        // top left of the matrix; size of the framebuffer
 uniform ivec2 shape;       // columns and rows as shown
 uniform bool transposed;   // shown (column, row) is stored (row, column)
 uniform vec4 metrics;      // pitch, gap, corner radius, framebuffer pixels per logical pixel
+uniform sampler2D peaks;   // the largest size in each row, where scale is 2
 uniform vec2 range;        // value at the low end, 1 / (high - low)
+uniform int scale;         // 0: linear, 1: square root, 2: share of the largest in the row
+uniform bool mean;         // cells smaller than a pixel: the mean colour, else the cell farthest from 0
 uniform vec4 stops[9];     // the colour map
 uniform vec4 masked;       // border of masked cells
 uniform vec4 masked_fill;
@@ -22,9 +25,18 @@ float value_at(ivec2 cell) {
   return texelFetch(cells, transposed ? cell.yx : cell, 0).r;
 }
 
-// The same as gfx::at(): text contrast is chosen by it.
-vec4 map_color(float value) {
+// The same as gfx::fraction() and gfx::at(): text contrast is chosen by them.
+float fraction(ivec2 cell) {
+  float value = value_at(cell);
   float t = (value - range.x) * range.y;
+  if (scale == 0) return t;
+  float zero = -range.x * range.y, side = 1.0 - zero;
+  float size = scale == 1 ? sqrt(abs(t - zero) / side)
+                          : abs(value) / max(texelFetch(peaks, ivec2(0, transposed ? cell.x : cell.y), 0).r, 1e-30);
+  return zero + (value < 0.0 ? -size : size) * side;
+}
+
+vec4 map_color(float t) {
   float s = t > 0.0 ? min(t, 1.0) * 8.0 : 0.0;
   int i = min(int(s), 7);
   return mix(stops[i], stops[i + 1], s - float(i));
@@ -83,12 +95,12 @@ vec4 one_cell(vec2 pixel) {
   vec2 p = pixel - low - half_size;
   float d = rounded_box(p, half_size, min(metrics.z, min(half_size.x, half_size.y)));
   float value = value_at(ivec2(cell));
-  vec4 fill = value < kMasked ? masked_color(pixel, p, half_size, d) : map_color(value);
+  vec4 fill = value < kMasked ? masked_color(pixel, p, half_size, d) : map_color(fraction(ivec2(cell)));
   fill.a *= clamp(0.5 - d, 0.0, 1.0);
   return fill;
 }
 
-// Cells smaller than a pixel: the mean colour of those whose middle lies in it, and of at most 16 x 16 evenly spread.
+// Cells smaller than a pixel: those whose middle lies in it, and at most 16 x 16 evenly spread.
 vec4 many_cells(vec2 pixel) {
   vec2 first = floor((pixel - 0.5) / metrics.x + 0.5);
   vec2 last = max(first, ceil((pixel + 0.5) / metrics.x - 0.5) - 1.0);
@@ -98,13 +110,20 @@ vec4 many_cells(vec2 pixel) {
   ivec2 taps = ivec2(min(last - first + 1.0, vec2(float(kTaps))));
   vec2 pace = (last - first + 1.0) / vec2(taps);
   vec4 sum = vec4(0.0);
+  float zero = -range.x * range.y, peak = zero;
+  bool seen = false;
   for (int y = 0; y < taps.y; ++y) {
     for (int x = 0; x < taps.x; ++x) {
-      float value = value_at(ivec2(first + (vec2(float(x), float(y)) + 0.5) * pace));
-      vec4 c = value < kMasked ? over(masked, 0.25, masked_fill) : map_color(value);
+      ivec2 cell = ivec2(first + (vec2(float(x), float(y)) + 0.5) * pace);
+      bool hidden = value_at(cell) < kMasked;
+      float t = fraction(cell);
+      vec4 c = hidden ? over(masked, 0.25, masked_fill) : map_color(t);
       sum += vec4(c.rgb * c.a, c.a);
+      if (!hidden && abs(t - zero) >= abs(peak - zero)) peak = t;
+      seen = seen || !hidden;
     }
   }
+  if (seen && !mean) return map_color(peak);
   return sum.a > 0.0 ? vec4(sum.rgb / sum.a, sum.a / float(taps.x * taps.y)) : vec4(0.0);
 }
 

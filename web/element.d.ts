@@ -47,7 +47,7 @@ export type OptionName =
   | 'pattern_global' | 'pattern_random' | 'pattern_seed' | 'mask_after_softmax' | 'kv_heads' | 'd_v' | 'cross'
   | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'step' | 'batch' | 'batch_item'
   | 'block_residual' | 'block_norm' | 'block_activation' | 'block_hidden' | 'block_dropout' | 'block_epsilon' | 'block_seed'
-  | 'segment_by' | 'segment_tokens' | 'segment_seed' | 'experiment';
+  | 'segment_by' | 'segment_tokens' | 'segment_seed' | 'experiment' | 'weight_scale';
 
 export type OptionValue = boolean | number | string | string[] | number[];
 
@@ -72,6 +72,10 @@ export interface PlaygroundStats {
   frameMs: number;
   kernel: 'wasm-relaxed' | 'wasm-simd128' | (string & {});
   heapBytes: number;
+  /** Matrix cells sent to the GPU since the start, four bytes each: what an edit has touched, and no more. */
+  uploads: number;
+  /** In the frame that was drawn last. */
+  vertices: number;
 }
 
 /** A refused value: a TypeError, RangeError or SyntaxError with the name of the field that was wrong. */

@@ -326,6 +326,8 @@ class AttentionPlayground extends HTMLElement {
       frameMs: board.run('frame_ms'),
       kernel: board.ask('kernel'),
       heapBytes: board.wasm?.HEAPU8.length ?? 0,
+      uploads: board.run('uploads'),
+      vertices: board.run('vertices'),
     };
   }
 

@@ -361,7 +361,7 @@ struct App::Parts {
 
   views::Context context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts,
                          views::Wishes& asked) {
-    return {document.state(), spec,            inputs, engine.trace(), document.revision(), around,
+    return {document.state(), spec,            inputs, engine.trace(), engine.summaries(), document.revision(), around,
             layout,           palette,         fonts,              heatmaps,       view,                asked,
             places,           lastPlaces,      host.isTouch(),     document.canUndo(), document.canRedo(),
             attention::kernels::name(attention::kernels::best()), embed.lock, embed.hide};
@@ -500,7 +500,6 @@ void App::frame() {
   p.lastPlaces.swap(p.places);
   p.places.clear();
   views::Context context = p.context(layout, palette, fonts, p.wishes);
-  context.derive();
 
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(io.DisplaySize);

@@ -24,12 +24,18 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
+/// Which of the blocks are asked for: a bit for each tensor, and of those with query heads one head, or −1 for all.
+struct Wanted {
+  std::uint64_t tensors = ~std::uint64_t{0};
+  int queryHead = -1;
+};
+
 /// The blocks that the cell was computed from, directly and through the steps before it (weights[i,j]: scores row i,
 /// Q row i, K rows that the row sees …). Empty for an input. In projected layers it reaches back to x and w_*.
-std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell);
+std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted = {});
 /// The blocks that the cell has a part in (q[h,i,c]: scores, weights, head_output row i of head h, output row i …).
 /// For weights also the row of V that it multiplies is NOT listed: that is a source of head_output.
-std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell);
+std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted = {});
 
 /// A number as explanations write it: `decimals` digits after the point (0 to 9), U+2212 for minus, never "−0.00",
 /// "−∞" for a masked score, and "3.40e38" from ten million on.

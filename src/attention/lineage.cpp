@@ -1,6 +1,7 @@
 // sources() and feeds(): which cells have a part in which. What is written here is the structure of the layer, not its
 // numbers: a cell that is listed may change, and one that is not listed cannot.
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <tuple>
 
@@ -12,21 +13,33 @@
 namespace attention {
 namespace {
 
-/// The keys within `keys` that `query` sees in a head, as runs of neighbours: painted cells, patterns and a bias make holes.
-std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int head, int query, Span keys) {
+/// The keys that `query` sees in a head, as runs of neighbours: painted cells, patterns and a bias make holes.
+std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int head, int query) {
   std::vector<Span> runs;
-  const KeyRange range = visibleKeys(spec, query);
-  const Span seen{std::max(range.begin, keys.begin), std::min(range.end, keys.end)};
-  const bool hasHoles = inputs.painted || inputs.bias || spec.prefix > 0 || spec.pattern.any();
-  if (!hasHoles && !seen.empty()) return {seen};
-  const MaskRow mask(spec, query);
-  for (int j = seen.begin; j < seen.end; ++j) {
-    if (!mask.sees(j) || (inputs.painted && inputs.painted->isBlocked(query, j)) || isMaskedByBias(inputs, head, query, j)) continue;
-    if (!runs.empty() && runs.back().end == j) {
-      ++runs.back().end;
-    } else {
-      runs.push_back({j, j + 1});
+  const KeyRange seen = visibleKeys(spec, query);
+  if (seen.end <= seen.begin) return runs;
+  const bool isPainted = inputs.painted && !inputs.painted->empty();
+  if (spec.prefix > 0 || spec.pattern.any() || inputs.bias) {
+    const MaskRow mask(spec, query);
+    for (int j = seen.begin; j < seen.end; ++j) {
+      if (!mask.sees(j) || (isPainted && inputs.painted->isBlocked(query, j)) || isMaskedByBias(inputs, head, query, j)) continue;
+      if (!runs.empty() && runs.back().end == j) {
+        ++runs.back().end;
+      } else {
+        runs.push_back({j, j + 1});
+      }
     }
+  } else if (isPainted) {
+    const std::uint8_t* row = inputs.painted->blocked.data() + std::ptrdiff_t{query} * inputs.painted->cols;
+    const std::uint8_t *at = row + seen.begin, *const end = row + seen.end;
+    while ((at = std::find(at, end, std::uint8_t{0})) != end) {
+      const auto* hole = static_cast<const std::uint8_t*>(std::memchr(at, 1, static_cast<std::size_t>(end - at)));
+      const std::uint8_t* stop = hole ? hole : end;
+      runs.push_back({static_cast<int>(at - row), static_cast<int>(stop - row)});
+      at = stop;
+    }
+  } else {
+    runs.push_back({seen.begin, seen.end});
   }
   return runs;
 }
@@ -54,7 +67,8 @@ Reach reachOf(Normalizer normalizer) {
 /// Collects regions, each once.
 class Lineage {
  public:
-  Lineage(const Spec& spec, const Inputs& inputs) : spec_(spec), inputs_(inputs), reach_(reachOf(spec.normalizer)) {}
+  Lineage(const Spec& spec, const Inputs& inputs, Wanted wanted)
+      : spec_(spec), inputs_(inputs), reach_(reachOf(spec.normalizer)), wanted_(wanted) {}
   std::vector<Region> take() { return std::move(regions_); }
 
  protected:
@@ -79,15 +93,42 @@ class Lineage {
     return pairs;
   }
 
-  bool isSeen(int head, int query, int key) const { return !seenKeys(spec_, inputs_, head, query, {key, key + 1}).empty(); }
+  /// Found once for each query, and head where a bias tells heads apart: a thousand rows ask again and again.
+  const std::vector<Span>& seen(int head, int query) const {
+    const int heads = inputs_.bias ? spec_.heads : 1;
+    if (seen_.empty()) seen_.resize(static_cast<std::size_t>(spec_.queryCount) * static_cast<std::size_t>(heads));
+    auto& runs = seen_[static_cast<std::size_t>(query) * static_cast<std::size_t>(heads) + static_cast<std::size_t>(heads > 1 ? head : 0)];
+    if (!runs) runs = seenKeys(spec_, inputs_, head, query);
+    return *runs;
+  }
+  std::vector<Span> seen(int head, int query, Span columns) const {
+    std::vector<Span> runs;
+    for (Span run : seen(head, query)) {
+      const Span part{std::max(run.begin, columns.begin), std::min(run.end, columns.end)};
+      if (!part.empty()) runs.push_back(part);
+    }
+    return runs;
+  }
+  bool seesAny(int head, int query, Span columns) const {
+    const std::vector<Span>& runs = seen(head, query);
+    return std::any_of(runs.begin(), runs.end(), [columns](Span run) { return run.begin < columns.end && columns.begin < run.end; });
+  }
+  bool isSeen(int head, int query, int key) const { return seesAny(head, query, {key, key + 1}); }
   /// The keys that take part in the normaliser: under the mistake of masking after it, all.
   std::vector<Span> scoredKeys(int head, int query, Span keys) const {
-    return spec_.maskAfterSoftmax ? std::vector<Span>{keys} : seenKeys(spec_, inputs_, head, query, keys);
+    return spec_.maskAfterSoftmax ? std::vector<Span>{keys} : seen(head, query, keys);
   }
   bool isScored(int head, int query, int key) const { return spec_.maskAfterSoftmax || isSeen(head, query, key); }
 
+  bool isWanted(TensorId tensor, int head) const {
+    if ((wanted_.tensors >> static_cast<int>(tensor) & 1) == 0) return false;
+    const bool isOfQueries = tensor == TensorId::q || tensor == TensorId::q_rotated ||
+                             (tensor >= TensorId::raw && tensor <= TensorId::head_output);
+    return !isOfQueries || wanted_.queryHead < 0 || wanted_.queryHead == head;
+  }
+
   void add(TensorId tensor, int head, Span rows, Span cols) {
-    if (rows.empty() || cols.empty()) return;
+    if (rows.empty() || cols.empty() || !isWanted(tensor, head)) return;
     const bool isNew = known_.insert({tensor, head, rows.begin, cols.begin, rows.end, cols.end}).second;
     if (isNew) regions_.push_back({tensor, head, rows.begin, cols.begin, rows.size(), cols.size()});
   }
@@ -95,11 +136,12 @@ class Lineage {
 
   /// The seen cells of rows × keys; rows below each other that see the same keys make one block.
   void addSeen(TensorId tensor, int head, Span rows, Span columns) {
+    if (!isWanted(tensor, head)) return;
     std::vector<Span> runs;
     int first = rows.begin;
     for (int i = rows.begin; i <= rows.end; ++i) {
       std::vector<Span> next;
-      if (i < rows.end) next = seenKeys(spec_, inputs_, head, i, columns);
+      if (i < rows.end) next = seen(head, i, columns);
       if (i < rows.end && sameRuns(runs, next)) continue;
       for (Span run : runs) add(tensor, head, {first, i}, run);
       runs = std::move(next), first = i;
@@ -119,6 +161,8 @@ class Lineage {
   const Reach reach_;
 
  private:
+  const Wanted wanted_;
+  mutable std::vector<std::optional<std::vector<Span>>> seen_;  // by query
   std::vector<Region> regions_;
   std::set<std::tuple<TensorId, int, int, int, int, int>> known_;
 };
@@ -224,7 +268,7 @@ class Sources : public Lineage {
     ofMasked(h, i, from);
   }
   void ofHeadOutput(int h, int i, Span cols) {
-    const std::vector<Span> runs = seenKeys(spec_, inputs_, h, i, keys());
+    const std::vector<Span>& runs = seen(h, i);
     if (runs.empty()) return;
     addSeen(TensorId::weights, h, {i, i + 1}, keys());
     const int g = h / group();
@@ -376,7 +420,7 @@ class Feeds : public Lineage {
   void forSeeing(int h, Span columns, Span rows, Use use) {
     int first = rows.begin;
     for (int i = rows.begin; i <= rows.end; ++i) {
-      if (i < rows.end && !seenKeys(spec_, inputs_, h, i, columns).empty()) continue;
+      if (i < rows.end && seesAny(h, i, columns)) continue;
       if (i > first) use(Span{first, i});
       first = i + 1;
     }
@@ -432,14 +476,14 @@ class Feeds : public Lineage {
 
 }  // namespace
 
-std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell) {
-  Sources found(spec, inputs);
+std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted) {
+  Sources found(spec, inputs, wanted);
   found.of(cell);
   return found.take();
 }
 
-std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell) {
-  Feeds found(spec, inputs);
+std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted) {
+  Feeds found(spec, inputs, wanted);
   found.of(cell);
   return found.take();
 }

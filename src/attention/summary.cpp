@@ -261,6 +261,7 @@ const Tensor& Summaries::blocks(TensorId id, const Tensor& tensor, int size) {
   if (!fits) {
     made.size = size, made.seen = 0;
     made.numbers.reshape(tensor.heads(), rows, cols);
+    made.peaks.resize(static_cast<std::size_t>(tensor.heads()) * static_cast<std::size_t>(rows));
     made.stamps.assign(static_cast<std::size_t>(tensor.heads()), Stamps{now_, now_, {}, {}});
   }
   for (int h = 0; h < tensor.heads(); ++h) {
@@ -273,6 +274,7 @@ const Tensor& Summaries::blocks(TensorId id, const Tensor& tensor, int size) {
       for (int r = covered.begin; r < covered.end; ++r) isNew = isNew || stamps.rowIsNewer(r, made.seen);
       if (!isNew) continue;
       makeBlocks(tensor, h, covered, size, made.numbers.row(h, b));
+      made.peaks[static_cast<std::size_t>(h * rows + b)] = scan(made.numbers.row(h, b), cols, false).range.size();
       stamp(own, own.rows, {b, b + 1}, rows);
     }
   }
@@ -282,6 +284,11 @@ const Tensor& Summaries::blocks(TensorId id, const Tensor& tensor, int size) {
 
 const Stamps& Summaries::blockStamps(TensorId id, int head) const {
   return (id == kMeanWeights ? meanBlocks_ : blocks_).stamps[static_cast<std::size_t>(head)];
+}
+
+const float* Summaries::blockPeaks(TensorId id, int head) const {
+  const Blocks& made = id == kMeanWeights ? meanBlocks_ : blocks_;
+  return made.peaks.data() + std::ptrdiff_t{head} * made.numbers.rows();
 }
 
 // ---------------------------------------------------------------------------------------------------------------- mask

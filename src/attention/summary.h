@@ -79,6 +79,8 @@ class Summaries {
   /// is farthest from 0. The tensor itself where `size` is 1.
   const Tensor& blocks(TensorId id, const Tensor& tensor, int size);
   const Stamps& blockStamps(TensorId id, int head) const;
+  /// The largest size in each row of the blocks that were made last.
+  const float* blockPeaks(TensorId id, int head) const;
   /// The block size with which pictures of the weights have at most kThumbnail blocks a side.
   static constexpr int kThumbnail = 128;
   static int blockSize(const Tensor& weights);
@@ -106,6 +108,7 @@ class Summaries {
     std::uint32_t seen = 0;
     int size = 0;
     Tensor numbers;
+    std::vector<float> peaks;  ///< [head, row]
     std::vector<Stamps> stamps;
   };
 

@@ -22,6 +22,7 @@ constexpr std::string_view kPositions[] = {"none", "sinusoidal", "rotary", "alib
 constexpr std::string_view kBlockNorms[] = {"none", "post", "pre"};
 constexpr std::string_view kActivations[] = {"relu", "gelu", "tanh"};
 constexpr std::string_view kSegmentEnds[] = {"tokens", "punctuation"};
+constexpr std::string_view kWeightScales[] = {"linear", "sqrt", "row"};
 constexpr std::string_view kExperiments[] = {"none", "spread", "weights", "reach", "block", "segments"};
 
 using Id = OptionId;
@@ -129,6 +130,8 @@ constexpr Option kOptions[] = {
     whole(Id::segment_tokens, "segment_tokens", 1, kTokens, "Tokens in each segment"),
     whole(Id::segment_seed, "segment_seed", 0, kMaxSeed, "Of the queries that weigh tokens and segments"),
     shown(choice(Id::experiment, "experiment", kExperiments, "The page of the experiments that is open")),
+    shown(choice(Id::weight_scale, "weight_scale", kWeightScales,
+                 "How the colour of a weight follows from it: in proportion, by its square root, or within its row")),
 };
 
 std::string rangeText(const Option& option) {
@@ -435,6 +438,8 @@ Value get(const Settings& settings, OptionId id) {
       return number(settings.segments.seed);
     case Id::experiment:
       return choice(settings.experiment);
+    case Id::weight_scale:
+      return choice(settings.weightScale);
   }
   return false;
 }
@@ -625,6 +630,9 @@ void assign(Settings& settings, OptionId id, const Value& value) {
       break;
     case Id::experiment:
       settings.experiment = static_cast<Experiment>(choice());
+      break;
+    case Id::weight_scale:
+      settings.weightScale = static_cast<WeightScale>(choice());
       break;
   }
 }

@@ -66,6 +66,7 @@ enum class OptionId : std::uint8_t {
   segment_tokens,  ///< in each segment; of segment_by "tokens"
   segment_seed,
   experiment,  ///< "none" | "spread" | "weights" | "reach" | "block" | "segments"
+  weight_scale,  ///< "linear" | "sqrt" | "row": how the colour of a weight follows from it
 };
 
 enum class OptionType : std::uint8_t {

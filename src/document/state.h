@@ -31,6 +31,9 @@ enum class Theme : std::uint8_t { automatic, light, dark };
 /// Which sequence an edit of tokens is for. In self-attention there is one, whatever is said.
 enum class Side : std::uint8_t { queries, keys };
 
+/// How the colour of a weight follows from it: in proportion, by its square root, by its share of the row's largest.
+enum class WeightScale : std::uint8_t { linear, root, row };
+
 /// The page of the experiments that is open.
 enum class Experiment : std::uint8_t { none, spread, weights, reach, block, segments };
 
@@ -107,6 +110,7 @@ struct Settings {
   bool wholeProjections = false;  ///< show W_Q, W_K, W_V and W_O of all heads as one matrix each
   int step = 0;               ///< tokens that a decoder has produced so far, 0: not shown step by step
   Experiment experiment = Experiment::none;
+  WeightScale weightScale = WeightScale::linear;
   std::uint32_t seed = 1;     ///< of the last random fill, and of numbers for new tokens, heads and columns
 
   bool operator==(const Settings&) const = default;

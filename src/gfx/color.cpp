@@ -30,6 +30,14 @@ Color at(const ColorMap& map, float t) {
   return mix(map.stops[index], map.stops[index + 1], s - static_cast<float>(i));
 }
 
+float fraction(const Heatmap& map, float value, float peak) {
+  const float width = map.high > map.low ? map.high - map.low : 1.0f, t = (value - map.low) / width;
+  if (map.scale == Scale::linear) return t;
+  const float zero = -map.low / width, side = 1 - zero;
+  const float size = map.scale == Scale::root ? std::sqrt(std::fabs(t - zero) / side) : std::fabs(value) / std::max(peak, 1e-30f);
+  return zero + (value < 0 ? -size : size) * side;
+}
+
 float contrast(Color a, Color b) {
   const float la = luminance(a), lb = luminance(b);
   return (std::max(la, lb) + 0.05f) / (std::min(la, lb) + 0.05f);

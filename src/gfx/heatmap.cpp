@@ -19,7 +19,7 @@ constexpr std::uint64_t kFramesUnused = 60;  // until trim() takes a texture awa
 
 /// Where things are in the shader program.
 struct Uniforms {
-  GLint place, extent, shape, transposed, metrics, range, stops, masked, maskedFill, opacity;
+  GLint place, extent, shape, transposed, metrics, range, stops, masked, maskedFill, opacity, scale, mean;
 };
 
 /// One draw() of this frame. Lengths are framebuffer pixels.
@@ -31,7 +31,7 @@ struct Job {
 };
 
 struct Slot {
-  Texture texture;
+  Texture texture, peaks;
   std::uint64_t lastUsed = 0;
 };
 
@@ -76,7 +76,8 @@ struct Heatmaps::Parts {
 void Heatmaps::Parts::findUniforms() {
   const auto find = [this](const char* name) { return glGetUniformLocation(program, name); };
   at = {find("place"), find("extent"), find("shape"),  find("transposed"),  find("metrics"),
-        find("range"), find("stops"),  find("masked"), find("masked_fill"), find("opacity")};
+        find("range"), find("stops"),  find("masked"), find("masked_fill"), find("opacity"),
+        find("scale"), find("mean")};
 }
 
 void Heatmaps::Parts::setUniforms(const Job& job) const {
@@ -96,6 +97,8 @@ void Heatmaps::Parts::setUniforms(const Job& job) const {
   setColor(at.masked, map.masked);
   setColor(at.maskedFill, map.masked_fill);
   glUniform1f(at.opacity, map.opacity);
+  glUniform1i(at.scale, static_cast<GLint>(map.scale));
+  glUniform1i(at.mean, map.mean ? 1 : 0);
 }
 
 // Called between Dear ImGui's own draw commands; blending is on as it left it.
@@ -107,7 +110,14 @@ void Heatmaps::Parts::render(const Job& job, const ImVec4& clip) {
   if (program == 0 || right <= left || bottom <= top) return;
   Slot& slot = slots[job.slot];
   glActiveTexture(GL_TEXTURE0);
-  uploaded += slot.texture.update(job.values);
+  const Values& values = job.values;
+  if (job.heatmap.scale == Scale::row) {
+    uploaded += slot.peaks.update({values.rowPeaks, values.rows, 1, 1, values.revision, {}, nullptr});
+    glActiveTexture(GL_TEXTURE1);
+    glBindTexture(GL_TEXTURE_2D, slot.peaks.name());
+    glActiveTexture(GL_TEXTURE0);
+  }
+  uploaded += slot.texture.update(values);
   glScissor(left, static_cast<int>(height) - bottom, right - left, bottom - top);
   glUseProgram(program);
   glBindVertexArray(vertexArray);
@@ -148,12 +158,13 @@ std::string Heatmaps::start(const char* version) {
   parts_->findUniforms();
   glUseProgram(program);
   glUniform1i(glGetUniformLocation(program, "cells"), 0);
+  glUniform1i(glGetUniformLocation(program, "peaks"), 1);
   return "";
 }
 
 void Heatmaps::contextLost() {
   parts_->program = parts_->vertexArray = 0;
-  for (auto& [number, slot] : parts_->slots) slot.texture.forget();
+  for (auto& [number, slot] : parts_->slots) slot.texture.forget(), slot.peaks.forget();
 }
 
 void Heatmaps::newFrame(float displayWidth, float displayHeight, float scale) {

@@ -28,26 +28,45 @@ Color at(const ColorMap& map, float t);
 /// WCAG 2.2 contrast ratio, 1 … 21, of two opaque colours.
 float contrast(Color a, Color b);
 
+/// Which rows and columns of a matrix are newer than an older revision: those whose number is larger. All are compared
+/// where this is not told, where `whole` is newer, and where the texture held something else.
+struct Written {
+  bool isTold = false;
+  std::uint32_t whole = 0;
+  const std::uint32_t *rows = nullptr, *cols = nullptr;  ///< one each, or null: none since `whole`
+};
+
 /// The numbers of one matrix as they lie in memory, row-major with `stride` floats from row to row.
 struct Values {
   const float* data = nullptr;
   int rows = 0, cols = 0, stride = 0;
-  std::uint64_t revision = 0;  ///< the texture is compared and brought up to date when this differs from last time
+  std::uint64_t revision = 0;  ///< the texture is brought up to date when this or `data` differs from last time
+  Written written{};
+  const float* rowPeaks = nullptr;  ///< the largest size in each row, for Scale::row
 };
+
+/// How a colour follows from a value: in proportion, by the square root of its size, or by its share of the largest in
+/// its row.
+enum class Scale { linear, root, row };
 
 /// Where and how to draw it. Lengths are logical pixels.
 struct Heatmap {
   float x = 0, y = 0;          ///< top left of the pitch of the first cell; moved to the next whole framebuffer pixel
-  float cell = 48;             ///< pitch; below one framebuffer pixel, a pixel has the mean colour of its cells
+  float cell = 48;             ///< pitch; below one framebuffer pixel, a pixel shows the cell that is farthest from 0
   float gap = 2;               ///< between cells, half on each side of one; none below 6 framebuffer pixels of pitch
   float radius = 3;
   bool transposed = false;     ///< rows of the matrix run across
   float low = -1, high = 1;    ///< values at the two ends of the map
   ColorMap map;
+  Scale scale = Scale::linear;
+  bool mean = false;           ///< instead, such a pixel has the mean colour of its cells
   Color masked;                ///< border of cells that hold -inf: dashed when there is room, else hatched
   Color masked_fill;
   float opacity = 1;
 };
+
+/// Where a value stands on the map, 0 … 1. `peak` is of its row. The shader computes the same.
+float fraction(const Heatmap& heatmap, float value, float peak);
 
 /// Draws heatmaps. One object per graphics context; every OpenGL name that it makes is freed with it.
 class Heatmaps {

@@ -16,6 +16,7 @@ Texture::Texture(Texture&& other) noexcept
       cols_(other.cols_),
       fresh_(other.fresh_),
       revision_(other.revision_),
+      data_(other.data_),
       copy_(std::move(other.copy_)) {}
 
 Texture::~Texture() {
@@ -37,14 +38,14 @@ void Texture::allocate(int rows, int cols) {
     glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
 }
 
-// Copies one row of numbers; widens `block` to the columns that differ from before. Was there any?
-bool Texture::copyRow(const Values& values, int row, Block& block) {
+// Copies what differs of columns begin … end of a row; widens `block` to them. Was there any?
+bool Texture::copyRow(const Values& values, int row, int begin, int end, Block& block) {
   const float* from = values.data + static_cast<std::size_t>(row) * static_cast<std::size_t>(values.stride);
   float* to = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
   int differences = 0;  // counted without a branch, so that the compiler can use vectors: most rows are as they were
-  for (int c = 0; c < cols_; ++c) differences += stored(from[c]) != to[c];
+  for (int c = begin; c < end; ++c) differences += stored(from[c]) != to[c];
   if (differences == 0 && !fresh_) return false;
-  int first = 0, last = cols_ - 1;
+  int first = begin, last = end - 1;
   if (!fresh_) {
     while (stored(from[first]) == to[first]) ++first;
     while (stored(from[last]) == to[last]) --last;
@@ -53,6 +54,15 @@ bool Texture::copyRow(const Values& values, int row, Block& block) {
   block.first = std::min(block.first, first);
   block.last = std::max(block.last, last);
   return true;
+}
+
+/// The columns in which any row may have changed, first … last.
+Texture::Block Texture::newer(const Written& written) const {
+  Block block{0, 0, cols_, -1};
+  for (int c = 0; written.cols && c < cols_; ++c) {
+    if (written.cols[c] > revision_) block.first = std::min(block.first, c), block.last = c;
+  }
+  return block;
 }
 
 std::uint64_t Texture::send(const Block& block) const {
@@ -67,22 +77,28 @@ std::uint64_t Texture::send(const Block& block) const {
 
 std::uint64_t Texture::update(const Values& values) {
   const bool sameShape = values.rows == rows_ && values.cols == cols_ && name_ != 0;
-  if (sameShape && !fresh_ && values.revision == revision_) return 0;
+  const bool same = sameShape && !fresh_ && values.data == data_;
+  if (same && values.revision == revision_) return 0;
   if (!sameShape) allocate(values.rows, values.cols), fresh_ = true;
   glBindTexture(GL_TEXTURE_2D, name_);
+  const Written& written = values.written;
+  const bool isTold = same && written.isTold && written.whole <= revision_;
+  const Block cols = isTold ? newer(written) : Block{0, 0, 0, cols_ - 1};
   std::uint64_t sent = 0;
   const Block none{0, 0, cols_, -1};
   Block block = none;
   for (int row = 0; row < rows_; ++row) {
-    if (copyRow(values, row, block)) {
+    const bool whole = isTold && written.rows && written.rows[row] > revision_;
+    const int begin = whole ? 0 : cols.first, end = whole ? cols_ : cols.last + 1;
+    if (begin < end && copyRow(values, row, begin, end, block)) {
       if (block.rows++ == 0) block.row = row;
-    } else {
+    } else if (block.rows > 0) {
       sent += send(std::exchange(block, none));
     }
   }
   sent += send(block);
   fresh_ = false;
-  revision_ = values.revision;
+  revision_ = values.revision, data_ = values.data;
   return sent;
 }
 

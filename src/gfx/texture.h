@@ -20,8 +20,8 @@ class Texture {
   Texture& operator=(Texture&&) = delete;
   ~Texture();
 
-  /// Makes the texture hold `values`; returns how many cells were sent. Rows that changed are found by comparison;
-  /// neighbouring ones go as one block from the first to the last column that changed in any of them.
+  /// Makes the texture hold `values`; returns how many cells were sent. What may have changed is compared; neighbouring
+  /// rows that did go as one block from the first to the last column that changed in any of them.
   std::uint64_t update(const Values& values);
   GLuint name() const { return name_; }
   /// The context is gone, and with it the texture.
@@ -32,13 +32,15 @@ class Texture {
     int row = 0, rows = 0, first = 0, last = -1;  ///< columns first … last
   };
   void allocate(int rows, int cols);
-  bool copyRow(const Values& values, int row, Block& block);
+  Block newer(const Written& written) const;
+  bool copyRow(const Values& values, int row, int begin, int end, Block& block);
   std::uint64_t send(const Block& block) const;
 
   GLuint name_ = 0;
   int rows_ = 0, cols_ = 0;
   bool fresh_ = true;  ///< nothing in it yet
   std::uint64_t revision_ = 0;
+  const float* data_ = nullptr;  ///< where that was
   std::vector<float> copy_;
 };
 

@@ -222,6 +222,7 @@ void Stage::draw(app::App& app, float seconds) {
   begin(app, seconds);
   ImGui::Render();
   ImDrawData& data = *ImGui::GetDrawData();
+  vertices_ = data.TotalVtxCount;
   if (scale_ != std::round(scale_)) sharpenText(data, scale_);
   data.FramebufferScale = {exactScale(data.DisplaySize.x, width_, scale_), exactScale(data.DisplaySize.y, height_, scale_)};
   glViewport(0, 0, width_, height_);

@@ -43,6 +43,8 @@ class Stage {
   ImGuiIO& io();
   gfx::Heatmaps& heatmaps() { return heatmaps_; }
   const views::Fonts& fonts() const { return fonts_; }
+  /// In the frame that was drawn last.
+  int vertices() const { return vertices_; }
 
   /// The framebuffer's size in its own pixels, and how many of them make a logical pixel, from the next frame on.
   /// A new scale makes the fonts anew, so call it only when it has settled.
@@ -69,6 +71,7 @@ class Stage {
   views::Fonts fonts_;
   gfx::Heatmaps heatmaps_;
   int width_ = 0, height_ = 0;  ///< of the framebuffer
+  int vertices_ = 0;
   float scale_ = 1, builtScale_ = 0;
   bool started_ = false, allGlyphs_ = false, builtAll_ = false;
   std::uint64_t seenRevision_ = 0;

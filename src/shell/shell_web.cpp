@@ -491,6 +491,8 @@ EMSCRIPTEN_KEEPALIVE int playground_explain(const char* name, int head, int row,
 }
 
 EMSCRIPTEN_KEEPALIVE double playground_frames() { return static_cast<double>(self->app.frames()); }
+EMSCRIPTEN_KEEPALIVE double playground_uploads() { return static_cast<double>(self->stage.heatmaps().uploadedCells()); }
+EMSCRIPTEN_KEEPALIVE int playground_vertices() { return self->stage.vertices(); }
 EMSCRIPTEN_KEEPALIVE float playground_frame_ms() { return self->app.frameMs(); }
 EMSCRIPTEN_KEEPALIVE int playground_kernel() {
   return answer(std::string(attention::kernels::name(attention::kernels::best())));

@@ -8,14 +8,17 @@
 namespace views {
 namespace {
 
-constexpr float kFaintest = 0.01f;  // thinner links are not drawn
-constexpr int kAllLinks = 40;        // with more tokens, those not in focus show only their strongest link
+constexpr int kAllPairs = 1600;   // with more, queries that are not in focus show only their strongest link
+constexpr std::size_t kMost = 400;  // links that are drawn
+constexpr float kOff = 0.2f;      // pixels by which a curve may be off
+
+constexpr std::string_view kTitle = "Who attends to whom";
 
 class Arcs {
  public:
   Arcs(Context& c, Box area, float top) : c_(c), list_(ImGui::GetWindowDrawList()) {
     const int n = std::max(c.state.tokens, c.state.keyTokens);
-    left_ = area.x, right_ = area.right();
+    left_ = area.x, right_ = area.right(), top_ = top;
     x0_ = area.x + area.width * 0.225f, x1_ = area.x + area.width * 0.76f;
     const float room = area.bottom() - top - 26;
     pitch_ = std::min(56.0f, room / static_cast<float>(n));
@@ -30,9 +33,10 @@ class Arcs {
     chosen_ = rows == attention::Rows::other ? -1 : focus.row;
     key_ = focus.tensor == TensorId::weights || focus.tensor == TensorId::scores ? focus.col : -1;
     captions();
-    links(false);
-    links(true);
+    collect();
+    for (const Link& l : links_) link(l);
     labels();
+    note();
   }
 
  private:
@@ -45,29 +49,63 @@ class Arcs {
     textMiddle(list_, c_.fonts.small, x1_ + 10, top, c_.palette.muted, "key");
   }
 
-  void links(bool strong) {
-    const int keys = c_.state.keyTokens;
-    std::vector<float> row(static_cast<std::size_t>(keys));
-    for (int i = 0; i < c_.state.tokens; ++i) {
-      for (int j = 0; j < keys; ++j) row[static_cast<std::size_t>(j)] = c_.weight(i, j);
-      const auto best = std::max_element(row.begin(), row.end()) - row.begin();
-      for (int j = 0; j < keys; ++j) {
-        const bool chosen = byKey_ ? j == chosen_ : i == chosen_;
-        if (chosen != strong || (!chosen && keys > kAllLinks && j != best)) continue;
-        link(i, j, std::min(row[static_cast<std::size_t>(j)], 1.0f), chosen);
-      }
-    }
+  struct Link {
+    int query, key;
+    float weight;
+    bool chosen;
+  };
+
+  void add(int i, int j, bool chosen) {
+    const float w = c_.weight(i, j);
+    if (w >= attention::kLink) links_.push_back({i, j, w, chosen});
   }
 
-  void link(int i, int j, float w, bool chosen) {
-    if (w < kFaintest) return;
-    const float alpha = chosen ? 0.88f : c_.palette.dark ? 0.2f : 0.15f;
-    const float middle = (x0_ + x1_) / 2, width = 1.0f + thick_ * w;
-    const ImU32 color = withAlpha(c_.palette.weight, alpha);
-    list_->PathLineTo({x0_, y(i)});
-    if (i == j) list_->PathLineTo({x1_, y(j)});
-    else list_->PathBezierCubicCurveTo({middle, y(i)}, {middle, y(j)}, {x1_, y(j)}, 40);
-    list_->PathStroke(color, 0, width);
+  // Those of the token in focus, then the strongest of the others, in the order in which they are drawn.
+  void collect() {
+    const attention::Tensor& w = c_.weights();
+    const int queries = w.rows(), keys = w.cols();
+    strongestOnly_ = queries * keys > kAllPairs;
+    const auto isChosen = [this](int i, int j) { return (byKey_ ? j : i) == chosen_; };
+    for (int i = 0; i < queries; ++i) {
+      for (int j = 0; !strongestOnly_ && j < keys; ++j) add(i, j, isChosen(i, j));
+      if (!strongestOnly_) continue;
+      const int best = c_.summaries.row(c_.weightsId(), w, c_.weightsHead(), i).highAt;
+      if (best >= 0 && !isChosen(i, best)) add(i, best, false);
+      if (byKey_ && chosen_ >= 0) add(i, chosen_, true);
+    }
+    for (int j = 0; strongestOnly_ && !byKey_ && chosen_ >= 0 && j < keys; ++j) add(chosen_, j, true);
+    const auto isBefore = [](const Link& a, const Link& b) { return a.chosen != b.chosen ? a.chosen : a.weight > b.weight; };
+    if (links_.size() > kMost) {
+      std::nth_element(links_.begin(), links_.begin() + kMost, links_.end(), isBefore);
+      links_.resize(kMost);
+    }
+    std::stable_partition(links_.begin(), links_.end(), [](const Link& l) { return !l.chosen; });
+  }
+
+  // A curve has as many points as its bend needs.
+  void link(const Link& l) {
+    const float alpha = l.chosen ? 0.88f : c_.palette.dark ? 0.2f : 0.15f;
+    const float middle = (x0_ + x1_) / 2, width = 1.0f + thick_ * std::min(l.weight, 1.0f);
+    const float from = y(l.query), to = y(l.key);
+    const int points = std::clamp(static_cast<int>(std::sqrt(0.75f * std::fabs(to - from) / kOff)) + 1, 1, 32);
+    list_->PathLineTo({x0_, from});
+    if (points < 3) list_->PathLineTo({x1_, to});
+    else list_->PathBezierCubicCurveTo({middle, from}, {middle, to}, {x1_, to}, points);
+    list_->PathStroke(withAlpha(c_.palette.weight, alpha), 0, width);
+  }
+
+  // What is left out is said.
+  void note() {
+    const int all = c_.summaries.links(c_.weightsId(), c_.weights(), c_.weightsHead());
+    const int drawn = static_cast<int>(links_.size());
+    if (drawn >= all) return;
+    const std::string words = std::to_string(drawn) + " of " + std::to_string(all) + " links of 1 % or more" +
+                              (strongestOnly_ ? ": each query's strongest" : ": the strongest");
+    const float room = right_ - left_ - 36 - textWidth(c_.fonts.strong, kTitle) - 16;
+    const std::string fitting = elide(c_.fonts.small, words, room);
+    const float width = textWidth(c_.fonts.small, fitting), midY = top_ - 16;
+    textRight(list_, c_.fonts.small, right_ - 18, midY, c_.palette.muted, fitting);
+    c_.places["arcs-note"] = {right_ - 18 - width, midY - 8, width, 16};
   }
 
   void labels() {
@@ -92,7 +130,9 @@ class Arcs {
 
   Context& c_;
   ImDrawList* list_;
-  float left_ = 0, right_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
+  std::vector<Link> links_;
+  bool strongestOnly_ = false;
+  float left_ = 0, right_ = 0, top_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
   int chosen_ = -1, key_ = -1;
   bool byKey_ = false;
 };
@@ -106,7 +146,7 @@ void arcs(Context& c) {
   if (area.bottom() < board.y || area.y > board.bottom()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
-  const float top = card(c, area, "Who attends to whom");
+  const float top = card(c, area, kTitle);
   Arcs(c, area, top).draw();
   list->PopClipRect();
 }

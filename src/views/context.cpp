@@ -1,7 +1,5 @@
 #include "views/context.h"
 
-#include "attention/mask.h"
-
 namespace views {
 
 bool listed(std::string_view list, std::string_view name) {
@@ -37,28 +35,11 @@ CellRef Context::focus() const {
   return {s.tensor, sliceOf(state, s.tensor).head, s.row, s.col};
 }
 
-float Context::weight(int query, int key) const {
-  return state.averageHeads ? view.derived.mean.at(0, query, key) : trace.weights.at(state.focusHead, query, key);
-}
+float Context::weight(int query, int key) const { return weights().at(weightsHead(), query, key); }
 
-void Context::derive() {
-  Derived& d = view.derived;
-  if (d.revision == revision) return;
-  d.revision = revision, d.visibleCount = 0;
-  const attention::Tensor& w = trace.weights;
-  d.mean.reshape(1, w.rows(), w.cols());
-  d.visible.reshape(1, w.rows(), w.cols());
-  for (int i = 0; i < w.rows(); ++i) {
-    const attention::MaskRow row(spec, i);
-    for (int j = 0; j < w.cols(); ++j) {
-      double sum = 0;
-      for (int h = 0; h < w.heads(); ++h) sum += static_cast<double>(w.at(h, i, j));
-      d.mean.at(0, i, j) = static_cast<float>(sum / w.heads());
-      const bool isVisible = row.sees(j) && !state.painted.isBlocked(i, j);
-      d.visible.at(0, i, j) = isVisible ? 1.0f : 0.0f;
-      d.visibleCount += isVisible;
-    }
-  }
+gfx::Written writtenOf(const attention::Stamps& stamps, int firstRow, int firstCol) {
+  const auto from = [](const std::vector<std::uint32_t>& lines, int first) { return lines.empty() ? nullptr : lines.data() + first; };
+  return {true, stamps.whole, from(stamps.rows, firstRow), from(stamps.cols, firstCol)};
 }
 
 }  // namespace views

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attention/explain.h"
+#include "attention/summary.h"
 #include "document/around.h"
 #include "document/document.h"
 #include "views/lab.h"
@@ -61,15 +62,6 @@ struct TextTarget {
   bool centered = false, selectAll = true;
 };
 
-/// What panels make of the document and the trace, anew when those have changed. It outlives the frame, as heatmaps read
-/// their numbers when the frame is drawn.
-struct Derived {
-  std::uint64_t revision = 0;       ///< of the document that it was made of
-  attention::Tensor mean;           ///< of the weights of all heads
-  attention::Tensor visible;        ///< the mask as a picture
-  std::int64_t visibleCount = 0;
-};
-
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
   std::optional<CellRef> hover;
@@ -78,7 +70,6 @@ struct ViewState {
   std::optional<TextTarget> text;
   bool painting = false;    ///< clicks on scores and weights paint the mask
   bool drawer = false, help = false;
-  Derived derived;
   bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
   float scroll = 0, fling = 0;
   Scroller side;                        ///< the side panel
@@ -122,11 +113,15 @@ bool listed(std::string_view list, std::string_view name);
 /// The page of the experiments that is open, none where the host page hid them.
 document::Experiment openExperiment(const document::Settings& settings, std::string_view hide);
 
+/// What a texture has to know of `stamps`, from a row and a column on.
+gfx::Written writtenOf(const attention::Stamps& stamps, int firstRow = 0, int firstCol = 0);
+
 struct Context {
   const document::State& state;
   const attention::Spec& spec;
   const attention::Inputs& inputs;
   const attention::Trace& trace;
+  attention::Summaries& summaries;  ///< of that trace
   std::uint64_t revision;
   document::Around& around;  ///< of this state and trace
   const Layout& layout;
@@ -157,8 +152,10 @@ struct Context {
   float weight(int query, int key) const;
   /// Is the layer shown as a decoder does it, a token at a time?
   bool decodes() const { return state.step > 0 && state.causal && !state.cross; }
-  /// Brings view.derived up to date. To be called once a frame, before the panels.
-  void derive();
+  /// The weights on the board, and what they are called: of all heads, of which focusHead is shown, or the mean.
+  TensorId weightsId() const { return state.averageHeads ? attention::kMeanWeights : TensorId::weights; }
+  const attention::Tensor& weights() const { return state.averageHeads ? summaries.mean(trace) : trace.weights; }
+  int weightsHead() const { return state.averageHeads ? 0 : state.focusHead; }
 };
 
 }  // namespace views

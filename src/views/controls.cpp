@@ -46,6 +46,10 @@ constexpr Entry kPatterns[] = {{"none", "None", "every pair"},
                                {"longformer", "Longformer", "local and global"},
                                {"bigbird", "BigBird", "local, global and random"}};
 
+constexpr Entry kWeightScales[] = {{"linear", "Linear", "in proportion to the weight"},
+                                   {"sqrt", "√", "small weights stand out"},
+                                   {"row", "Per row", "share of the row's largest"}};
+
 class SidePanel {
  public:
   SidePanel(Context& c, float x, float y, float width) : c_(c), w_(c, &c.view.options), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
@@ -322,7 +326,7 @@ class SidePanel {
   }
 
   void maskPicture() {
-    const attention::Tensor& cells = c_.view.derived.visible;
+    const attention::Tensor& cells = c_.summaries.visible(c_.spec, c_.inputs.painted);
     const float longer = static_cast<float>(std::max(cells.rows(), cells.cols()));
     const Box box = row(kMaskSize, 8);
     gfx::Heatmap look;
@@ -331,10 +335,12 @@ class SidePanel {
     look.gap = look.cell >= 6 ? 1.0f : 0.0f;
     look.low = -0.1f, look.high = 1.4f;  // so that neither end is as plain as the panel, or as strong as a weight of 1
     look.map = c_.palette.weightMap;
-    c_.heatmaps.draw(list_, kMaskSlot, {cells.data(), cells.rows(), cells.cols(), cells.cols(), c_.revision}, look);
+    look.mean = true;
+    const attention::Stamps& stamps = c_.summaries.maskStamps();
+    c_.heatmaps.draw(list_, kMaskSlot, {cells.data(), cells.rows(), cells.cols(), cells.cols(), stamps.latest, writtenOf(stamps)}, look);
     c_.places["mask-picture"] = {box.x, box.y, kMaskSize, kMaskSize};
     textMiddle(list_, c_.fonts.text, box.x + kMaskSize + 12, box.y + 15, c_.palette.text,
-               std::to_string(c_.view.derived.visibleCount) + " of " + std::to_string(cells.size()));
+               std::to_string(c_.summaries.visibleCount(c_.spec, c_.inputs.painted)) + " of " + std::to_string(cells.size()));
     textMiddle(list_, c_.fonts.small, box.x + kMaskSize + 12, box.y + 34, c_.palette.muted, "scores computed");
   }
 
@@ -387,6 +393,7 @@ class SidePanel {
   void numbers() {
     heading("NUMBERS");
     count(OptionId::decimals, "Decimals");
+    choice(OptionId::weight_scale, "Colour of W", kWeightScales);
     if (c_.state.causal && !c_.state.cross) part(OptionId::step, "Decoder step");
     if (c_.decodes()) remark(cacheWords(c_));
   }

@@ -33,9 +33,15 @@ void hideButton(Context& c, int head, const Box& box) {
   if (!isHidden(c, head)) list->AddCircleFilled({x, y}, 2.5f, color, 12);
 }
 
-void thumbnail(Context& c, const attention::Tensor& w, int head, Box box, bool focused, std::string_view name) {
+// A cell of it is the largest of a block where there are many tokens: no more is sent to the GPU than can be seen.
+void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::string_view name) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float inner = box.width - 12;
+  const TensorId id = mean ? attention::kMeanWeights : TensorId::weights;
+  const attention::Tensor& all = mean ? c.summaries.mean(c.trace) : c.trace.weights;
+  const int size = attention::Summaries::blockSize(all);
+  const attention::Tensor& w = c.summaries.blocks(id, all, size);
+  const attention::Stamps& stamps = size > 1 ? c.summaries.blockStamps(id, head) : c.summaries.stamps(id, head);
   gfx::Heatmap look;
   look.cell = inner / static_cast<float>(std::max(w.cols(), w.rows()));
   look.x = box.x + 6, look.y = box.y + 6;
@@ -44,9 +50,10 @@ void thumbnail(Context& c, const attention::Tensor& w, int head, Box box, bool f
   const bool isSigned = c.state.normalizer == attention::Normalizer::none;
   look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
-  const bool mean = &w != &c.trace.weights;
-  c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head),
-                  {w.head(head), w.rows(), w.cols(), w.cols(), c.revision}, look);
+  look.scale = static_cast<gfx::Scale>(c.state.weightScale);
+  gfx::Values values{w.head(head), w.rows(), w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
+  values.rowPeaks = size > 1 ? c.summaries.blockPeaks(id, head) : c.summaries.rowPeaks(id, all, head);
+  c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, look);
   if (!mean && isHidden(c, head)) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f), 6);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6, 0,
                 focused ? 2.5f : 1.0f);
@@ -79,9 +86,9 @@ void heads(Context& c) {
     }
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (mean) {
-      thumbnail(c, c.view.derived.mean, 0, box, c.state.averageHeads, "mean");
+      thumbnail(c, true, 0, box, c.state.averageHeads, "mean");
     } else {
-      thumbnail(c, c.trace.weights, h, box, h == c.state.focusHead && !c.state.averageHeads, "head " + std::to_string(h + 1));
+      thumbnail(c, false, h, box, h == c.state.focusHead && !c.state.averageHeads, "head " + std::to_string(h + 1));
       if (c.state.heads > 1 && grid.size >= 64) hideButton(c, h, box);
     }
   }

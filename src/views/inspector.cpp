@@ -160,10 +160,12 @@ class Inspector {
     textMiddle(list_, c_.fonts.small, box.x + 18, base - 13, c_.palette.muted, "row " + std::to_string(row + 1) + ", Σ " + formatNumber(rowSum(c_, row), 2));
     const double bits = attention::entropyBits(c_.trace, c_.state.focusHead, row);
     textMiddle(list_, c_.fonts.small, box.x + 18, base + 5, c_.palette.muted, "entropy " + formatNumber(bits, 2) + " bit");
-    for (int j = 0; j < n; ++j) {
-      const float w = c_.weight(row, j);
+    const int each = std::max(1, static_cast<int>(std::ceil(2 / pitch)));  // a bar of two pixels shows the largest of its keys
+    for (int j = 0; j < n; j += each) {
+      float w = c_.weight(row, j);
+      for (int k = j + 1; k < std::min(j + each, n); ++k) w = std::max(w, c_.weight(row, k));
       const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), top = base - std::max(2.0f, high * std::clamp(w, 0.0f, 1.0f));
-      const bool chosen = isPair(c_.focus().tensor) && c_.focus().col == j;
+      const bool chosen = isPair(c_.focus().tensor) && c_.focus().col >= j && c_.focus().col < j + each;
       list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, base}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f),
                            std::min(2.0f, barWidth / 3));
       if (pitch < 32) continue;

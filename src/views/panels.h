@@ -50,6 +50,9 @@ std::string cacheWords(const Context& context);
 double rowSum(const Context& context, int query);
 bool sumsToOne(const document::Settings& settings);
 
+/// How the colours of the weights are to be read, near them: where there are many tokens, or the scale is not linear.
+void weightLegend(Context& context, const MatrixPlace& place, const Box& box, const gfx::Heatmap& look);
+
 /// Content to window coordinates of the scrolled board.
 Box onScreen(const Layout& layout, const ViewState& view, Box content);
 /// The largest scroll that makes sense.

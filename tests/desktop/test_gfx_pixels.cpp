@@ -196,7 +196,7 @@ TEST_CASE("a masked cell has a dashed border on its fill") {
   CHECK(light >= 8);
 }
 
-TEST_CASE("small cells have no gap, and a pixel that covers many cells has their mean colour") {
+TEST_CASE("small cells have no gap, and a pixel that covers many cells shows the one farthest from 0, or their mean colour") {
   Fixture f(64, 64);
   Canvas canvas(100, 100);
   gfx::Heatmap map = plain(0, 0, 3);
@@ -205,6 +205,21 @@ TEST_CASE("small cells have no gap, and a pixel that covers many cells has their
   for (int i = 0; i < 90; ++i) CHECK(near(canvas.at(i, 0), gfx::at(map.map, (f.at(0, i / 3) + 1) / 2)));
 
   map.cell = 0.25f;
+  f.at(9, 2) = -0.999f, f.at(9, 1) = kMinusInfinity;
+  ++f.values.revision;
+  drawFrame(f.heatmaps, 100, 100, 1, f.values, map);
+  f.at(9, 1) = 0;
+  canvas.read();
+  for (int i = 0; i < 16; ++i) {
+    float most = 0;
+    for (int k = 0; k < 16; ++k) {
+      const float value = f.at(8 + k / 4, i * 4 + k % 4);
+      if (std::fabs(value) > std::fabs(most)) most = value;
+    }
+    CHECK(near(canvas.at(i, 2), gfx::at(map.map, (most + 1) / 2)));
+  }
+  map.mean = true;
+  ++f.values.revision;
   drawFrame(f.heatmaps, 100, 100, 1, f.values, map);
   canvas.read();
   for (int i = 0; i < 16; ++i) {
@@ -249,6 +264,60 @@ TEST_CASE("only what changed is uploaded") {
   --f.values.revision;  // the same revision as last time: not even compared
   f.at(1, 1) += 1;
   CHECK(upload(f) == 0);
+}
+
+TEST_CASE("where it is told which rows and columns were written, no others are looked at") {
+  Fixture f(32, 24);
+  Canvas canvas(200, 200);
+  std::vector<std::uint32_t> rows(32, 1), cols(24, 1);
+  f.values.written = {true, 1, rows.data(), cols.data()};
+  CHECK(upload(f) == 32 * 24);
+  f.at(5, 7) += 1, f.at(6, 7) += 1;
+  rows[5] = 3;
+  CHECK(upload(f) == 1);
+  f.at(9, 3) += 1, f.at(20, 3) += 1, f.at(21, 3) += 1;
+  cols[3] = 4;
+  CHECK(upload(f) == 3);
+  f.values.written.whole = 5;  // all is new: what was left out is found
+  CHECK(upload(f) == 1);
+  f.at(0, 0) += 1;
+  const std::vector<float> other = f.numbers;  // another matrix in the same texture
+  f.values.data = other.data();
+  CHECK(upload(f) == 1);
+}
+
+TEST_CASE("the scales of colour are those of gfx::fraction") {
+  for (const gfx::Scale scale : {gfx::Scale::linear, gfx::Scale::root, gfx::Scale::row}) {
+    for (const bool isSigned : {false, true}) {
+      CAPTURE(static_cast<int>(scale));
+      CAPTURE(isSigned);
+      Fixture f(3, 5);
+      std::vector<float> peaks;
+      for (int row = 0; row < 3; ++row) {
+        float peak = 0;
+        for (int col = 0; col < 5; ++col) {
+          f.at(row, col) *= 0.2f * static_cast<float>(row + 1);
+          if (!isSigned) f.at(row, col) = std::fabs(f.at(row, col));
+          peak = std::max(peak, std::fabs(f.at(row, col)));
+        }
+        peaks.push_back(peak);
+      }
+      f.values.rowPeaks = peaks.data();
+      Canvas canvas(200, 120);
+      gfx::Heatmap map = plain(0, 0, 40);
+      map.scale = scale;
+      if (!isSigned) map.low = 0;
+      drawFrame(f.heatmaps, 200, 120, 1, f.values, map);
+      canvas.read();
+      for (int row = 0; row < 3; ++row) {
+        for (int col = 0; col < 5; ++col) {
+          const float t = gfx::fraction(map, f.at(row, col), peaks[static_cast<std::size_t>(row)]);
+          CHECK(near(canvas.at(col * 40 + 20, row * 40 + 20), gfx::at(map.map, t)));
+          if (scale == gfx::Scale::row && std::fabs(f.at(row, col)) == peaks[static_cast<std::size_t>(row)]) CHECK(std::fabs(t - 0.5f) == doctest::Approx(0.5));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("rows may lie further apart than they are long") {

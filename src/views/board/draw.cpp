@@ -1,6 +1,7 @@
 // The matrices on the board: how they are drawn.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "attention/decode.h"
 #include "views/board/board.h"
@@ -13,6 +14,8 @@ using attention::Region;
 using attention::Tensor;
 
 constexpr float kNumberCell = 26;  // smaller cells show colour alone
+constexpr std::size_t kManyRegions = 64;  // more outlines than these in a matrix become one
+constexpr int kContourSteps = 128;
 constexpr float kSmallestDigits = 0.8f;  // of the small face: 9 px can just be read
 
 class BoardView {
@@ -41,6 +44,7 @@ class BoardView {
     h.transposed = m.transposed;
     if (m.tensor == TensorId::weights && c_.state.normalizer != attention::Normalizer::none) {
       h.low = 0, h.high = niceBound(largest(TensorId::weights)), h.map = c_.palette.weightMap;
+      h.scale = static_cast<gfx::Scale>(c_.state.weightScale);
     } else {
       h.high = bound(m.tensor), h.low = -h.high, h.map = c_.palette.signedMap;
     }
@@ -64,18 +68,14 @@ class BoardView {
   }
 
   float largest(TensorId id) const {
-    float size = 0;
-    if (const Tensor* tensor = c_.tensor(id)) {
-      for (const float v : tensor->values()) {
-        if (std::isfinite(v)) size = std::max(size, std::fabs(v));
-      }
-    }
-    return size;
+    const Tensor* tensor = c_.tensor(id);
+    return tensor ? c_.summaries.range(id, *tensor).size() : 0.0f;
   }
 
   void matrix(const MatrixPlace& m) {
     const bool mean = m.tensor == TensorId::weights && c_.state.averageHeads;
-    const Tensor* tensor = mean ? &c_.view.derived.mean : c_.tensor(shownTensor(m.tensor));
+    const TensorId id = mean ? attention::kMeanWeights : shownTensor(m.tensor);
+    const Tensor* tensor = mean ? &c_.weights() : c_.tensor(id);
     if (!tensor || tensor->empty()) return;
     const Box box = onScreen(c_.layout, c_.view, m.box);
     const Box& board = c_.layout.board;
@@ -88,16 +88,26 @@ class BoardView {
     const ImU32 border = c_.editable(m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
     const float pad = m.cell >= 20 ? 2.0f : 1.0f;
     list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, c_.palette.panel, 4);
-    const gfx::Values values{tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), c_.revision};
+    const attention::Stamps& stamps = c_.summaries.stamps(id, s.head);
+    gfx::Values values{tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), stamps.latest,
+                       writtenOf(stamps, s.firstRow, s.firstCol)};
+    if (m.tensor == TensorId::weights) values.rowPeaks = c_.summaries.rowPeaks(id, *tensor, s.head);
     const auto slot = static_cast<std::uint32_t>(m.tensor);
     c_.heatmaps.draw(list_, slot, values, look);
     list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
-    if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, s);
+    if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, id, s, values.rowPeaks);
     if (m.sums && m.cell >= 16) rowSums(m, box);
     if (c_.decodes()) decoding(m, box);
     titles(m, box);
     labels(m, box);
+    if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
+  }
+
+  /// Is a line that is so high, around that place, on the board?
+  bool isInView(float midY, float height) const {
+    const Box& board = c_.layout.board;
+    return midY + height > board.y && midY - height < board.bottom();
   }
 
   struct Digits {
@@ -111,9 +121,10 @@ class BoardView {
     list_->AddText(d.font, size, {x - width / 2, midY - size / 2}, color, words.c_str());
   }
 
-  void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, const Slice& s) {
+  void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, TensorId id, const Slice& s,
+               const float* peaks) {
     // A smaller face before fewer decimals, and one decimal at least: 3.5 must not read 4.
-    const float room = m.cell - 3, whole = longestWhole(tensor, s, m);
+    const float room = m.cell - 3, whole = longestWhole(tensor, id, s, m);
     const int fewest = std::min(c_.state.decimals, 1);
     auto characters = [&](int places) { return whole + (places > 0 ? static_cast<float>(places) + 1 : 0); };
     int decimals = c_.state.decimals;
@@ -138,24 +149,19 @@ class BoardView {
           textCentered(list_, c_.fonts.monoSmall, x, y + m.cell / 2, c_.palette.muted, "−∞");
           continue;
         }
-        const gfx::Color under = gfx::at(look.map, (value - look.low) / (look.high - look.low));
+        const gfx::Color under = gfx::at(look.map, gfx::fraction(look, value, peaks ? peaks[row] : 0));
         number(digits, x, y + m.cell / 2, textOn(under), formatNumber(static_cast<double>(value), decimals));
       }
     }
   }
 
   // Characters before the decimal point of the widest number shown, with its sign.
-  float longestWhole(const Tensor& tensor, const Slice& s, const MatrixPlace& m) const {
+  float longestWhole(const Tensor& tensor, TensorId id, const Slice& s, const MatrixPlace& m) const {
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
-    float size = 0;
-    bool negative = false;
-    for (int r = 0; r < rows; ++r) {
-      for (int col = 0; col < cols; ++col) {
-        const float v = tensor.at(s.head, s.firstRow + r, s.firstCol + col);
-        if (std::isfinite(v)) size = std::max(size, std::fabs(v)), negative = negative || v < 0;
-      }
-    }
-    return (negative ? 1.0f : 0.0f) + (size < 10 ? 1.0f : std::floor(std::log10(size)) + 1);
+    const attention::Range range =
+        c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols});
+    const float size = range.size();
+    return (range.low < 0 ? 1.0f : 0.0f) + (size < 10 ? 1.0f : std::floor(std::log10(size)) + 1);
   }
 
   bool typedInto(TensorId id, int row, int col) const {
@@ -166,6 +172,7 @@ class BoardView {
   // Right of the weights. One that should be 1 and is not is an error that the eye should catch.
   void rowSums(const MatrixPlace& m, const Box& box) {
     for (int i = 0; i < m.rows; ++i) {
+      if (!isInView(box.y + (static_cast<float>(i) + 0.5f) * m.cell, m.cell)) continue;
       const double sum = rowSum(c_, i);
       const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
       textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + (static_cast<float>(i) + 0.5f) * m.cell,
@@ -192,7 +199,7 @@ class BoardView {
       const int kept = step.reused.begin < step.reused.end ? step.reused.begin : step.added.begin;
       const int added = step.added.end - step.added.begin;
       cover(0, 0, kept, cols);
-      for (int key = 0; key < kept; ++key) {  // struck out: it was there, unlike those that are still to come
+      for (int key = 0; key < kept && m.cell >= 4; ++key) {  // struck out: it was there, unlike those that are still to come
         const float at = (static_cast<float>(key) + 0.5f) * m.cell;
         if (m.transposed) list_->AddLine({box.x + at, box.y}, {box.x + at, box.bottom()}, c_.palette.muted, 1.5f);
         else list_->AddLine({box.x, box.y + at}, {box.right(), box.y + at}, c_.palette.muted, 1.5f);
@@ -249,6 +256,7 @@ class BoardView {
     if (m.labelsLeft || m.labelsRight) {
       for (int t = 0; t < m.rows; ++t) {
         const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;
+        if (!isInView(y, c_.layout.board.height)) continue;
         if (rows == attention::Rows::other) {
           positionNumber(t, box.x - 12, y);
           continue;
@@ -306,8 +314,10 @@ class BoardView {
     strong_.clear(), weak_.clear();
     CellRef asked = focus;
     asked.tensor = shownTensor(focus.tensor);
-    weak_ = attention::sources(c_.spec, c_.inputs, asked);
-    const auto fed = attention::feeds(c_.spec, c_.inputs, asked);
+    attention::Wanted wanted{0, c_.state.focusHead};
+    for (const MatrixPlace& m : c_.layout.matrices) wanted.tensors |= std::uint64_t{1} << static_cast<int>(shownTensor(m.tensor));
+    weak_ = attention::sources(c_.spec, c_.inputs, asked, wanted);
+    const auto fed = attention::feeds(c_.spec, c_.inputs, asked, wanted);
     weak_.insert(weak_.end(), fed.begin(), fed.end());
     strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
     if (isPair(focus.tensor)) {
@@ -324,8 +334,12 @@ class BoardView {
   void outlines(const MatrixPlace& m, CellRef focus) {
     const Box box = onScreen(c_.layout, c_.view, m.box);
     const ImU32 color = m.tensor == TensorId::scores ? c_.palette.text : hue(c_.palette, m.tensor);
-    for (const Region& r : weak_) {
-      if (shows(m, r)) outline(m, box, r, withAlpha(color, 0.5f), 1.5f);
+    std::vector<Region> weak;
+    std::copy_if(weak_.begin(), weak_.end(), std::back_inserter(weak), [&](const Region& r) { return shows(m, r); });
+    if (weak.size() > kManyRegions) {
+      contour(m, box, weak, withAlpha(color, 0.5f));
+    } else {
+      for (const Region& r : weak) outline(m, box, r, withAlpha(color, 0.5f), 1.5f);
     }
     for (const Region& r : strong_) {
       if (shows(m, r)) outline(m, box, r, color, m.cell >= 20 ? 2.5f : 1.5f);
@@ -337,6 +351,34 @@ class BoardView {
     } else if (s.active && s.tensor == m.tensor) {
       outline(m, box, {s.tensor, 0, s.row, s.col, 1, 1}, color, m.cell >= 20 ? 2.5f : 1.5f);
     }
+  }
+
+  // Regions below each other, too many to tell apart: one line around all of them, in steps of some rows.
+  void contour(const MatrixPlace& m, const Box& box, const std::vector<Region>& regions, ImU32 color) {
+    const Slice s = sliceOf(c_.state, m.tensor);
+    const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+    const int step = std::max(1, rows / kContourSteps);
+    struct Band {
+      int top, bottom, left, right;
+    };
+    std::vector<Band> bands;
+    for (const Region& r : regions) {
+      const int left = std::max(r.col - s.firstCol, 0), right = std::min(r.col - s.firstCol + r.cols, cols);
+      const int end = std::min(r.row - s.firstRow + r.rows, rows);
+      for (int top = std::max(r.row - s.firstRow, 0); top < end; top = (top / step + 1) * step) {
+        const int bottom = std::min(end, (top / step + 1) * step);
+        if (bands.empty() || top >= bands.back().top / step * step + step) bands.push_back({top, bottom, left, right});
+        Band& band = bands.back();
+        band = {std::min(band.top, top), std::max(band.bottom, bottom), std::min(band.left, left), std::max(band.right, right)};
+      }
+    }
+    const auto point = [&](int col, int row) {
+      if (m.transposed) std::swap(col, row);
+      list_->PathLineTo({box.x + static_cast<float>(col) * m.cell, box.y + static_cast<float>(row) * m.cell});
+    };
+    for (const Band& b : bands) point(b.right, b.top), point(b.right, b.bottom);
+    for (auto b = bands.rbegin(); b != bands.rend(); ++b) point(b->left, b->bottom), point(b->left, b->top);
+    list_->PathStroke(color, ImDrawFlags_Closed, 1.5f);
   }
 
   bool shows(const MatrixPlace& m, const Region& r) const {
