@@ -5,6 +5,8 @@ const MODIFIER = {shift: 1, control: 2, alt: 4};
 const modifiersOf = (e) => (e.shiftKey ? MODIFIER.shift : 0) | (e.ctrlKey || e.metaKey ? MODIFIER.control : 0) |
   (e.altKey ? MODIFIER.alt : 0);
 const MOVED = 0, DOWN = 1, UP = 2, LEFT = 3;
+// How a text field ends: app::Entry.
+const COMMIT = 0, CANCEL = 1, LEAVE = 2, NEXT = 3, PREVIOUS = 4;
 // In the order of ImGuiMouseCursor_, which begins at -1 with "none".
 const CURSORS = ['none', 'default', 'text', 'move', 'ns-resize', 'ew-resize', 'nesw-resize', 'nwse-resize', 'pointer', 'not-allowed'];
 const ERRORS = {type: TypeError, syntax: SyntaxError};
@@ -284,7 +286,10 @@ export class Playground {
     return this.last.count;
   }
 
-  isFocused() { return this.root.activeElement === this.canvas || this.field != null; }
+  isFocused() {
+    const {activeElement} = this.root;
+    return activeElement != null && (activeElement === this.canvas || activeElement === this.field);
+  }
 
   mayScroll() { return this.on.wheelAlways() || this.isFocused(); }
 
@@ -301,6 +306,8 @@ export class Playground {
       canvas.classList.add('pointed');  // no ring around it until a key is used
       canvas.focus({preventScroll: true});
       if (!this.alive) return;  // a listener of the page's disposed of it
+      // What is in a field was refused: the press does no more than to leave it, which it did not.
+      if (this.field) return this.field.focus({preventScroll: true});
       canvas.setPointerCapture(e.pointerId);
       this.swipe = {x: e.clientX, y: e.clientY, kept: false};
       awaitsMouse = e.pointerType === 'mouse';
@@ -386,6 +393,8 @@ export class Playground {
       const key = held.get(e.code);  // as it went down: Shift may have gone up since
       if (held.delete(e.code)) this.run('key', 0, key, modifiersOf(e));
     }, {signal});
+    // A field with what was refused is open still: it is what the reader has to do with.
+    canvas.addEventListener('focus', () => this.field?.focus({preventScroll: true}), {signal});
     // A text field that opens takes the focus while C++ is on the stack; it hears of that afterwards.
     const tell = (focused) => this.alive && this.run('focus', focused);
     const tellLater = (focused) => this.depth > 0 ? queueMicrotask(() => tell(focused)) : tell(focused);
@@ -448,7 +457,7 @@ export class Playground {
   // ------------------------------------------------------------ typing
 
   /** A real text field over the cell: phone keyboards, input methods, the clipboard and undo of the browser all work in it. */
-  beginText({x, y, width, height, text, name, numeric, centered, selectAll, dark}) {
+  beginText({x, y, width, height, text, name, numeric, centered, selectAll, dark, isCell, wrong}) {
     this.closeField();
     const field = this.field = document.createElement('input');
     field.type = 'text';
@@ -460,31 +469,46 @@ export class Playground {
     field.setAttribute('enterkeyhint', 'done');
     field.setAttribute('aria-label', name);
     field.className = `${numeric ? 'number' : ''} ${centered ? 'centered' : ''} ${dark ? 'dark' : 'light'}`;
+    if (wrong) {
+      field.setAttribute('aria-invalid', 'true');
+      field.title = wrong;
+    }
     Object.assign(field.style, {left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px`});
     this.root.append(field);
-    field.focus({preventScroll: true});
+    // One that comes back after the reader has left the board does not call him back.
+    if (!this.isLeft) field.focus({preventScroll: true});
     if (selectAll) field.select();
     else field.setSelectionRange(text.length, text.length);
-    field.addEventListener('keydown', (e) => this.keyInField(e));
-    field.addEventListener('blur', () => this.endText(true));
+    field.addEventListener('keydown', (e) => this.keyInField(e, isCell));
+    field.addEventListener('blur', (e) => {
+      if (this.field !== field) return;
+      this.isLeft = e.relatedTarget !== this.canvas;
+      this.endText(LEAVE);
+      this.isLeft = false;
+    });
     // Native events of this field would leave the element and look like its own.
     for (const type of ['keyup', 'keypress', 'beforeinput', 'input', 'change', 'copy', 'cut', 'paste']) {
       field.addEventListener(type, (e) => e.stopPropagation());
     }
   }
 
-  keyInField(e) {
+  keyInField(e, isCell) {
     if (e.isComposing) return;
+    const tabs = isCell && e.key === 'Tab';
     if (e.key !== 'Tab') e.stopPropagation();
-    if (e.key !== 'Enter' && e.key !== 'Escape') return;
-    e.preventDefault();
-    this.endText(e.key === 'Enter');
-    this.canvas.focus({preventScroll: true});
+    if (!tabs && e.key !== 'Enter' && e.key !== 'Escape') return;
+    if (!tabs) e.preventDefault();
+    this.endText(tabs ? e.shiftKey ? PREVIOUS : NEXT : e.key === 'Enter' ? COMMIT : CANCEL);
+    if (!this.field) this.canvas.focus({preventScroll: true});  // from where Tab leaves the board
+    else if (tabs) e.preventDefault(), e.stopPropagation();
   }
 
-  endText(commit) {
-    const text = this.closeField();
-    if (text !== undefined && this.alive) this.run('end_text', commit ? 1 : 0, this.fits(text, 'What was typed') ? text : '');
+  /** What was refused is in a new field when this returns; so is the next cell. */
+  endText(how) {
+    const {field} = this;
+    this.field = null;
+    if (field && this.alive) this.run('end_text', how, this.fits(field.value, 'What was typed') ? field.value : '');
+    field?.remove();
   }
 
   dropText() {
@@ -498,7 +522,6 @@ export class Playground {
     const {field} = this;
     this.field = null;
     field?.remove();
-    return field?.value;
   }
 
   // ------------------------------------------------------------ files

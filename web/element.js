@@ -61,6 +61,7 @@ STYLES.replaceSync(`
   input { position: absolute; box-sizing: border-box; margin: 0; padding: 0 4px; border: 2px solid #0072b2;
     border-radius: 4px; font: 14px/1 system-ui, sans-serif; z-index: 1; min-width: 56px; }
   input:focus { outline: none; }
+  input[aria-invalid] { border-color: #b3261e; }
   input.number { font-family: ui-monospace, monospace; padding: 0 2px; }
   input.centered { text-align: center; }
   input.light { background: #fff; color: #1f2328; color-scheme: light; }

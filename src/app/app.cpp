@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "attention/kernels.h"
+#include "document/number.h"
 #include "document/preset.h"
 #include "document/remedy.h"
 #include "document/sentence.h"
 #include "document/text.h"
 #include "files/read.h"
+#include "views/board/board.h"
 #include "views/panels.h"
 #include "views/widgets.h"
 
@@ -98,6 +100,21 @@ struct App::Parts {
     computed = true;
     around.changed();
     clampSelection();
+    explainSelection();
+  }
+
+  /// What is explained follows the selection, except to cells that can be changed: those are changed to see what follows.
+  void explainSelection() {
+    const views::Selection& s = view.selection;
+    if (!isChangeable(s.tensor)) view.explained = {s.tensor, 0, s.row, s.col};
+    const Tensor* t = attention::find(inputs, engine.trace(), view.explained.tensor);
+    if (!t) t = &engine.trace().weights, view.explained.tensor = TensorId::weights;
+    view.explained.row = std::clamp(view.explained.row, 0, std::max(t->rows() - 1, 0));
+    view.explained.col = std::clamp(view.explained.col, 0, std::max(t->cols() - 1, 0));
+  }
+
+  bool isChangeable(TensorId id) const {
+    return document::isEditable(document.state(), id) && !views::listed(embed.lock, attention::name(id));
   }
 
   void clampSelection() {
@@ -203,9 +220,10 @@ struct App::Parts {
     host.requestFrame();
   }
 
-  void say(std::string_view sentence, bool isError) {
-    view.notice = sentence;
-    view.noticeIsError = isError;
+  void say(std::string_view sentence, bool isError) { say({{{std::string(sentence), {}}}, isError}); }
+
+  void say(views::Notice notice) {
+    view.notice = std::move(notice);
     noticeAge = 0;
     wake();
   }
@@ -222,8 +240,13 @@ struct App::Parts {
   }
 
   void carryOut() {
-    if (const auto ended = std::exchange(typed, {})) endText(ended->how, ended->words);
-    const views::Wishes asked = std::exchange(wishes, {});
+    views::Wishes asked = std::exchange(wishes, {});
+    if (const auto ended = std::exchange(typed, {}); ended && !endText(ended->how, ended->words)) {
+      // The press that left the field is taken back, or the words would be lost with it.
+      asked.moved = asked.endGesture = false;
+      asked.text.reset();
+    }
+    if (asked.said) say(std::move(*asked.said));
     for (const auto& wanted_ : asked.edits) {
       if (Check wrong = apply(wanted_.edit, wanted_.gesture)) refuse(*wrong);
     }
@@ -234,10 +257,15 @@ struct App::Parts {
     }
     if (asked.text) beginText(*asked.text);
     if (asked.moved) {
-      const views::Selection& s = view.selection;
       if (!asked.text) dropText();
-      host.emit({Event::Type::select, s.active ? cellJson({s.tensor, views::sliceOf(document.state(), s.tensor).head, s.row, s.col}) : "null"});
+      explainSelection();
+      emitSelection();
     }
+  }
+
+  void emitSelection() {
+    const views::Selection& s = view.selection;
+    host.emit({Event::Type::select, s.active ? cellJson({s.tensor, views::sliceOf(document.state(), s.tensor).head, s.row, s.col}) : "null"});
   }
 
   bool experiments() const {
@@ -318,18 +346,68 @@ struct App::Parts {
     field.numeric = target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
     field.centered = target.centered;
     field.selectAll = target.selectAll;
+    field.isCell = field.numeric;
+    field.wrong = target.wrong;
     field.dark = dark();
     host.beginText(field);
     wake();
   }
 
-  void endText(Entry how, std::string_view words) {
-    if (!view.text) return;
-    const views::TextTarget target = *view.text;
+  /// False: the words were refused, and are in a field again.
+  bool endText(Entry how, std::string_view words) {
+    if (!view.text) return true;
+    views::TextTarget target = *view.text;
     view.text.reset();
     wake();
-    if (how == Entry::cancel) return;
-    if (Check wrong = enter(target, words)) refuse(*wrong);
+    if (how == Entry::cancel) return true;
+    if (Check wrong = enter(target, words)) {
+      refuse(*wrong);
+      // Who has seen the reason and leaves nevertheless gives the words up.
+      if (how == Entry::leave && !target.wrong.empty() && target.text == words) return true;
+      target.text = words, target.wrong = wrong->message, target.selectAll = false;
+      if (target.kind == views::TextTarget::Kind::cell) {
+        const CellRef& c = target.cell;
+        view.selection = {true, c.tensor, c.row, c.col, c.row, c.col};
+        view.drag = {};
+      }
+      beginText(target);
+      return false;
+    }
+    if (how == Entry::next || how == Entry::previous) typeNext(target, how == Entry::next ? 1 : -1);
+    return true;
+  }
+
+  void typeNext(const views::TextTarget& from, int by) {
+    if (from.kind == views::TextTarget::Kind::parameter) return typeNextParameter(from, by);
+    const views::Layout layout = makeLayout();
+    const views::MatrixPlace* m = layout.find(from.cell.tensor);
+    if (from.kind != views::TextTarget::Kind::cell || !m) return;
+    const views::Slice slice = views::sliceOf(document.state(), from.cell.tensor);
+    const auto next = views::neighbour(*m, slice, from.cell, by);
+    if (!next) return;
+    reveal(layout, m->cellBox(next->row - slice.firstRow, next->col - slice.firstCol));
+    const views::Fonts fonts;
+    views::Wishes asked;
+    views::Context c = context(layout, views::palette(dark()), fonts, asked);
+    views::typeCell(c, *next, {});
+    if (!asked.text) return;
+    beginText(*asked.text);
+    emitSelection();
+  }
+
+  void typeNextParameter(views::TextTarget from, int by) {
+    const Tensor& t = around.parameter(from.parameter);
+    const int at = from.cell.row * t.cols() + from.cell.col + by, row = at / std::max(t.cols(), 1), col = at % std::max(t.cols(), 1);
+    const auto id = document::aroundNamed(document::name(from.parameter));
+    if (!t.contains(0, row, col) || at < 0 || !id) return;
+    const auto rect = aroundRect(*id, 0, row, col);
+    if (!rect) return;
+    view.lab.cell.row = row, view.lab.cell.col = col;
+    from.wrong.clear();
+    const Box box{rect->x, rect->y, rect->width, rect->height};
+    views::TextTarget to = views::numberField(document::name(from.parameter), row, col, box, t.at(0, row, col), {});
+    to.kind = from.kind, to.parameter = from.parameter;
+    beginText(to);
   }
 
   Check enter(const views::TextTarget& target, std::string_view words) {
@@ -343,20 +421,16 @@ struct App::Parts {
     }
     if (target.kind == Kind::option) {
       auto value = document::valueFromJson(words, target.name);
+      if (const auto number = document::numberFrom(words, target.name); !value && number) value = document::Value(document::readable(*number));
       if (!value) return value.error();
       return apply(document::SetOption{target.option, std::move(*value)}, 0);
     }
-    auto block = document::fromTsv(words);
-    if (!block) return block.error();
     const CellRef& c = target.cell;
     const bool isParameter = target.kind == Kind::parameter;
-    if (block->rows != 1 || block->cols != 1) {
-      const std::string field(isParameter ? document::name(target.parameter) : attention::name(c.tensor));
-      return Error{Error::Kind::range, field,
-                   field + ": a cell takes one number" + (isParameter ? "." : "; paste to fill several.")};
-    }
-    if (isParameter) return apply(document::SetParameter{target.parameter, c.row, c.col, 1, 1, block->values}, 0);
-    return apply(document::SetCells{c.tensor, c.head, c.row, c.col, 1, 1, block->values}, 0);
+    const auto number = document::numberFrom(words, isParameter ? document::name(target.parameter) : attention::name(c.tensor));
+    if (!number) return number.error();
+    if (isParameter) return apply(document::SetParameter{target.parameter, c.row, c.col, 1, 1, {*number}}, 0);
+    return apply(document::SetCells{c.tensor, c.head, c.row, c.col, 1, 1, {*number}}, 0);
   }
 
   views::Context context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts,
@@ -365,6 +439,50 @@ struct App::Parts {
             layout,           palette,         fonts,              heatmaps,       view,                asked,
             places,           lastPlaces,      host.isTouch(),     document.canUndo(), document.canRedo(),
             attention::kernels::name(attention::kernels::best()), embed.lock, embed.hide};
+  }
+
+  // --- blocks of cells, as they are seen
+
+  bool isTransposed(TensorId id) const {
+    const views::Layout layout = makeLayout();
+    const views::MatrixPlace* m = layout.find(id);
+    return m && m->transposed;
+  }
+
+  views::Notice whyFixed(CellRef cell) {
+    const views::Layout layout = makeLayout();
+    const views::Fonts fonts;
+    return views::whyFixed(context(layout, views::palette(dark()), fonts, wishes), cell);
+  }
+
+  static document::CellBlock turnedOver(const document::CellBlock& block) {
+    document::CellBlock to{block.cols, block.rows, {}};
+    for (int i = 0; i < to.rows; ++i) {
+      for (int j = 0; j < to.cols; ++j) to.values.push_back(block.values[static_cast<std::size_t>(j * block.cols + i)]);
+    }
+    return to;
+  }
+
+  /// A block that is pasted at the selection in rows and columns of the tensor, of which Kᵀ shows one as the other. One
+  /// that fits into it only as it would into K is put there so, which `said` tells.
+  Result<document::CellBlock> asSeen(const views::Selection& s, document::CellBlock block, std::string& said) const {
+    const Tensor& t = *document::input(document.state(), s.tensor);
+    const std::string name = attention::symbol(s.tensor, spec.score);
+    const std::string extent = joined({block.rows, " × ", block.cols});
+    const auto fits = [&](const document::CellBlock& b) { return b.rows <= t.rows() - s.top() && b.cols <= t.cols() - s.left(); };
+    document::CellBlock other = turnedOver(block);
+    const bool transposed = isTransposed(s.tensor);
+    if (transposed) std::swap(block, other);
+    if (fits(block)) return block;
+    if (transposed && fits(other)) {
+      said = joined({"The ", extent, " numbers fit only as rows of ", name, ": each row has become a column of ", name, "ᵀ."});
+      return other;
+    }
+    const int down = t.rows() - s.top(), across = t.cols() - s.left();
+    return *document::refuse(Error::Kind::range, "paste",
+                             {extent, " numbers do not fit into ", name, transposed ? "ᵀ" : "", ", which has room for ",
+                              transposed ? across : down, " × ", transposed ? down : across, " from the selected cell on",
+                              fits(other) ? "; turned over (rows as columns) they would." : "; select another cell or paste fewer."});
   }
 
   // --- where things are
@@ -545,9 +663,12 @@ void App::carryOut() {
 
 void App::wake() {
   // A sentence stays until the next thing that the user does after having had a moment to see it.
-  if (!parts_->view.notice.empty() && parts_->noticeAge > 4 &&
+  const auto at = parts_->places.find("notice");
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool onIt = at != parts_->places.end() && at->second.contains(mouse.x, mouse.y);
+  if (!parts_->view.notice.empty() && parts_->noticeAge > 4 && !onIt &&
       (ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsKeyDown(ImGuiKey_Escape))) {
-    parts_->view.notice.clear();
+    parts_->view.notice = {};
   }
   parts_->wake();
 }
@@ -633,7 +754,7 @@ std::string App::copyCells() const {
   const Tensor* t = attention::find(p.inputs, p.engine.trace(), id);
   if (!s.active || !t) return {};
   const int head = views::sliceOf(p.document.state(), id).head;
-  return document::toTsv(*t, head, s.top(), s.left(), s.rows(), s.cols());
+  return document::toTsv(*t, head, s.top(), s.left(), s.rows(), s.cols(), p.isTransposed(s.tensor));
 }
 
 Check App::pasteCells(std::string_view text) {
@@ -643,23 +764,31 @@ Check App::pasteCells(std::string_view text) {
     p.refuse(error);
     return error;
   };
-  if (!s.active || !document::isEditable(p.document.state(), s.tensor) ||
-      views::listed(p.embed.lock, attention::name(s.tensor))) {
-    return refuse({Error::Kind::range, "paste", "paste: select a cell of an editable matrix first."});
-  }
-  auto block = document::fromTsv(text);
-  if (!block) return refuse(block.error());
+  if (!s.active) return refuse({Error::Kind::range, "paste", "paste: select a cell of an editable matrix first."});
   const int head = views::sliceOf(p.document.state(), s.tensor).head;
-  int rows = block->rows, cols = block->cols;
-  if (rows == 1 && cols == 1) {
-    // One number fills the whole selection, as in spreadsheets.
-    rows = s.rows(), cols = s.cols();
-    block->values.assign(static_cast<std::size_t>(rows * cols), block->values.front());
+  if (!p.isChangeable(s.tensor)) {
+    const views::Notice why = p.whyFixed({s.tensor, head, s.row, s.col});
+    refuse({Error::Kind::range, "paste", "paste: " + why.text()});
+    p.say(why);
+    return Error{Error::Kind::range, "paste", "paste: " + why.text()};
   }
+  const auto number = document::numberFrom(text, "paste");
+  // One number fills the whole selection, as in spreadsheets.
+  auto block = number ? document::CellBlock{s.rows(), s.cols(), std::vector<float>(static_cast<std::size_t>(s.rows() * s.cols()), *number)}
+                      : document::fromTsv(text);
+  if (!block) return refuse(block.error());
+  std::string turned;
+  if (!number) {
+    auto fitted = p.asSeen(s, std::move(*block), turned);
+    if (!fitted) return refuse(fitted.error());
+    block = std::move(fitted);
+  }
+  const int rows = block->rows, cols = block->cols;
   if (Check wrong = p.apply(document::SetCells{s.tensor, head, s.top(), s.left(), rows, cols, block->values}, 0)) {
     return refuse(*wrong);
   }
   p.view.selection = {true, s.tensor, s.top(), s.left(), s.top() + rows - 1, s.left() + cols - 1};
+  if (!turned.empty()) p.say(turned, false);
   return std::nullopt;
 }
 
@@ -667,6 +796,15 @@ void App::endText(Entry how, std::string_view text) {
   if (parts_->isBuilding) parts_->typed = {how, std::string(text)};
   else parts_->endText(how, text);
 }
+
+CellRef App::explained() const {
+  const views::Layout layout = parts_->makeLayout();
+  const views::Fonts fonts;
+  views::Wishes wishes;
+  return parts_->context(layout, views::palette(parts_->dark()), fonts, wishes).focus();
+}
+
+std::string App::notice() const { return parts_->view.notice.text(); }
 
 void App::setEmbed(const Embed& embed) {
   parts_->embed = embed;

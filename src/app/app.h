@@ -61,6 +61,10 @@ class App {
   std::string copyCells() const;
   attention::Check pasteCells(std::string_view text);
   void endText(Entry how, std::string_view text);
+  /// The cell that the inspector speaks of.
+  attention::CellRef explained() const;
+  /// The sentence at the bottom; empty without one.
+  std::string notice() const;
   void setEmbed(const Embed& embed);
 
   // The public interface (DESIGN section 9). Errors leave everything as it was.

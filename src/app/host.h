@@ -21,11 +21,13 @@ struct TextField {
   bool numeric = false;  ///< asks a phone for its number keys
   bool centered = false;
   bool selectAll = true; ///< false: the caret goes to the end (typing began with a digit)
+  bool isCell = false;   ///< one of a matrix: Tab enters it and goes to the next
+  std::string wrong;     ///< why the text was refused, which is there again
   bool dark = false;     ///< the theme in use
 };
 
-/// How a text field ended.
-enum class Entry { commit, cancel };
+/// How a text field ended: entered, given up, left for something else, or entered to go on with the cell after or before.
+enum class Entry { commit, cancel, leave, next, previous };
 
 /// What happened, for page scripts and for the title bar.
 struct Event {
@@ -39,7 +41,8 @@ class Host {
   virtual ~Host() = default;
   /// Draw another frame soon; without it nothing is drawn.
   virtual void requestFrame() = 0;
-  /// Shows a text field; it ends in App::endText().
+  /// Shows a text field; it ends in App::endText(). What is refused there comes back as a new field, with the text as it
+  /// was typed and the reason.
   virtual void beginText(const TextField& field) = 0;
   /// The frame is being built: a place that has no text fields of its own draws that one into it.
   virtual void drawText() {}

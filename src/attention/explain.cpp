@@ -20,6 +20,8 @@ using phrase::subscript;
 
 std::string nth(const char* letter, int index) { return letter + subscript(index + 1); }
 
+}  // namespace
+
 const char* symbol(TensorId id, Score score) {
   switch (id) {
     case TensorId::x: return "X";
@@ -55,6 +57,8 @@ const char* symbol(TensorId id, Score score) {
   }
   return "";
 }
+
+namespace {
 
 /// Writes the lines for one cell. Lines are added in the order in which the numbers are made.
 class Explainer {

@@ -37,6 +37,9 @@ std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell
 /// For weights also the row of V that it multiplies is NOT listed: that is a source of head_output.
 std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted = {});
 
+/// What explanations call a tensor: "W_Q". A score that is no dot product has another name for what comes before it.
+const char* symbol(TensorId id, Score score);
+
 /// A number as explanations write it: `decimals` digits after the point (0 to 9), U+2212 for minus, never "−0.00",
 /// "−∞" for a masked score, and "3.40e38" from ten million on.
 std::string formatNumber(double value, int decimals);

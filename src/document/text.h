@@ -29,13 +29,16 @@ Result<State> fromText(std::string_view text, const State& current);
 std::string toJson(const Value& value);
 Result<Value> valueFromJson(std::string_view json, std::string_view field);
 
-/// Cells as tab-separated text, rows ended by line feeds, and back (tabs, commas, semicolons or spaces
-/// between numbers; − and - are minus). Ragged rows and words that are no numbers are refused.
-std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols);
+/// Cells as tab-separated text, rows ended by line feeds, and back (tabs, semicolons, commas or spaces between
+/// numbers; − and - are minus; beside tabs and semicolons a comma is decimal). Ragged rows and words that are no
+/// numbers are refused. `transposed`: a column of the tensor is a row of the text.
+std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols, bool transposed = false);
 struct CellBlock {
   int rows = 0, cols = 0;
   std::vector<float> values;
 };
 Result<CellBlock> fromTsv(std::string_view text);
+/// The one number that the text is: "-0.8", " −0,8 ", "1e-3".
+Result<float> numberFrom(std::string_view text, std::string_view field);
 
 }  // namespace document

@@ -10,18 +10,24 @@ namespace {
 
 using Kind = Error::Kind;
 
-constexpr std::string_view kMinus = "\u2212";
+// Hyphens that word processors put for a minus, two dashes, and the minus itself.
+constexpr std::string_view kMinuses[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2212"};
 constexpr std::string_view kBlank = " \r\f\v";
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlank);
+std::string_view trimmed(std::string_view text, std::string_view blank = kBlank) {
+  const std::size_t first = text.find_first_not_of(blank);
   return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+                                         : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-// Spaces separate only where nothing else does.
-std::vector<std::string_view> cellsOf(std::string_view line) {
-  const std::string_view marks = line.find_first_of("\t,;") != std::string_view::npos ? "\t,;" : " ";
+// A comma separates only where neither tabs nor semicolons do, else it is a decimal one; spaces where nothing else does.
+std::string_view marksOf(std::string_view text) {
+  for (const std::string_view marks : {"\t", ";", ","})
+    if (text.find(marks) != std::string_view::npos) return marks;
+  return " ";
+}
+
+std::vector<std::string_view> cellsOf(std::string_view line, std::string_view marks) {
   std::vector<std::string_view> cells;
   for (std::size_t at = 0; at <= line.size() && static_cast<std::int64_t>(cells.size()) <= kMaxNumbers;) {  // more are refused, however many
     const std::size_t end = std::min(line.find_first_of(marks, at), line.size());
@@ -33,12 +39,16 @@ std::vector<std::string_view> cellsOf(std::string_view line) {
 }
 
 std::optional<float> numberOf(std::string_view cell) {
-  if (cell.starts_with(kMinus)) return parseFloat("-" + std::string(cell.substr(kMinus.size())));
-  return parseFloat(cell);
+  std::string number(cell);
+  for (const std::string_view minus : kMinuses)
+    if (cell.starts_with(minus)) number.replace(0, minus.size(), "-");
+  const std::size_t comma = number.find(',');
+  if (comma != std::string::npos && number.find('.') == std::string::npos) number[comma] = '.';
+  return parseFloat(number);
 }
 
-Check addRow(std::string_view line, CellBlock& block) {
-  const std::vector<std::string_view> cells = cellsOf(line);
+Check addRow(std::string_view line, std::string_view marks, CellBlock& block) {
+  const std::vector<std::string_view> cells = cellsOf(line, marks);
   const std::string row = "row " + std::to_string(block.rows + 1);
   if (block.rows > 0 && static_cast<int>(cells.size()) != block.cols)
     return refuse(Kind::range, "cells",
@@ -62,12 +72,13 @@ Check readRows(std::string_view text, CellBlock& block) {
   if (text.size() > kMaxTextBytes)
     return refuse(Kind::memory, "cells",
                   {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
+  const std::string_view marks = marksOf(text);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find_first_of("\n\r"), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (trimmed(line).find_first_not_of('\t') == std::string_view::npos) continue;
-    if (Check bad = addRow(line, block)) return bad;
+    if (Check bad = addRow(line, marks, block)) return bad;
     if (static_cast<std::int64_t>(block.values.size()) > kMaxNumbers)
       return refuse(Kind::memory, "cells", {"there are more than ", kMaxNumbers, " numbers; give fewer."});
   }
@@ -77,17 +88,28 @@ Check readRows(std::string_view text, CellBlock& block) {
 
 }  // namespace
 
-std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols) {
+std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols, bool transposed) {
   std::string out;
+  if (transposed) std::swap(row, col), std::swap(rows, cols);
   for (int r = row; r < row + rows; ++r)
     for (int c = col; c < col + cols; ++c) {
-      if (!tensor.contains(head, r, c)) return {};
-      const float value = tensor.at(head, r, c);
+      const int i = transposed ? c : r, j = transposed ? r : c;
+      if (!tensor.contains(head, i, j)) return {};
+      const float value = tensor.at(head, i, j);
       // Masked scores are minus infinity, which spreadsheets know as this word.
       out += std::isfinite(value) ? shortest(value) : value < 0 ? "-inf" : "inf";
       out += c + 1 < col + cols ? '\t' : '\n';
     }
   return out;
+}
+
+Result<float> numberFrom(std::string_view text, std::string_view field) {
+  const std::string_view cell = trimmed(text, " \t\r\n");
+  const auto value = numberOf(cell);
+  if (value && std::isfinite(*value)) return *value;
+  return std::move(*refuse(Kind::range, field,
+                           {inQuotes(cell), value ? " is too large; use -3.4e38 to 3.4e38."
+                                                  : " is not one number; give a number such as -0.5."}));
 }
 
 Result<CellBlock> fromTsv(std::string_view text) {

@@ -348,10 +348,10 @@ float Desktop::secondsSinceLastFrame() {
 }
 
 /// Builds frames, without drawing them, until all input so far has had its effect. Without this Ctrl and S that are
-/// pressed and let go within one frame would reach the panels as an S alone.
+/// pressed and let go within one frame would reach the panels as an S alone, and digits would be lost to a field that opens.
 void Desktop::takeInput() {
   constexpr int kMostFrames = 16;
-  for (int i = 0; i < kMostFrames && stage_.inputIsWaiting(); ++i) stage_.build(app_, secondsSinceLastFrame());
+  for (int i = 0; i < kMostFrames && (stage_.inputIsWaiting() || textBox_.isWaiting()); ++i) stage_.build(app_, secondsSinceLastFrame());
 }
 
 /// "• numbers.json — Attention Playground": the dot while there is something to save.

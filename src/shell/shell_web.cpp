@@ -29,9 +29,9 @@
 // later(): by method calls that wait until no C++ is on the stack, because listeners of the page hear of focus, clicks and copies.
 EM_JS(void, host_request_frame, (), { Module["host"].requestFrame(); })
 EM_JS(void, host_begin_text, (float x, float y, float width, float height, const char* text, const char* name,
-                              int numeric, int centered, int selectAll, int dark), {
-  Module["host"].later("beginText", {x, y, width, height, numeric, centered, selectAll, dark,
-                            text: UTF8ToString(text), name: UTF8ToString(name)});
+                              int numeric, int centered, int selectAll, int dark, int isCell, const char* wrong), {
+  Module["host"].later("beginText", {x, y, width, height, numeric, centered, selectAll, dark, isCell,
+                            text: UTF8ToString(text), name: UTF8ToString(name), wrong: UTF8ToString(wrong)});
 })
 EM_JS(void, host_drop_text, (), { Module["host"].later("dropText"); })
 EM_JS(void, host_pick_file, (), { Module["host"].later("pickFile"); })
@@ -67,7 +67,7 @@ class Browser final : public app::Host {
   void requestFrame() override { host_request_frame(); }
   void beginText(const app::TextField& f) override {
     host_begin_text(f.rect.x, f.rect.y, f.rect.width, f.rect.height, f.text.c_str(), f.name.c_str(), f.numeric,
-                    f.centered, f.selectAll, f.dark);
+                    f.centered, f.selectAll, f.dark, f.isCell, f.wrong.c_str());
   }
   void dropText() override { host_drop_text(); }
   bool pickFile() override {
@@ -345,10 +345,19 @@ EMSCRIPTEN_KEEPALIVE int playground_key(int down, const char* name, int modifier
     inputCame();
     return 0;
   }
-  if (key == ImGuiKey_None || !isUsed(key, modifiers)) return 0;
+  // One character, in UTF-8; names of other keys are longer and in ASCII.
+  const bool printable = (name[1] == '\0' || (name[0] & 0x80) != 0) && (modifiers & 2) == 0;
+  if (key == ImGuiKey_None || !isUsed(key, modifiers)) {
+    // The board hears of it all the same: letters among it are text, and no commands.
+    if (!printable || (modifiers & 4) != 0) return 0;
+    io.AddInputCharactersUTF8(name);
+    self->app.wake();
+    settle();
+    requestFrameIfWanted();
+    return 0;
+  }
   press(key, false);  // a held key arrives again and again: each time counts as a press
   press(key, true);
-  const bool printable = name[1] == '\0' && (modifiers & 2) == 0;
   if (printable) io.AddInputCharactersUTF8(name);
   self->app.wake();
   settle();
@@ -361,10 +370,10 @@ EMSCRIPTEN_KEEPALIVE void playground_focus(int focused) {
   inputCame();
 }
 
-/// The text field that host_begin_text() opened was left.
-EMSCRIPTEN_KEEPALIVE void playground_end_text(int commit, const char* text) {
+/// The text field that host_begin_text() opened ended; `how` is an app::Entry.
+EMSCRIPTEN_KEEPALIVE void playground_end_text(int how, const char* text) {
   settle();
-  self->app.endText(commit ? app::Entry::commit : app::Entry::cancel, text);
+  self->app.endText(static_cast<app::Entry>(how), text);
   inputCame();
 }
 

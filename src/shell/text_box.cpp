@@ -1,17 +1,43 @@
 #include "shell/text_box.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shell {
+
+namespace {
+
+/// Dear ImGui selects all of a field that is given the keys: the next digit would replace those before it.
+int moveToEnd(ImGuiInputTextCallbackData* data) {
+  bool& toEnd = *static_cast<bool*>(data->UserData);
+  if (std::exchange(toEnd, false)) data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;
+  return 0;
+}
+
+}  // namespace
 
 void TextBox::begin(const app::TextField& field) {
   field_ = field;
   buffer_.fill(0);
   std::memcpy(buffer_.data(), field.text.data(), std::min(field.text.size(), buffer_.size() - 1));
-  isNew_ = true;
+  ++count_;
+  frames_ = 0, hasKeys_ = false, toEnd_ = !field.selectAll;
+}
+
+/// What is typed before the field has the keys. Dear ImGui ignores characters up to and in the frame in which it gives them.
+void TextBox::takeEarly() {
+  ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
+  for (const ImWchar ch : typed) {
+    if (!toEnd_) buffer_.fill(0), toEnd_ = true;  // all was selected
+    char utf8[5];
+    ImTextCharToUtf8(utf8, ch);
+    if (std::strlen(buffer_.data()) + std::strlen(utf8) < buffer_.size()) std::strcat(buffer_.data(), utf8);
+  }
+  typed.resize(0);
 }
 
 std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts) {
@@ -26,22 +52,31 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts) {
   ImGui::PushStyleColor(ImGuiCol_FrameBg, palette.panel);
   ImGui::PushStyleColor(ImGuiCol_Text, palette.text);
   ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, views::withAlpha(palette.query, 0.35f));
-  ImGui::Begin("##text", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PushStyleColor(ImGuiCol_Border, field_->wrong.empty() ? palette.query : palette.error);
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, field_->wrong.empty() ? 1.0f : 2.0f);
+  ImGui::Begin("##text", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                                      ImGuiWindowFlags_NoNavInputs);
   ImGui::PushFont(field_->numeric ? fonts.mono : fonts.text);
   ImGui::SetNextItemWidth(r.width);
-  if (isNew_) ImGui::SetKeyboardFocusHere();
-  const int flags = ImGuiInputTextFlags_EnterReturnsTrue | (field_->selectAll ? ImGuiInputTextFlags_AutoSelectAll : 0);
-  const bool entered = ImGui::InputText("##field", buffer_.data(), buffer_.size(), flags);
-  const bool left = ImGui::IsItemDeactivated() && !isNew_;
-  isNew_ = false;
+  ImGui::PushID(count_);
+  if (!hasKeys_) takeEarly();
+  if (!hasKeys_ && frames_++ % 4 == 0) ImGui::SetKeyboardFocusHere();
+  const bool entered = ImGui::InputText("##field", buffer_.data(), buffer_.size(),
+                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways, moveToEnd, &toEnd_);
+  const bool left = ImGui::IsItemDeactivated() && hasKeys_;
+  hasKeys_ = hasKeys_ || ImGui::IsItemActive();
+  ImGui::PopID();
   ImGui::PopFont();
   ImGui::End();
-  ImGui::PopStyleColor(3);
-  ImGui::PopStyleVar(3);
-  const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape);
-  if (!cancelled && !entered && !left) return {};
+  ImGui::PopStyleColor(4);
+  ImGui::PopStyleVar(4);
+  const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape), tab = hasKeys_ && ImGui::IsKeyPressed(ImGuiKey_Tab);
+  if (!cancelled && !entered && !left && !tab) return {};
+  const bool isCell = field_->isCell, back = ImGui::GetIO().KeyShift;
   field_.reset();
-  return Typed{cancelled ? app::Entry::cancel : app::Entry::commit, buffer_.data()};
+  app::Entry how = entered ? app::Entry::commit : app::Entry::leave;
+  if (tab) how = !isCell ? app::Entry::commit : back ? app::Entry::previous : app::Entry::next;
+  return Typed{cancelled ? app::Entry::cancel : how, buffer_.data()};
 }
 
 }  // namespace shell

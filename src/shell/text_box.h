@@ -21,14 +21,20 @@ class TextBox {
 
   void begin(const app::TextField& field);
   void drop() { field_.reset(); }
-  /// Draws the field, if there is one, into the frame that is being built. Enter and a click elsewhere commit, Escape
+  /// Has it yet to take hold of the keys? That takes Dear ImGui a frame or two, in which keys would be lost.
+  bool isWaiting() const { return field_ && !hasKeys_; }
+  /// Draws the field, if there is one, into the frame that is being built. Enter, Tab and a click elsewhere end it, Escape
   /// cancels; the field is gone then.
   std::optional<Typed> draw(const views::Fonts& fonts);
 
  private:
+  void takeEarly();
   std::optional<app::TextField> field_;
   std::array<char, 4096> buffer_{};
-  bool isNew_ = false;
+  int count_ = 0;          ///< of fields so far: each is a new one to Dear ImGui, which else would go on with the old text
+  int frames_ = 0;         ///< since it was begun
+  bool hasKeys_ = false;
+  bool toEnd_ = false;     ///< the caret has yet to go there
 };
 
 }  // namespace shell

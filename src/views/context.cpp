@@ -32,6 +32,8 @@ bool Context::editable(TensorId id) const {
 CellRef Context::focus() const {
   if (view.hover) return *view.hover;
   const Selection& s = view.selection;
+  const CellRef& e = view.explained;
+  if (editable(s.tensor) && tensor(e.tensor)) return {e.tensor, sliceOf(state, e.tensor).head, e.row, e.col};
   return {s.tensor, sliceOf(state, s.tensor).head, s.row, s.col};
 }
 

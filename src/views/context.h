@@ -47,6 +47,7 @@ struct Drag {
   std::vector<float> before;  ///< the selected cells as they were
   float lastX = 0, lastY = 0;
   std::uint8_t paint = 0;     ///< what a paint stroke writes
+  bool isFixed = false;       ///< it would have changed a number that cannot be changed
 };
 
 /// What is being typed, and into what.
@@ -60,11 +61,30 @@ struct TextTarget {
   std::string name, text;
   Box box;
   bool centered = false, selectAll = true;
+  std::string wrong;  ///< why `text` was refused
+};
+
+/// What the line at the bottom says, with names in it that can be clicked.
+struct Notice {
+  struct Piece {
+    std::string words;
+    std::optional<CellRef> cell;  ///< where a click goes
+  };
+  std::vector<Piece> pieces;
+  bool isError = false;
+  bool empty() const { return pieces.empty(); }
+  std::string text() const {
+    std::string all;
+    for (const Piece& p : pieces) all += p.words;
+    return all;
+  }
 };
 
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
+  CellRef explained;  ///< the last computed cell that was selected: it stays explained while its inputs are changed
   std::optional<CellRef> hover;
+  std::optional<ImVec2> rest;  ///< where a drag left the pointer: nothing is hovered until it has moved away from there
   Drag drag;
   std::uint64_t nextGesture = 1;
   std::optional<TextTarget> text;
@@ -74,8 +94,8 @@ struct ViewState {
   float scroll = 0, fling = 0;
   Scroller side;                        ///< the side panel
   Walk options;                         ///< keys in it
-  std::string notice;       ///< the sentence at the bottom, until the next input
-  bool noticeIsError = false;
+  Notice notice;            ///< until the next input
+  double typingUntil = 0;   ///< letters until then are text that found no field, and no commands
   Lab lab;                  ///< the experiments
 };
 
@@ -95,6 +115,7 @@ struct Wishes {
   std::vector<Command> commands;
   std::optional<std::string> preset;
   std::optional<TextTarget> text;
+  std::optional<Notice> said;
   bool endGesture = false;
   bool moved = false;  ///< the selection changed
 
@@ -103,6 +124,7 @@ struct Wishes {
     edit(document::SetOption{id, std::move(value)}, gesture);
   }
   void ask(Command c) { commands.push_back(c); }
+  void say(std::string words) { said = Notice{{{std::move(words), {}}}, false}; }
 };
 
 /// Boxes of controls by name ("causal", "heads+"), for tours, tests and overlap checks.
@@ -146,7 +168,8 @@ struct Context {
   const attention::Tensor* tensor(TensorId id) const { return attention::find(inputs, trace, id); }
   /// May this tensor's cells be changed here?
   bool editable(TensorId id) const;
-  /// The cell that the inspector speaks of: the hovered one, else the selected one.
+  /// The cell that the inspector speaks of: the hovered one, else the selected one; where that one is being changed, the
+  /// last computed one that was.
   CellRef focus() const;
   /// The weights on the board: of the head in focus, or the mean of all heads.
   float weight(int query, int key) const;

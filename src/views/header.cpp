@@ -166,6 +166,7 @@ constexpr KeyLine kKeys[] = {
     {"Shift + click, Ctrl + Shift + arrows", "select a range; Ctrl + drag too"},
     {"Ctrl + C, Ctrl + V", "cells as tab-separated text"},
     {"Ctrl + Z, Ctrl + Shift + Z", "undo, redo"},
+    {"Tab, Shift + Tab while typing", "enter, and type the next or previous cell"},
     {"Delete", "write 0"},
     {"Space", "on scores or weights: mask the cell, or show it"},
     {"q k v s w o x", "go to that matrix"},
@@ -227,22 +228,6 @@ void help(Context& c) {
     c.view.help = false;
   }
   ImGui::End();
-}
-
-void notice(Context& c) {
-  if (c.view.notice.empty()) return;
-  ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
-  const ImVec2 size = ImGui::GetIO().DisplaySize;
-  ImFont* font = c.fonts.text;
-  const float most = std::min(size.x - 48, 720.0f), scale = ImGui::GetIO().FontGlobalScale;
-  const std::string& words = c.view.notice;
-  const ImVec2 extent = font->CalcTextSizeA(font->FontSize * scale, FLT_MAX, most - 32, words.data(), words.data() + words.size());
-  const float width = extent.x + 32, height = extent.y + 22;
-  const ImVec2 a{std::floor((size.x - width) / 2), std::floor(size.y - height - 20)};
-  list->AddRectFilled(a, {a.x + width, a.y + height}, c.view.noticeIsError ? c.palette.error : c.palette.ink, 8);
-  const ImU32 ink = c.view.noticeIsError ? textOn(toColor(c.palette.error)) : c.palette.inkText;
-  list->AddText(font, font->FontSize * scale, {a.x + 16, a.y + 11}, ink, words.data(), words.data() + words.size(), most - 32);
-  c.places["notice"] = {a.x, a.y, width, height};
 }
 
 }  // namespace views

@@ -13,7 +13,7 @@ struct ParameterCell {
   struct Keys {
     int down = 0, right = 0, up = 0;  ///< to another cell; steps of the number
     bool type = false;
-    char first = 0;  ///< what was typed already
+    std::string first;  ///< what was typed already
   };
 
   bool on = false;

@@ -28,7 +28,7 @@ class ParameterView {
       drag();
     }
     if (ImGui::IsItemDeactivated()) c_.wishes.endGesture = true;
-    if (ImGui::IsItemHovered() && isChosen() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) type(0);
+    if (ImGui::IsItemHovered() && isChosen() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) type({});
   }
 
   void choose() { cell_.on = true, cell_.parameter = id_; }
@@ -64,7 +64,7 @@ class ParameterView {
     set(moved(cell_.before, std::round(cell_.travelled / step) * step), kSliderGesture);
   }
 
-  void type(char first) {
+  void type(std::string_view first) {
     TextTarget t = numberField(document::name(id_), cell_.row, cell_.col, cellBox(), value(), first);
     t.kind = TextTarget::Kind::parameter, t.parameter = id_;
     c_.wishes.text = t;
@@ -85,11 +85,8 @@ bool ParameterCell::readKeys() {
   const int down = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
   keys.right = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
   (io.KeyCtrl || io.KeySuper ? keys.down : keys.up) = io.KeyCtrl || io.KeySuper ? down : -down;
-  keys.type = pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter);
-  for (const ImWchar ch : io.InputQueueCharacters) {
-    if (!beginsNumber(ch)) continue;
-    keys.type = true, keys.first = static_cast<char>(ch);
-  }
+  keys.first = typedNumber();
+  keys.type = pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || !keys.first.empty();
   const bool leaves = pressed(ImGuiKey_Escape);
   on = !leaves;
   return leaves || down != 0 || keys.right != 0 || keys.type;

@@ -197,21 +197,29 @@ float moved(float value, double by) {
 }
 
 bool beginsNumber(unsigned character) {
-  return (character >= '0' && character <= '9') || character == '-' || character == '.';
+  return (character >= '0' && character <= '9') || character == '-' || character == '.' || character == ',';
 }
 
 bool isNumberKey(ImGuiKey key) {
   return (key >= ImGuiKey_0 && key <= ImGuiKey_9) || (key >= ImGuiKey_Keypad0 && key <= ImGuiKey_Keypad9) ||
-         key == ImGuiKey_Minus || key == ImGuiKey_Period || key == ImGuiKey_KeypadDecimal || key == ImGuiKey_KeypadSubtract;
+         key == ImGuiKey_Minus || key == ImGuiKey_Period || key == ImGuiKey_Comma || key == ImGuiKey_KeypadDecimal || key == ImGuiKey_KeypadSubtract;
 }
 
-TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, char first) {
+std::string typedNumber() {
+  std::string typed;
+  for (const ImWchar ch : ImGui::GetIO().InputQueueCharacters) {
+    if ((!typed.empty() || beginsNumber(ch)) && ch < 0x80) typed += static_cast<char>(ch);
+  }
+  return typed;
+}
+
+TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string_view first) {
   const float width = std::max(cell.width, 64.0f), height = std::max(cell.height, 26.0f);
   TextTarget t;
   t.cell.row = row, t.cell.col = col;
   t.name = std::string(matrix) + ", row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1);
-  t.selectAll = first == 0;
-  t.text = first == 0 ? document::shortest(value) : std::string(1, first);
+  t.selectAll = first.empty();
+  t.text = first.empty() ? document::shortest(value) : std::string(first);
   t.box = {cell.midX() - width / 2, cell.midY() - height / 2, width, height};
   t.centered = true;
   return t;

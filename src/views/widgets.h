@@ -35,8 +35,10 @@ float moved(float value, double by);
 /// May a number that is typed begin with it?
 bool beginsNumber(unsigned character);
 bool isNumberKey(ImGuiKey key);
-/// A field over the cell of a matrix, to type its number; `first` is what was typed already, or 0.
-TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, char first);
+/// What the frame's characters make from the first on that may begin a number; empty without one.
+std::string typedNumber();
+/// A field over the cell of a matrix, to type its number; `first` is what was typed already.
+TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string_view first);
 
 /// Draws the controls of one panel. Boxes are in window coordinates; each is entered in Context::places by its name.
 class Widgets {

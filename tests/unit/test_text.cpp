@@ -370,6 +370,9 @@ TEST_CASE("text: cells as tab-separated text") {
   CHECK(read("1\t−0.5") == "1x2 -0.5");
   CHECK(read("1, 2, 3\r\n4, 5, 6\r\n") == "2x3 6");
   CHECK(read("1;2;3") == "1x3 3");
+  CHECK(read("0,5\t1,5\n2\t-2,5\n") == "2x2 -2.5");
+  CHECK(read("0,5; 1,25") == "1x2 1.25");
+  CHECK(read("1,5") == "1x2 5");  // by commas alone, as files have it
   CHECK(read("  1.  .5   -3e-2  \n\n") == "1x3 -0.03");
   CHECK(read("-0.0") == "1x1 -0.0");
   const auto bad = [](std::string_view text) { return refusal(fromTsv(text)); };

@@ -17,7 +17,13 @@ inline constexpr const char* kLabelPrefix = "label:";
 void drawMatrices(Context& context);
 /// What a pointer does to them.
 void boardPointer(Context& context);
-/// Opens the field over a cell that can be changed. `first` is what was typed already, or 0.
-void typeCell(Context& context, CellRef cell, char first);
+/// Opens the field over a cell that can be changed, or says why it cannot be. `first` is what was typed already.
+void typeCell(Context& context, CellRef cell, std::string_view first);
+/// Selects a cell and brings it into view.
+void goTo(Context& context, CellRef cell);
+/// The cell that stands `by` places after this one in the rows that are seen, if there is one.
+std::optional<CellRef> neighbour(const MatrixPlace& place, const Slice& slice, CellRef cell, int by);
+/// Why a cell cannot be changed: "S is computed: change Q or K.", with links.
+Notice whyFixed(const Context& context, CellRef cell);
 
 }  // namespace views

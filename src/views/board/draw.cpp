@@ -31,6 +31,7 @@ class BoardView {
     arrow();
     for (const MatrixPlace& m : c_.layout.matrices) outlines(m, focus);
     list_->PopClipRect();
+    if (c_.view.drag.kind == Drag::Kind::value) bubble();
   }
 
  private:
@@ -348,6 +349,10 @@ class BoardView {
     if (s.active && s.tensor == m.tensor && (s.rows() > 1 || s.cols() > 1)) {
       const Region r{s.tensor, focus.head, s.top(), s.left(), s.rows(), s.cols()};
       outline(m, box, r, color, 2.5f, 0.14f);
+    } else if (s.active && s.tensor == m.tensor && c_.view.drag.kind == Drag::Kind::value && m.cell >= 20) {
+      const Box cell = cellOnScreen(m, s.row, s.col);
+      list_->AddRect({cell.x + 1.5f, cell.y + 1.5f}, {cell.right() - 1.5f, cell.bottom() - 1.5f}, c_.palette.panel, 4, 0, 2);
+      list_->AddRect({cell.x - 1, cell.y - 1}, {cell.right() + 1, cell.bottom() + 1}, color, 6, 0, 3);
     } else if (s.active && s.tensor == m.tensor) {
       outline(m, box, {s.tensor, 0, s.row, s.col, 1, 1}, color, m.cell >= 20 ? 2.5f : 1.5f);
     }
@@ -379,6 +384,42 @@ class BoardView {
     for (const Band& b : bands) point(b.right, b.top), point(b.right, b.bottom);
     for (auto b = bands.rbegin(); b != bands.rend(); ++b) point(b->left, b->bottom), point(b->left, b->top);
     list_->PathStroke(color, ImDrawFlags_Closed, 1.5f);
+  }
+
+  Box cellOnScreen(const MatrixPlace& m, int row, int col) const {
+    const Slice s = sliceOf(c_.state, m.tensor);
+    return onScreen(c_.layout, c_.view, m.cellBox(row - s.firstRow, col - s.firstCol));
+  }
+
+  // What the drag makes of the cell: "1.60 → −0.80", below its matrix, or above it under a finger; close to the cell where
+  // the matrix reaches out of the board.
+  void bubble() {
+    const Drag& drag = c_.view.drag;
+    const Selection& s = c_.view.selection;
+    const MatrixPlace* m = c_.layout.find(drag.cell.tensor);
+    const Tensor* tensor = c_.tensor(drag.cell.tensor);
+    const auto index = static_cast<std::size_t>((drag.cell.row - s.top()) * s.cols() + drag.cell.col - s.left());
+    if (!m || !tensor || index >= drag.before.size()) return;
+    const int decimals = std::max(c_.state.decimals, ImGui::GetIO().KeyShift ? 3 : 2);
+    const std::string words =
+        formatNumber(static_cast<double>(drag.before[index]), decimals) + " → " +
+        formatNumber(static_cast<double>(tensor->at(drag.cell.head, drag.cell.row, drag.cell.col)), decimals);
+    const Box matrix = onScreen(c_.layout, c_.view, m->box), cell = cellOnScreen(*m, drag.cell.row, drag.cell.col);
+    const Box& board = c_.layout.board;
+    constexpr float kHigh = 24, kAway = 9, kAll = kHigh + kAway;
+    const float under = matrix.bottom() + kAll <= board.bottom() ? matrix.bottom() : cell.bottom();
+    const float over = matrix.y - kAll >= board.y ? matrix.y : cell.y;
+    const bool above = (c_.touch && over - kAll >= board.y) || under + kAll > board.bottom();
+    const float width = textWidth(c_.fonts.mono, words) + 26, y = above ? over - kAll : under + kAway;
+    const float x = std::clamp(cell.midX() - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4));
+    ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
+    list->AddRectFilled({x, y}, {x + width, y + kHigh}, c_.palette.ink, 5);
+    const float tip = above ? y + kHigh + 6 : y - 6, foot = above ? y + kHigh : y;
+    const float middle = std::clamp(cell.midX(), x + 10, x + width - 10);
+    if (above) list->AddTriangleFilled({middle - 6, foot}, {middle, tip}, {middle + 6, foot}, c_.palette.ink);
+    else list->AddTriangleFilled({middle - 6, foot}, {middle + 6, foot}, {middle, tip}, c_.palette.ink);
+    textCentered(list, c_.fonts.mono, x + width / 2, y + kHigh / 2, c_.palette.inkText, words);
+    c_.places["bubble"] = {x, y, width, kHigh};
   }
 
   bool shows(const MatrixPlace& m, const Region& r) const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "document/sentence.h"
 #include "views/board/board.h"
 #include "views/widgets.h"
 
@@ -10,6 +11,9 @@ namespace {
 
 using attention::Tensor;
 using document::SetCells;
+using document::joined;
+
+constexpr double kBurst = 0.5;  // seconds between the letters of one word, at most
 
 class Keys {
  public:
@@ -81,6 +85,7 @@ class Keys {
       }
     }
     c_.wishes.edit(SetCells{s_.tensor, head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::move(values)});
+    c_.view.rest = io_.MousePos;
     return true;
   }
 
@@ -104,24 +109,22 @@ class Keys {
   bool typing() {
     if (!s_.active) return false;
     if (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || pressed(ImGuiKey_F2)) {
-      if (!c_.editable(s_.tensor)) return false;
-      typeCell(c_, cell(), 0);
+      typeCell(c_, cell(), {});
       return true;
     }
     if (pressed(ImGuiKey_Delete) || pressed(ImGuiKey_Backspace)) return clear();
     if (pressed(ImGuiKey_Space) && isPair(s_.tensor)) return paint();
-    for (const ImWchar ch : io_.InputQueueCharacters) {
-      if (!beginsNumber(ch) || !c_.editable(s_.tensor)) continue;
-      typeCell(c_, cell(), static_cast<char>(ch));
-      return true;
-    }
-    return false;
+    const std::string typed = typedNumber();
+    if (typed.empty()) return false;
+    typeCell(c_, cell(), typed);
+    return true;
   }
 
   bool clear() {
-    if (!c_.editable(s_.tensor)) return false;
+    if (!c_.editable(s_.tensor)) return c_.wishes.said = whyFixed(c_, cell()), true;
     const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
     c_.wishes.edit(SetCells{s_.tensor, cell().head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<float>(count)});
+    c_.view.rest = io_.MousePos;
     return true;
   }
 
@@ -133,57 +136,107 @@ class Keys {
     return true;
   }
 
+  /// A letter alone is a command. Several at once, or one close after a letter that means nothing here, are text.
   bool letters() {
-    using document::OptionId;
-    for (const ImWchar ch : io_.InputQueueCharacters) {
-      switch (ch) {
-        case '?': c_.view.help = !c_.view.help; return true;
-        case 'c': return option(OptionId::causal, "causal", !c_.state.causal);
-        case 'd': return option(OptionId::scale, "scale", c_.state.score == attention::Score::dot);
-        case 'm': return option(OptionId::mode, "mode", std::string(c_.state.mode == document::Mode::x ? "qkv" : "x"));
-        case 'p': c_.view.painting = !c_.view.painting; return true;
-        case 'e': return !listed(c_.hide, "experiments") && (showPage(c_, c_.view.lab.last), true);
-        case 'r': c_.wishes.ask(Command::reset); return true;
-        case 't': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens + 1));
-        case 'T': return option(OptionId::tokens, "tokens", static_cast<double>(c_.state.tokens - 1));
-        case 'h': return heads(+1);
-        case 'H': return heads(-1);
-        case 'n': return focusHead(+1);
-        case 'N': return focusHead(-1);
-        case '[': return option(OptionId::temperature, "temperature", round2(c_.state.temperature / 1.25));
-        case ']': return option(OptionId::temperature, "temperature", round2(c_.state.temperature * 1.25));
-        case 'q': return select(TensorId::q);
-        case 'k': return select(TensorId::k);
-        case 'v': return select(TensorId::v);
-        case 's': return select(TensorId::scores);
-        case 'w': return select(TensorId::weights);
-        case 'o': return select(TensorId::head_output);
-        case 'O': return options();
-        case 'x': return select(TensorId::x);
-        default: break;
-      }
-    }
+    const auto& typed = io_.InputQueueCharacters;
+    if (typed.empty()) return false;
+    const double now = ImGui::GetTime();
+    const ImWchar last = typed.back();
+    const bool isLetter = (last | 0x20) >= 'a' && ((last | 0x20) <= 'z' || last >= 0x80);
+    if (typed.Size == 1 && now >= c_.view.typingUntil && (letter(last) || !isLetter)) return true;
+    c_.view.typingUntil = std::max(c_.view.typingUntil, now + kBurst);
     return false;
   }
 
+  bool letter(ImWchar ch) {
+    using document::OptionId;
+    const document::State& s = c_.state;
+    switch (ch) {
+      case '?': c_.view.help = !c_.view.help; return true;
+      case 'c': return flip(OptionId::causal, !s.causal, s.causal, "Causal mask", "c");
+      case 'd': return flip(OptionId::scale, s.score == attention::Score::dot, s.score != attention::Score::dot, "Division by √d_k", "d");
+      case 'm': {
+        const bool isX = s.mode == document::Mode::x;
+        return option(OptionId::mode, "mode", std::string(isX ? "qkv" : "x"),
+                      isX ? "The input is Q, K and V. Press m again for X and its projections."
+                          : "The input is X with its projections. Press m again for Q, K and V.");
+      }
+      case 'p': return painting();
+      case 'e': return experiments();
+      case 'r': return c_.wishes.ask(Command::reset), say("Back at the start. Ctrl+Z undoes this.");
+      case 't': return tokens(+1);
+      case 'T': return tokens(-1);
+      case 'h': return heads(+1);
+      case 'H': return heads(-1);
+      case 'n': return focusHead(+1);
+      case 'N': return focusHead(-1);
+      case '[': return temperature(1 / 1.25, "]");
+      case ']': return temperature(1.25, "[");
+      case 'q': return select(TensorId::q);
+      case 'k': return select(TensorId::k);
+      case 'v': return select(TensorId::v);
+      case 's': return select(TensorId::scores);
+      case 'w': return select(TensorId::weights);
+      case 'o': return select(TensorId::head_output);
+      case 'O': return options();
+      case 'x': return select(TensorId::x);
+      default: return false;
+    }
+  }
+
+  bool say(std::string words) { return c_.wishes.say(std::move(words)), true; }
+
   static double round2(double v) { return std::round(v * 100) / 100; }
 
-  bool option(document::OptionId id, std::string_view name, document::Value value) {
-    if (c_.locked(name)) return false;
+  bool option(document::OptionId id, std::string_view name, document::Value value, std::string words) {
+    if (c_.locked(name)) return say(joined({"This page has locked ", name, "."}));
     c_.wishes.set(id, std::move(value));
-    return true;
+    return say(std::move(words));
+  }
+
+  bool flip(document::OptionId id, bool to, bool isOn, std::string_view what, std::string_view key) {
+    return option(id, document::option(id).name, to,
+                  joined({what, isOn ? " off" : " on", ". Press ", key, " again to switch it ", isOn ? "on." : "off."}));
+  }
+
+  bool painting() {
+    c_.view.painting = !c_.view.painting;
+    return say(c_.view.painting ? "Painting: a click or drag on S or W hides cells. Press p again to stop." : "Painting ended.");
+  }
+
+  bool experiments() {
+    if (listed(c_.hide, "experiments")) return false;
+    showPage(c_, c_.view.lab.last);
+    return say("These are the experiments. Press e or Esc to go back to the board.");
+  }
+
+  bool tokens(int step) {
+    const int count = c_.state.tokens + step;
+    return option(document::OptionId::tokens, "tokens", static_cast<double>(count),
+                  joined({count, count == 1 ? " token. Press " : " tokens. Press ", step > 0 ? "T" : "t", " to go back."}));
   }
 
   bool heads(int step) {
     const std::vector<int> allowed = document::allowedHeads(c_.state);
     const auto here = std::find(allowed.begin(), allowed.end(), c_.state.heads) - allowed.begin() + step;
-    if (here < 0 || here >= static_cast<std::ptrdiff_t>(allowed.size())) return true;
-    return option(document::OptionId::heads, "heads", static_cast<double>(allowed[static_cast<std::size_t>(here)]));
+    if (here < 0 || here >= static_cast<std::ptrdiff_t>(allowed.size())) {
+      return say(step > 0 ? "There cannot be more heads in this layer." : "There cannot be fewer heads in this layer.");
+    }
+    const int count = allowed[static_cast<std::size_t>(here)];
+    return option(document::OptionId::heads, "heads", static_cast<double>(count),
+                  joined({count, count == 1 ? " head. Press " : " heads. Press ", step > 0 ? "H" : "h", " to go back."}));
   }
 
   bool focusHead(int step) {
-    const int count = c_.state.heads;
-    return option(document::OptionId::focus_head, "focus_head", static_cast<double>((c_.state.focusHead + step + count) % count));
+    const int count = c_.state.heads, to = (c_.state.focusHead + step + count) % count;
+    return option(document::OptionId::focus_head, "focus_head", static_cast<double>(to),
+                  joined({"Head ", to + 1, " of ", count, "."}));
+  }
+
+  bool temperature(double by, std::string_view back) {
+    const double to = round2(c_.state.temperature * by);
+    return option(document::OptionId::temperature, "temperature", to,
+                  joined({"Temperature ", formatNumber(to, 2), ". Press ", back, " to go back."}));
   }
 
   // From the board to the side panel, and back.
@@ -191,15 +244,16 @@ class Keys {
     if (c_.layout.side.empty()) return false;
     panel_.on = panel_.moved = !panel_.on;
     c_.view.drawer = panel_.on && c_.layout.sidePanelIsDrawer;
-    return true;
+    return say(panel_.on ? "The arrow keys choose and change options. Press Esc to go back to the board." : "The keys act on the board.");
   }
 
   bool select(TensorId id) {
-    if (!c_.layout.find(id)) return false;
+    if (!c_.layout.find(id)) return say(joined({"This layer shows no ", attention::symbol(id, c_.spec.score), "."}));
     panel_.on = false;
     const Slice s = sliceOf(c_.state, id);
     s_ = {true, id, s.firstRow, s.firstCol, s.firstRow, s.firstCol};
-    return c_.wishes.moved = true;
+    c_.wishes.moved = true;
+    return say(joined({attention::symbol(id, c_.spec.score), ": row 1, column 1 is selected."}));
   }
 
   Context& c_;
@@ -220,7 +274,7 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     return key == ImGuiKey_Z || (!shift && (key == ImGuiKey_Y || key == ImGuiKey_S || key == ImGuiKey_O));
   }
   if (panel && Walk::uses(key)) return true;
-  const bool editable = !panel && s.active && c.editable(s.tensor);
+  const bool typing = !panel && s.active;  // where it cannot be changed, the board says why
   switch (key) {
     case ImGuiKey_LeftArrow:
     case ImGuiKey_RightArrow:
@@ -231,14 +285,14 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     case ImGuiKey_KeypadEnter:
     case ImGuiKey_F2:
     case ImGuiKey_Delete:
-    case ImGuiKey_Backspace: return editable;
+    case ImGuiKey_Backspace: return typing;
     case ImGuiKey_Space: return s.active && isPair(s.tensor);
     case ImGuiKey_LeftBracket:
     case ImGuiKey_RightBracket: return !alt;
     case ImGuiKey_Slash: return shift;
     default: break;
   }
-  if (isNumberKey(key)) return editable && !alt;
+  if (isNumberKey(key)) return typing && !alt;
   if (key < ImGuiKey_A || key > ImGuiKey_Z || alt) return false;
   static constexpr std::string_view letters = "cdemprthnqkvswox";
   return letters.find(static_cast<char>('a' + (key - ImGuiKey_A))) != std::string_view::npos;

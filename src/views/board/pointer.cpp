@@ -12,6 +12,7 @@ using attention::Tensor;
 using document::SetCells;
 
 constexpr float kClickSlop = 3;
+constexpr double kRefusedTyping = 1;  // seconds for which letters are taken for the text that found no field
 constexpr float kWheel = 100;      // pixels for one notch
 
 // The hit of a pointer: a cell of a matrix on the board.
@@ -44,7 +45,8 @@ class Pointer {
     ImGui::InvisibleButton("##board", {std::max(b.width, 1.0f), std::max(b.height, 1.0f)});
     const bool over = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
     const Hit hit = over || active ? hitAt(c_, io_.MousePos.x, io_.MousePos.y) : Hit{};
-    hover(over && !active, hit);
+    if (c_.view.rest && std::hypot(io_.MousePos.x - c_.view.rest->x, io_.MousePos.y - c_.view.rest->y) >= kClickSlop) c_.view.rest.reset();
+    hover(over && !active && !c_.view.rest, hit);
     if (ImGui::IsItemActivated()) press(hit);
     else if (active) move(hit);
     if (ImGui::IsItemDeactivated()) release();
@@ -133,7 +135,7 @@ class Pointer {
   // The press turned into a drag: of values where the cell can be changed, else of a range.
   void begin() {
     if (!c_.editable(drag_.cell.tensor)) {
-      drag_.kind = Drag::Kind::select;
+      drag_.kind = Drag::Kind::select, drag_.isFixed = true;
       return;
     }
     drag_.kind = Drag::Kind::value;
@@ -167,6 +169,8 @@ class Pointer {
       c_.wishes.moved = true;
     }
     if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::paint) c_.wishes.endGesture = true;
+    if (drag_.kind == Drag::Kind::select && drag_.isFixed) c_.wishes.said = whyFixed(c_, drag_.cell);
+    if (drag_.kind != Drag::Kind::none && drag_.kind != Drag::Kind::scroll) c_.view.rest = io_.MousePos;
     drag_.kind = Drag::Kind::none;
   }
 
@@ -174,7 +178,7 @@ class Pointer {
     if (hit.place) {
       if (c_.view.painting && isPair(hit.cell.tensor)) return;
       drag_.kind = Drag::Kind::none;  // letting go of the button must not select, which would end the typing
-      typeCell(c_, hit.cell, 0);
+      typeCell(c_, hit.cell, {});
       return;
     }
     for (const auto& [name, box] : c_.lastPlaces) {
@@ -244,8 +248,12 @@ void board(Context& c) {
   drawMatrices(c);
 }
 
-void typeCell(Context& c, CellRef cell, char first) {
-  if (!c.editable(cell.tensor)) return;
+void typeCell(Context& c, CellRef cell, std::string_view first) {
+  if (!c.editable(cell.tensor)) {
+    c.wishes.said = whyFixed(c, cell);
+    c.view.typingUntil = ImGui::GetTime() + kRefusedTyping;
+    return;
+  }
   const MatrixPlace* m = c.layout.find(cell.tensor);
   if (!m) return;
   const Slice s = sliceOf(c.state, cell.tensor);
@@ -255,6 +263,17 @@ void typeCell(Context& c, CellRef cell, char first) {
   t.cell = cell;
   c.view.selection = {true, cell.tensor, cell.row, cell.col, cell.row, cell.col};
   c.wishes.text = t;
+}
+
+std::optional<CellRef> neighbour(const MatrixPlace& m, const Slice& s, CellRef cell, int by) {
+  int down = cell.row - s.firstRow, across = cell.col - s.firstCol;
+  if (m.transposed) std::swap(down, across);
+  const int at = down * m.cols + across + by;
+  if (at < 0 || at >= m.rows * m.cols) return {};
+  down = at / m.cols, across = at % m.cols;
+  if (m.transposed) std::swap(down, across);
+  cell.row = down + s.firstRow, cell.col = across + s.firstCol;
+  return cell;
 }
 
 Hold hold(const document::State& state, const Layout& layout, const ViewState& view, float x, float y) {

@@ -1,0 +1,188 @@
+// An App without a screen: real Dear ImGui input, drawn into lists that nobody renders.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <imgui.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/app.h"
+#include "fonts.h"
+#include "gfx/heatmap.h"
+#include "views/theme.h"
+
+namespace {
+
+using attention::Tensor;
+
+class FakeHost : public app::Host {
+ public:
+  void requestFrame() override { ++requests; }
+  void beginText(const app::TextField& field) override { texts.push_back(field); }
+  void drawText() override {
+    if (duringFrame) std::exchange(duringFrame, nullptr)();
+  }
+  void dropText() override { ++drops; }
+  bool pickFile() override { return false; }
+  attention::Result<std::string> saveFile(std::string_view, std::string_view text) override {
+    saved = text;
+    return std::string("Saved.");
+  }
+  void toggleFullscreen() override {}
+  void copyToClipboard(std::string_view text) override { clipboard = text; }
+  bool prefersDark() const override { return false; }
+  bool isTouch() const override { return touch; }
+  void emit(const app::Event& event) override { events.push_back(event); }
+
+  int count(app::Event::Type type) const {
+    int n = 0;
+    for (const app::Event& e : events) n += e.type == type;
+    return n;
+  }
+
+  bool touch = false;
+  int requests = 0, drops = 0;
+  std::vector<app::TextField> texts;
+  std::vector<app::Event> events;
+  std::string saved, clipboard;
+  std::function<void()> duringFrame;  ///< what a field that is drawn into the frame does, once
+};
+
+// One App with its own Dear ImGui context and one face for everything.
+class Fixture {
+ public:
+  explicit Fixture(float width = 1440, float height = 900) {
+    context_ = ImGui::CreateContext();
+    ImGui::SetCurrentContext(context_);
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {width, height};
+    // The page's build of Dear ImGui has no face of its own.
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    const auto face = fonts::jetbrainsmono_regular;
+    ImFont* font = io.Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(face.data()), static_cast<int>(face.size()), 13, &config);
+    io.Fonts->Build();
+    io.Fonts->SetTexID(nullptr);
+    fonts_ = {font, font, font, font, font, font, font, font};
+    io.UserData = &fonts_;
+    app_ = std::make_unique<app::App>(host, heatmaps_);
+    settle();
+  }
+  ~Fixture() {
+    app_.reset();
+    ImGui::DestroyContext(context_);
+  }
+
+  app::App& app() { return *app_; }
+  static ImGuiIO& io() { return ImGui::GetIO(); }
+
+  void frame() {
+    io().DeltaTime = 1.0f / 60;
+    ImGui::NewFrame();
+    app_->frame();
+    ImGui::Render();
+    app_->carryOut();
+  }
+  int settle() {
+    app_->wake();
+    int frames = 0;
+    while (app_->wantsFrame() && frames < 100) frame(), ++frames;
+    return frames;
+  }
+
+  app::Rect at(std::string_view name, int head = 0, int row = 0, int col = 0) {
+    auto rect = app_->locate(name, head, row, col);
+    REQUIRE_MESSAGE(rect, std::string(name));
+    settle();
+    return *app_->locate(name, head, row, col);
+  }
+  void moveTo(float x, float y) {
+    io().AddMousePosEvent(x, y);
+    settle();
+  }
+  void moveTo(const app::Rect& r) { moveTo(r.x + r.width / 2, r.y + r.height / 2); }
+  void button(bool down) {
+    io().AddMouseButtonEvent(0, down);
+    settle();
+  }
+  void click(const app::Rect& r) {
+    moveTo(r);
+    button(true);
+    button(false);
+  }
+  void drag(const app::Rect& r, float dx, float dy) {
+    moveTo(r);
+    button(true);
+    const ImVec2 from = io().MousePos;
+    for (int i = 1; i <= 4; ++i) moveTo(from.x + dx * static_cast<float>(i) / 4, from.y + dy * static_cast<float>(i) / 4);
+    button(false);
+    moveTo(-1000, -1000);
+  }
+  void key(ImGuiKey key, std::initializer_list<ImGuiKey> mods = {}) {
+    for (const ImGuiKey m : mods) io().AddKeyEvent(m, true);
+    io().AddKeyEvent(key, true);
+    settle();
+    io().AddKeyEvent(key, false);
+    for (const ImGuiKey m : mods) io().AddKeyEvent(m, false);
+    settle();
+  }
+  void type(char c) {
+    io().AddInputCharacter(static_cast<unsigned>(c));
+    settle();
+  }
+
+  /// The control that the keys change; "" for none.
+  std::string focus() const {
+    constexpr std::string_view kFocus = "\"focus:";
+    const std::string items = app_->items();
+    const std::size_t at = items.find(kFocus);
+    if (at == std::string::npos) return "";
+    const std::size_t from = at + kFocus.size();
+    return items.substr(from, items.find('"', from) - from);
+  }
+  /// Goes down from the first control until the one of this name has the keys.
+  bool focusOn(std::string_view name) {
+    key(ImGuiKey_Home);
+    for (int i = 0; i < 60 && focus() != name; ++i) key(ImGuiKey_DownArrow);
+    return focus() == name;
+  }
+
+  float q(int row, int col, int head = 0) { return (*app_->tensor("q"))->at(head, row, col); }
+  std::string option(std::string_view name) { return *app_->get(name); }
+
+  // Head 0's weights, from nothing but the definition.
+  void checkWeights() {
+    const Tensor &keys = **app_->tensor("k"), &queries = **app_->tensor("q"), &w = **app_->tensor("weights");
+    const bool causal = option("causal") == "true";
+    const double scale = option("scale") == "true" ? 1.0 / std::sqrt(queries.cols()) : 1.0;
+    for (int i = 0; i < w.rows(); ++i) {
+      std::vector<double> e(static_cast<std::size_t>(w.cols()));
+      double sum = 0;
+      for (int j = 0; j < w.cols(); ++j) {
+        double s = 0;
+        for (int c = 0; c < queries.cols(); ++c) s += static_cast<double>(queries.at(0, i, c)) * static_cast<double>(keys.at(0, j, c));
+        e[static_cast<std::size_t>(j)] = causal && j > i ? 0 : std::exp(s * scale);
+        sum += e[static_cast<std::size_t>(j)];
+      }
+      for (int j = 0; j < w.cols(); ++j) {
+        CHECK(static_cast<double>(w.at(0, i, j)) == doctest::Approx(e[static_cast<std::size_t>(j)] / sum).epsilon(1e-5));
+      }
+    }
+  }
+
+  FakeHost host;
+
+ private:
+  ImGuiContext* context_ = nullptr;
+  views::Fonts fonts_;
+  gfx::Heatmaps heatmaps_;
+  std::unique_ptr<app::App> app_;
+};
+
+}  // namespace
