@@ -123,6 +123,7 @@ refusals('values of options', [
   ...['null', '[1]', '[null]', '[["a"]]', '7'].map((value) => [`() => el.set("labels", ${value})`, T, /^labels/]),
   ['() => el.set("labels", LONG)', R, /^labels$/], ['() => el.set("labels", [LONG])', R, /^labels$/],
   ['() => el.set("labels", shifty([], (key) => key === "length" ? 2 ** 32 : "a"))', R, /^labels$/],
+  ['() => el.set("labels", ["a\\0b", "c", "d", "e"])', R, /^labels/], ['() => el.setState({...el.getState(), preset: "a\\0b"})', R, /^preset/],
   ['() => el.set("labels", ["x".repeat(1e7), "b", "c", "d"])', R, /^labels/],
   ['() => el.set("theme", LONG)', R, /^theme$/], ['() => el.set("theme", "x".repeat(1e7))', R, /^theme$/], ['() => el.set("theme", "dark\\0")', R, /^theme/],
 ]);
@@ -180,7 +181,9 @@ test('texts of any characters stay as they are', async () => {
   await board.call('set', 'labels', labels);
   assert.deepEqual(await board.get('labels'), labels);
   const state = await board.call('getState');
-  await board.call('setState', state);
+  const odd = {...state, note: 'a\0b', 'c\0d': ['\0', '\u2028']};
+  await board.call('setState', odd);
+  assert.deepEqual(await board.call('getState'), odd, 'NUL too, where a text may hold it');
   assert.deepEqual(await board.get('labels'), labels);
   await board.check();
   await board.close();

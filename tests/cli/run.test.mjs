@@ -269,6 +269,6 @@ test('a large file is read and written in seconds and in little memory', {skip: 
   const done = attn('run', path, '--outputs', 'output,present_k', '--out', out, {limits: `ulimit -v ${Math.round((megabytes * 5 + 150) * 1024)}`});
   const seconds = (performance.now() - began) / 1000;
   assert.equal(done.status, 0, done.stderr);
-  assert.ok(seconds < 20, `${seconds.toFixed(1)} s for ${megabytes.toFixed(0)} MB`);
+  assert.ok(seconds < 100, `${seconds.toFixed(1)} s for ${megabytes.toFixed(0)} MB`);
   assert.equal(JSON.parse(readFileSync(out, 'utf8')).present_k.data.length, length * width);
 });

@@ -84,7 +84,7 @@ export class Session {
   }
 
   tool(...args) {
-    return spawnSync('xdotool', args.map(String), {env: this.env, encoding: 'utf8', timeout: 10000}).stdout.trim();
+    return spawnSync('xdotool', args.map(String), {env: this.env, encoding: 'utf8', timeout: 60000}).stdout.trim();
   }
 
   geometry() {
