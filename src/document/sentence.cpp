@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace document {
 namespace {
@@ -101,10 +102,11 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names, std::size_t count) {
   const std::string_view start = word.substr(0, 64);
-  std::vector<std::string> out = names;
-  std::stable_sort(out.begin(), out.end(),
-                   [&](const std::string& a, const std::string& b) { return edits(start, a) < edits(start, b); });
-  out.resize(std::min(count, out.size()));
+  std::vector<std::pair<int, std::size_t>> order;  // alike ones as they are listed
+  for (std::size_t i = 0; i < names.size(); ++i) order.emplace_back(static_cast<int>(edits(start, names[i])), i);
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < std::min(count, names.size()); ++i) out.push_back(names[order[i].second]);
   return out;
 }
 

@@ -9,10 +9,13 @@
 
 namespace shell {
 
-/// The whole content, at most `limit` bytes of it being allowed; otherwise a sentence that names the file.
+/// The whole content, at most `limit` bytes of it being allowed; otherwise a sentence that names the file. Pipes and
+/// devices, which may never end, are refused.
 attention::Result<std::string> readFile(const std::filesystem::path& path, std::size_t limit);
 
-/// Writes beside `path` and renames: whoever reads it finds the old content or the new, never a part.
+/// Writes a new file beside `path` and renames it: whoever reads it finds the old content or the new, never a part, also
+/// after a power cut. Permissions stay, and the owner where that may be. A read-only file is refused. A device or a pipe
+/// is written into.
 attention::Check writeFile(const std::filesystem::path& path, std::string_view content);
 
 /// `path`, or if that exists the first of name-1.ext, name-2.ext … that does not.

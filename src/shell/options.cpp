@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <iostream>
 #include <optional>
 
 #include "attention/kernels.h"
@@ -81,7 +82,10 @@ Parsed parseOptions(int argc, char** argv) {
   try {
     cli.parse(argc, argv);
   } catch (const CLI::Success& success) {
-    return {std::nullopt, cli.exit(success)};  // --help, --version
+    const int status = cli.exit(success);  // --help, --version
+    if (std::cout.flush()) return {std::nullopt, status};
+    std::fprintf(stderr, "%s: Standard output cannot be written.\n", kProgram);
+    return {std::nullopt, 1};
   } catch (const CLI::ParseError& error) {
     return {std::nullopt, refuse(asSentence(error.what()))};
   }

@@ -6,12 +6,20 @@
 #include <imgui_impl_glfw.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <pthread.h>
+#include <unistd.h>
 
 #include "app/app.h"
 #include "document/sentence.h"
@@ -20,6 +28,7 @@
 #include "shell/file.h"
 #include "shell/options.h"
 #include "shell/picture.h"
+#include "shell/recovery.h"
 #include "shell/shell.h"
 #include "shell/text_box.h"
 #include "shell/shell_place.h"
@@ -34,6 +43,52 @@ int fail(const std::string& sentence) {
   std::fprintf(stderr, "attention-playground: %s\n", document::printable(sentence).c_str());
   return kFailure;
 }
+
+/// Prints to standard output; what was not taken (a full disk) is a failure.
+int print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return 0;
+  return fail("Standard output cannot be written: " + std::string(std::strerror(errno)) + ".");
+}
+
+/// Signals that ask the program to end: a logout, Ctrl+C in its terminal, a terminal that is closed. A thread waits for
+/// them, since a handler may do next to nothing.
+class EndSignals {
+ public:
+  EndSignals() {
+    sigemptyset(&signals_);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction now {};
+      if (sigaction(one, nullptr, &now) != 0 || now.sa_handler != SIG_IGN) sigaddset(&signals_, one);  // nohup means it
+    }
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // for the threads of the driver too: this comes before them
+  }
+  /// From now on `wake` is called when one came, in a thread of its own.
+  void listen(void (*wake)()) {
+    std::thread([signals = signals_, wake] {
+      int signal = 0;
+      if (sigwait(&signals, &signal) != 0) return;
+      came() = signal;
+      wake();
+      if (sigwait(&signals, &signal) == 0) _exit(128 + signal);  // asked twice: now
+    }).detach();
+  }
+  /// The one that came, or 0.
+  static int which() { return came(); }
+  /// Ends the program by the signal that came, as whoever sent it expects.
+  void pass() const {
+    if (which() == 0) return;
+    std::signal(which(), SIG_DFL);
+    std::raise(which());
+    pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+  }
+
+ private:
+  static std::atomic<int>& came() {
+    static std::atomic<int> signal{0};
+    return signal;
+  }
+  sigset_t signals_;
+};
 
 /// What GLFW has to say about the last thing that failed.
 std::string glfwReason() {
@@ -87,7 +142,7 @@ class Window {
 
 class Desktop final : public app::Host {
  public:
-  explicit Desktop(const Options& options) : options_(options) {}
+  Desktop(const Options& options, EndSignals* signals) : options_(options), signals_(signals) {}
   Desktop(const Desktop&) = delete;
   Desktop& operator=(const Desktop&) = delete;
   ~Desktop() override {
@@ -123,6 +178,10 @@ class Desktop final : public app::Host {
   void moveTo(int x, int y);
   void notePlace();
   void rememberPlace();
+  bool isSaved() const { return savedRevision_ == app_.document().revision(); }
+  void recover();
+  void keepUnsaved();
+  void forgetRecovery();
   void listen();
   void drawFrame();
   float secondsSinceLastFrame();
@@ -138,12 +197,14 @@ class Desktop final : public app::Host {
   static void handle(GLFWwindow* window, Call call);
 
   Options options_;
+  EndSignals* signals_;  ///< null where there is no window to lose edits of
   Window window_;
   Stage stage_;
   app::App app_{*this, stage_.heatmaps()};
   TextBox textBox_;
   WindowPlace place_;            ///< as it is when neither maximised nor filling the screen
   std::filesystem::path file_;   ///< where Ctrl+S saves; empty until it has
+  std::filesystem::path recovery_;  ///< what was not saved last time, until it is
   std::uint64_t savedRevision_ = 0;
   std::string title_;
   double lastFrame_ = 0;
@@ -164,7 +225,9 @@ std::string Desktop::load() {
     if (!text) return text.error().message;
     wrong = app_.setState(*text, false);
     if (wrong) return options_.state + ": " + wrong->message;
-    if (looksLikeState(*text)) file_ = options_.state;
+    std::error_code none;
+    if (looksLikeState(*text)) file_ = std::filesystem::absolute(options_.state, none);
+    if (none) file_ = options_.state;  // the folder is gone: saving says so
   }
   if (!wrong && !options_.theme.empty()) wrong = app_.set("theme", "\"" + options_.theme + "\"");
   savedRevision_ = app_.document().revision();
@@ -202,14 +265,16 @@ std::string Desktop::settle() {
 
 int Desktop::printPlaces() {
   if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);
-  if (options_.items) return std::printf("%s\n", app_.items().c_str()) < 0 ? kFailure : 0;
+  if (options_.items) return print(app_.items() + "\n");
   const Located& at = *options_.locate;
   if (const auto wrong = app_.locate(at.name, at.head, at.row, at.col); !wrong) return fail(wrong.error().message);
   if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);  // another head may have moved into view
   const auto rect = app_.locate(at.name, at.head, at.row, at.col);
   if (!rect) return fail(rect.error().message);
-  return std::printf("%g %g %g %g\n", static_cast<double>(rect->x), static_cast<double>(rect->y),
-                     static_cast<double>(rect->width), static_cast<double>(rect->height)) < 0 ? kFailure : 0;
+  char line[128];
+  std::snprintf(line, sizeof line, "%g %g %g %g\n", static_cast<double>(rect->x), static_cast<double>(rect->y),
+                static_cast<double>(rect->width), static_cast<double>(rect->height));
+  return print(line);
 }
 
 int Desktop::drawPicture() {
@@ -310,10 +375,12 @@ void Desktop::rememberPlace() {
 int Desktop::showWindow() {
   place();
   listen();
+  recover();
   glfwSwapInterval(1);
   glfwShowWindow(window_.get());
   app_.wake();
-  while (glfwWindowShouldClose(window_.get()) == 0) {
+  if (signals_ != nullptr) signals_->listen(glfwPostEmptyEvent);
+  while (glfwWindowShouldClose(window_.get()) == 0 && EndSignals::which() == 0) {
     const bool visible = glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == 0;
     if (!visible || !(app_.wantsFrame() || stage_.inputIsWaiting())) {
       glfwWaitEvents();
@@ -323,7 +390,38 @@ int Desktop::showWindow() {
     drawFrame();
   }
   rememberPlace();
+  if (EndSignals::which() != 0) keepUnsaved();
+  else forgetRecovery();  // the reader closed the window
   return 0;
+}
+
+/// Opens what was not saved last time, unless the reader asked for something else.
+void Desktop::recover() {
+  const std::filesystem::path path = newestRecovery();
+  if (path.empty()) return;
+  stage_.needGlyphs(path.string());
+  const std::string where = path.string() + " holds edits that were not saved last time";
+  if (!options_.state.empty() || !options_.preset.empty()) return app_.notify(where + "; start without a file to open them.", false);
+  const auto text = readFile(path, document::kMaxTextBytes);
+  if (!text) return app_.notify(text.error().message, true);
+  if (const attention::Check wrong = app_.setState(*text, false)) return app_.notify(path.string() + ": " + wrong->message, true);
+  recovery_ = path;
+  savedRevision_ = 0;  // not by the reader
+  app_.notify("Opened the edits that were not saved last time; Ctrl+S saves them.", false);
+}
+
+void Desktop::keepUnsaved() {
+  if (isSaved()) return;
+  const auto kept = keepRecovery(recovery_, app_.state());
+  if (!kept) fail("The unsaved edits could not be kept. " + kept.error().message);
+  else fail("The unsaved edits are kept in " + kept->string() + "; the next start opens them.");
+}
+
+/// What was kept has been saved, or was not wanted.
+void Desktop::forgetRecovery() {
+  std::error_code none;
+  if (!recovery_.empty()) std::filesystem::remove(recovery_, none);
+  recovery_.clear();
 }
 
 void Desktop::drawFrame() {
@@ -354,12 +452,19 @@ void Desktop::takeInput() {
   for (int i = 0; i < kMostFrames && (stage_.inputIsWaiting() || textBox_.isWaiting()); ++i) stage_.build(app_, secondsSinceLastFrame());
 }
 
+/// Where the program was started; the home folder if that is gone.
+std::filesystem::path folderToSaveIn() {
+  std::error_code gone;
+  const std::filesystem::path here = std::filesystem::current_path(gone);
+  const char* home = std::getenv("HOME");
+  return !gone || home == nullptr ? here : std::filesystem::path(home);
+}
+
 /// "• numbers.json — Attention Playground": the dot while there is something to save.
 void Desktop::showTitle() {
   std::string title = "Attention Playground";
   if (!file_.empty()) {
-    const bool saved = savedRevision_ == app_.document().revision();
-    title = (saved ? "" : "• ") + file_.filename().string() + " — " + title;
+    title = (isSaved() ? "" : "• ") + file_.filename().string() + " — " + title;
   }
   if (title == title_) return;
   title_ = title;
@@ -368,13 +473,13 @@ void Desktop::showTitle() {
 
 attention::Result<std::string> Desktop::saveFile(std::string_view name, std::string_view text) {
   // Over the file that was opened or saved before; else never over anything.
-  if (file_.empty()) file_ = freeName(std::filesystem::current_path() / name);
-  std::error_code none;
-  const std::string shown = std::filesystem::absolute(file_, none).string();
-  stage_.needGlyphs(shown);
-  if (attention::Check wrong = writeFile(file_, text)) return *wrong;
+  const std::filesystem::path path = file_.empty() ? freeName(folderToSaveIn() / name) : file_;
+  stage_.needGlyphs(path.string());
+  if (attention::Check wrong = writeFile(path, text)) return *wrong;
+  file_ = path;
   savedRevision_ = app_.document().revision();
-  return "Saved to " + shown + ".";
+  forgetRecovery();
+  return "Saved to " + path.string() + ".";
 }
 
 void Desktop::toggleFullscreen() {
@@ -499,5 +604,9 @@ void Desktop::dropped(const char* path) {
 int main(int argc, char** argv) {
   const shell::Parsed parsed = shell::parseOptions(argc, argv);
   if (!parsed.options) return parsed.exitCode;
-  return shell::Desktop(*parsed.options).run();
+  if (parsed.options->isOneShot()) return shell::Desktop(*parsed.options, nullptr).run();
+  shell::EndSignals signals;
+  const int status = shell::Desktop(*parsed.options, &signals).run();
+  signals.pass();
+  return status;
 }
