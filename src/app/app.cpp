@@ -745,7 +745,6 @@ Check App::openText(std::string_view text, std::string_view fileName) {
 
 void App::notify(std::string_view sentence, bool isError) { parts_->say(sentence, isError); }
 
-const std::string& App::notice() const { return parts_->view.notice; }
 
 std::string App::copyCells() const {
   const Parts& p = *parts_;

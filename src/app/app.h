@@ -55,8 +55,6 @@ class App {
   attention::Check openText(std::string_view text, std::string_view fileName);
   /// Says a sentence to the user, in the page or window itself.
   void notify(std::string_view sentence, bool isError);
-  /// The sentence that it shows at the moment; empty if there is none.
-  const std::string& notice() const;
   /// The selected cells as tab-separated text; empty if none are selected.
   std::string copyCells() const;
   attention::Check pasteCells(std::string_view text);
