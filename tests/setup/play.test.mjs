@@ -1,7 +1,7 @@
 // ./play itself: its commands, its set-up steps, and the page that it serves.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {mkdtempSync, rmSync} from 'node:fs';
+import {copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {createConnection} from 'node:net';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -100,6 +100,62 @@ test('test reports are added up, and a suite that ran nothing is noticed', () =>
     printf '\\033[34mℹ pass 7\\033[39m\\nℹ fail 0\\n' >"$TC/a"; count_tests "$TC/a"
     printf 'nothing\\n' >"$TC/a"; count_tests "$TC/a"`);
   assert.deepEqual(stdout.trim().split('\n'), ['11 1', '4 1', '7 0', '0 0']);
+});
+
+// Folders as people have them.
+const ODD = ["it's here", 'a "quoted" one', 'two  spaces', '$HOME `id` $(id)', 'Größe 我', 'semi;colon & [x] #1'];
+
+for (const name of ODD) {
+  test(`a folder called ${JSON.stringify(name)} does no harm`, () => {
+    const outside = mkdtempSync(join(tmpdir(), 'play-odd-')), inside = join(outside, name);
+    try {
+      mkdirSync(inside);
+      copyFileSync(join(root, 'play'), join(inside, 'play'));
+      mkdirSync(join(outside, 'bin'));
+      symlinkSync(join(inside, 'play'), join(outside, 'bin', 'far'));
+      symlinkSync('far', join(outside, 'bin', 'linked play'));
+      for (const path of [join(inside, 'play'), join(outside, 'bin', 'linked play')]) {
+        const found = spawnSync('bash', ['-c', 'source "$1"; printf %s "$ROOT"', 'test', path], {encoding: 'utf8'});
+        assert.deepEqual([found.stdout, found.stderr], [inside, ''], 'the folder of the script itself');
+        assert.equal(spawnSync(path, ['help'], {encoding: 'utf8'}).status, 0);
+      }
+      // What is written for Emscripten is Python, for Binaryen shell, and for CMake CMake.
+      const written = spawnSync('bash', ['-c', `source "$1"; emscripten_config "$ROOT" >"$ROOT/config.py"
+        binaryen_wrapper "$ROOT/load" "$ROOT/libraries" "$ROOT/program" >"$ROOT/wrapper"
+        mkdir -p "$ROOT/cmake/Modules/Platform"; echo 'message("read")' >"$ROOT/cmake/Modules/Platform/Emscripten.cmake"; use_emscripten "$ROOT"`,
+      'test', join(inside, 'play')], {encoding: 'utf8'});
+      assert.deepEqual([written.status, written.stderr], [0, '']);
+      const python = spawnSync('python3', ['-c', 'exec(open("config.py").read()); print(BINARYEN_ROOT, end="")'], {cwd: inside, encoding: 'utf8'});
+      assert.equal(python.stdout, `${inside}/binaryen`, python.stderr);
+      writeFileSync(join(inside, 'load'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', {mode: 0o755});
+      const ran = spawnSync('sh', ['wrapper', "an 'argument'"], {cwd: inside, encoding: 'utf8'});
+      assert.deepEqual(ran.stdout.split('\n'), ['--library-path', `${inside}/libraries`, `${inside}/program`, "an 'argument'", ''], ran.stderr);
+      const cmake = spawnSync('cmake', ['-P', join(inside, '.toolchain', 'emscripten.cmake')], {encoding: 'utf8'});
+      assert.match(cmake.stderr, /^read\n/);
+    } finally {
+      rmSync(outside, {recursive: true});
+    }
+  });
+}
+
+test('a path that apt cannot take is refused before anything is fetched', () => {
+  for (const folder of [`'/a"b'`, `'/a\\b'`, `$'/a\nb'`]) {
+    const {status, stderr} = shell(`check_for_apt ${folder}`);
+    assert.equal(status, 1, folder);
+    assert.match(stderr, /^play: apt cannot work in .*move this folder/s);
+  }
+  assert.equal(shell(`check_for_apt "/it's \\$here"`).status, 0);
+});
+
+test('fuzzing names its targets, and wants whole seconds', () => {
+  const unknown = play('fuzz', 'everything');
+  assert.equal(unknown.status, 2);
+  assert.match(unknown.stderr, /^play: no fuzz target is called "everything"; there are: edits options/);
+  for (const seconds of ['0', '-1', 'x', '1.5', '']) {
+    const {status, stderr} = play('fuzz', '--seconds', seconds);
+    assert.equal(status, 2);
+    assert.equal(stderr, `play: --seconds wants a whole number from 1, not "${seconds}"\n`);
+  }
 });
 
 // Starts ./play, resolves with its address.

@@ -1,0 +1,40 @@
+// Any JSON for any option, as scripts and `--set` give it: refused with a sentence and nothing changed, or the value that
+// is read back, and undone bit for bit.
+#include "document/document.h"
+#include "document/preset.h"
+#include "document/text.h"
+#include "fuzz.h"
+#include "io/tensors_json.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace document;
+  static const State start = *preset("i-saw-a-saw");
+  Document document(start);
+  std::string_view rest = fuzz::text(data, size);
+  for (int lines = 0; lines < 12 && !rest.empty(); ++lines) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    (void)io::settingFrom(line);
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const Option* option = optionNamed(line.substr(0, equals));
+    const auto value = valueFromJson(line.substr(equals + 1), "value");
+    if (!value) fuzz::checkSentence(value.error());
+    if (option == nullptr || !value) continue;
+    const State before = document.state();
+    const auto wrong = document.apply(SetOption{option->id, *value});
+    if (wrong) {
+      fuzz::checkSentence(*wrong);
+      HOLDS(sameBits(document.state(), before));
+      continue;
+    }
+    HOLDS(!check(document.state()));
+    const auto again = valueFromJson(toJson(get(document.state(), option->id)), option->name);
+    HOLDS(again && *again == get(document.state(), option->id));
+  }
+  while (document.undo()) continue;
+  State end = document.state();
+  copyView(end, start);
+  HOLDS(sameBits(end, start));
+  return 0;
+}

@@ -1,0 +1,32 @@
+// Tensors files as `attn` reads and computes them: refused with a sentence, or a file of results that reads back.
+#include <cmath>
+
+#include "fuzz.h"
+#include "io/attention_file.h"
+#include "io/tensors_json.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto file = io::readTensorsFile(fuzz::text(data, size));
+  if (!file) fuzz::checkSentence(file.error());
+  io::RunRequest request;
+  request.outputs = {io::OutputId::output, io::OutputId::weights, io::OutputId::masked, io::OutputId::presentK};
+  request.threads = 1;
+  request.freeMemory = [] { return std::int64_t{1} << 24; };
+  auto results = io::run(std::string(fuzz::text(data, size)), request);
+  if (!results) {
+    fuzz::checkSentence(results.error());
+    return 0;
+  }
+  HOLDS(file);
+  for (const io::NamedArray& array : *results) {
+    std::int64_t count = 1;
+    for (const std::int64_t length : array.shape) count *= length;
+    HOLDS(static_cast<std::uint64_t>(count) == array.values.size());
+    for (const float value : array.values) HOLDS(!std::isnan(value));
+    HOLDS(array.name == "masked" || std::isfinite(array.values.empty() ? 0.0f : array.values.front()));
+  }
+  std::string text;
+  HOLDS(io::writeTensors(*results, [&](std::string_view piece) { return text += piece, true; }));
+  HOLDS(!text.empty() && text.front() == '{');
+  return 0;
+}
