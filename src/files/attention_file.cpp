@@ -138,6 +138,7 @@ class Computation {
     const View packed = packedView(q.batch, q.heads, q.rows, problem_.v.columns);
     const View split = splitView(q.batch, q.heads, q.rows, problem_.v.columns);
     const View& view = id != OutputId::output ? scores : problem_.options.isPacked ? packed : split;
+    if (result.values.empty()) return;  // made elsewhere: the keys and values of the past, what is around the layer
     const kernels::Out out{result.values.data() + batch * view.batchStride, view.headStride, view.rowStride};
     switch (id) {
       case OutputId::output: f.output = out; break;
