@@ -63,7 +63,8 @@ function readPixel(file, x, y) {
 // ---------------------------------------------------------------- the program
 
 export const environment = (display, home, more = {}) =>
-  ({PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: home, XDG_CONFIG_HOME: join(home, 'config'), DISPLAY: display, ...more});
+  ({PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: home, XDG_CONFIG_HOME: join(home, 'config'), DISPLAY: display,
+    ...(process.env.LSAN_OPTIONS && {LSAN_OPTIONS: process.env.LSAN_OPTIONS}), ...more});
 
 /** Runs it to its end: {status, stdout, stderr}. */
 export function run(args, {display = '', home, cwd = home} = {}) {

@@ -4,7 +4,7 @@
 #include "document/preset.h"
 #include "document/text.h"
 #include "fuzz.h"
-#include "io/tensors_json.h"
+#include "files/tensors_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace document;
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (int lines = 0; lines < 12 && !rest.empty(); ++lines) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    (void)io::settingFrom(line);
+    (void)files::settingFrom(line);
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     const Option* option = optionNamed(line.substr(0, equals));

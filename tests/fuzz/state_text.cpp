@@ -1,12 +1,13 @@
 // State text and tensors files as the board reads them: refused with a sentence, or whole, and the same after a round trip.
 #include "document/preset.h"
 #include "document/text.h"
+#include "files/read.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace document;
   static const State current = *preset("i-saw-a-saw");
-  const auto state = fromText(fuzz::text(data, size), current);
+  const auto state = files::readState(fuzz::text(data, size), current);
   if (!state) {
     fuzz::checkSentence(state.error());
     return 0;
@@ -14,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   HOLDS(!check(*state));
   const std::string once = toText(*state);
   HOLDS(once.size() <= kMaxTextBytes);
-  const auto again = fromText(once, current);
+  const auto again = files::readState(once, current);
   HOLDS(again);
   HOLDS(sameBits(*again, *state));
   HOLDS(toText(*again) == once);

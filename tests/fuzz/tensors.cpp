@@ -2,23 +2,23 @@
 #include <cmath>
 
 #include "fuzz.h"
-#include "io/attention_file.h"
-#include "io/tensors_json.h"
+#include "files/attention_file.h"
+#include "files/tensors_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto file = io::readTensorsFile(fuzz::text(data, size));
+  const auto file = files::readTensorsFile(fuzz::text(data, size));
   if (!file) fuzz::checkSentence(file.error());
-  io::RunRequest request;
-  request.outputs = {io::OutputId::output, io::OutputId::weights, io::OutputId::masked, io::OutputId::presentK};
+  files::RunRequest request;
+  request.outputs = {files::OutputId::output, files::OutputId::weights, files::OutputId::masked, files::OutputId::presentK};
   request.threads = 1;
   request.freeMemory = [] { return std::int64_t{1} << 24; };
-  auto results = io::run(std::string(fuzz::text(data, size)), request);
+  auto results = files::run(std::string(fuzz::text(data, size)), request);
   if (!results) {
     fuzz::checkSentence(results.error());
     return 0;
   }
   HOLDS(file);
-  for (const io::NamedArray& array : *results) {
+  for (const files::NamedArray& array : *results) {
     std::int64_t count = 1;
     for (const std::int64_t length : array.shape) count *= length;
     HOLDS(static_cast<std::uint64_t>(count) == array.values.size());
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     HOLDS(array.name == "masked" || std::isfinite(array.values.empty() ? 0.0f : array.values.front()));
   }
   std::string text;
-  HOLDS(io::writeTensors(*results, [&](std::string_view piece) { return text += piece, true; }));
+  HOLDS(files::writeTensors(*results, [&](std::string_view piece) { return text += piece, true; }));
   HOLDS(!text.empty() && text.front() == '{');
   return 0;
 }
