@@ -5,7 +5,8 @@ import {chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, openSync, clo
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
-import {Session, environment, folder, run, startDisplay, until} from './harness.mjs';
+import {Session, environment, folder, run, startDisplay} from './harness.mjs';
+import {until} from '../until.mjs';
 
 const BUILD = process.env.BUILD ?? fileURLToPath(new URL('../../build/native', import.meta.url));
 let display;

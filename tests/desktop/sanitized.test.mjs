@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {Session, folder, run, startDisplay, until} from './harness.mjs';
+import {Session, folder, run, startDisplay} from './harness.mjs';
+import {until} from '../until.mjs';
 
 let display;
 before(async () => { display = await startDisplay(); });
