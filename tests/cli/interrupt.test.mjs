@@ -4,16 +4,10 @@ import {spawn, spawnSync} from 'node:child_process';
 import {createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {test} from 'node:test';
+import {until} from '../until.mjs';
 import {attn, file, filled, folder, here, layer, refusal, run} from './harness.mjs';
 
 const program = process.env.ATTN ? resolve(process.env.ATTN) : resolve(here, '../../build/native/attn');
-
-async function until(condition, what) {
-  for (const end = Date.now() + 60_000; !condition();) {
-    assert.ok(Date.now() < end, `never: ${what}`);
-    await new Promise(done => setTimeout(done, 5));
-  }
-}
 
 // Large enough that it is still at work when its unfinished file is seen.
 const large = () => file({q: filled([8, 1500, 8], 1), k: filled([8, 1500, 8], 2), v: filled([8, 1500, 8], 3)});
@@ -26,7 +20,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     writeFileSync(out, 'before');
     const child = spawn(program, ['run', large(), '--out', out, '--outputs', 'weights,scores,output'], {stdio: 'ignore'});
     const ended = new Promise(done => child.on('exit', (status, by) => done(by ?? status)));
-    await until(() => readdirSync(place).some(name => name.includes('.part')) || child.exitCode !== null, 'an unfinished file');
+    await until('an unfinished file', () => readdirSync(place).some(name => name.includes('.part')) || child.exitCode !== null);
     child.kill(signal);
     assert.equal(await ended, signal);
     assert.deepEqual(readdirSync(place), ['out.json']);
@@ -40,7 +34,7 @@ test('a signal that is ignored stays so', {timeout: 120_000}, async () => {
   const out = join(place, 'out.json');
   const child = spawn('sh', ['-c', 'trap "" HUP; exec "$0" "$@"', program, 'run', large(), '--out', out], {stdio: 'ignore'});
   const ended = new Promise(done => child.on('exit', done));
-  await until(() => readdirSync(place).some(name => name.includes('.part')) || child.exitCode !== null, 'an unfinished file');
+  await until('an unfinished file', () => readdirSync(place).some(name => name.includes('.part')) || child.exitCode !== null);
   child.kill('SIGHUP');
   assert.equal(await ended, 0);
   assert.deepEqual(readdirSync(place), ['out.json']);

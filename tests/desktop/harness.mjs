@@ -8,6 +8,8 @@ import {fileURLToPath} from 'node:url';
 import {inflateSync} from 'node:zlib';
 import {until} from '../until.mjs';
 
+export {until};
+
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const BUILD = process.env.BUILD ?? here('../../build/native');
 const PROGRAM = join(BUILD, 'attention-playground');
