@@ -147,6 +147,7 @@ void arcs(Context& c) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
   const float top = card(c, area, kTitle);
+  c.places["arcs"] = area;
   Arcs(c, area, top).draw();
   list->PopClipRect();
 }

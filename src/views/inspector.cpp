@@ -192,8 +192,10 @@ void inspector(Context& c) {
   const Box first = onScreen(c.layout, c.view, c.layout.inspector);
   if (c.layout.inspectorIsBrief) {
     view.brief(first, e);
-    view.whole(onScreen(c.layout, c.view, c.layout.inspectorBelow), e);
+    c.places["inspector"] = onScreen(c.layout, c.view, c.layout.inspectorBelow);
+    view.whole(c.places["inspector"], e);
   } else {
+    c.places["inspector"] = first;
     view.whole(first, e);
   }
   list->PopClipRect();

@@ -5,10 +5,10 @@ import {existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, cl
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {inflateSync} from 'node:zlib';
 import {until} from '../until.mjs';
 
 export {until};
+export {readPng} from './png.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const BUILD = process.env.BUILD ?? here('../../build/native');
@@ -159,44 +159,6 @@ export class Session {
     await until('the program to end', () => this.process.exitCode !== null || this.process.signalCode !== null);
     return this.process.signalCode ?? this.process.exitCode;
   }
-}
-
-// ---------------------------------------------------------------- pictures
-
-/** Decodes an 8-bit RGB PNG: {width, height, at(x, y)}. */
-export function readPng(path) {
-  const bytes = readFileSync(path);
-  assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
-  let head, data = [];
-  for (let at = 8; at < bytes.length; at += 12 + bytes.readUInt32BE(at)) {
-    const type = bytes.toString('latin1', at + 4, at + 8), body = bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at));
-    if (type === 'IHDR') head = body;
-    if (type === 'IDAT') data.push(body);
-  }
-  const [width, height] = [head.readUInt32BE(0), head.readUInt32BE(4)];
-  assert.deepEqual([head[8], head[9]], [8, 2], '8 bits, RGB');
-  const pixels = unfilter(inflateSync(Buffer.concat(data)), width * 3, height);
-  return {width, height, at: (x, y) => [...pixels.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)]};
-}
-
-function unfilter(raw, stride, height) {
-  const out = Buffer.alloc(stride * height);
-  for (let y = 0; y < height; ++y) {
-    const filter = raw[y * (stride + 1)];
-    for (let i = 0; i < stride; ++i) {
-      const left = i >= 3 ? out[y * stride + i - 3] : 0, up = y > 0 ? out[(y - 1) * stride + i] : 0;
-      const corner = i >= 3 && y > 0 ? out[(y - 1) * stride + i - 3] : 0;
-      const predicted = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter];
-      out[y * stride + i] = raw[y * (stride + 1) + 1 + i] + predicted;
-    }
-  }
-  return out;
-}
-
-function paeth(left, up, corner) {
-  const p = left + up - corner, a = Math.abs(p - left), b = Math.abs(p - up), c = Math.abs(p - corner);
-  if (a <= b && a <= c) return left;
-  return b <= c ? up : corner;
 }
 
 // ---------------------------------------------------------------- arithmetic

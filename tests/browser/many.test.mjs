@@ -1,0 +1,93 @@
+// Many tokens: nothing is drawn where nothing should be, a frame has so many vertices and no more, and an edit uploads
+// what it touched.
+import assert from 'node:assert/strict';
+import {writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {readPng} from '../desktop/png.mjs';
+import {BOARDS, checkBackground, named} from './background.mjs';
+import {SCREENSHOTS, start} from './harness.mjs';
+
+let browser;
+before(async () => { browser = await start(); });
+after(() => browser.stop());
+
+const VERTICES = 65_536;  // what one list could hold; the largest board now stays below it
+
+async function shape(board, {tokens, heads, causal}) {
+  for (const [option, value] of [['tokens', 4], ['heads', 1], ['d_k', heads === 1 ? 4 : 2 * heads], ['heads', heads], ['tokens', tokens],
+    ['causal', causal]]) await board.call('set', option, value);
+  await board.settle();
+}
+
+test('no number of tokens draws where nothing should be, and a frame is bounded', async () => {
+  const board = await browser.open('/');
+  const file = join(tmpdir(), `attention-many-${process.pid}.png`);
+  for (const one of BOARDS) {
+    await shape(board, one);
+    const items = (await board.page.evaluate(() => document.querySelector('attention-playground').items().map(({name, rect}) =>
+      ({name, x: rect.x, y: rect.y, width: rect.width, height: rect.height}))));
+    writeFileSync(file, await board.page.screenshot());
+    checkBackground(readPng(file), items, named(one));
+    const {vertices} = await board.stats();
+    assert.ok(vertices > 1000 && vertices < VERTICES, `${named(one)}: ${vertices} vertices`);
+    const note = items.some(({name}) => name === 'arcs-note');
+    if (one.tokens >= 256) assert.ok(note, `${named(one)}: the card says how many links are left out`);
+    if (one.tokens === 16 && one.causal) assert.ok(!note, `${named(one)}: no link is left out`);
+    assert.equal(items.some(({name}) => name === 'weight-legend'), one.tokens > 32, `${named(one)}: legend of the colours`);
+  }
+  await board.close();
+});
+
+test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () => {
+  const board = await browser.open('/');
+  await shape(board, {tokens: 1024, heads: 8, causal: false});
+  const [x, y] = await board.middle('q', 0, 512, 6);
+  const {mouse} = board.page;
+  await mouse.move(x, y);
+  await mouse.down();
+  await mouse.move(x + 4, y);
+  await board.settle();
+  const before = await board.stats(), q = (await board.tensor('q')).data;
+  await mouse.move(x + 9, y);
+  await board.settle();
+  const {uploads} = await board.stats(), now = (await board.tensor('q')).data;
+  await mouse.up();
+  const changed = now.filter((value, i) => value !== q[i]).length;
+  assert.ok(changed >= 1 && changed <= 4, `${changed} cells of Q changed`);
+  // A row of Q, S, W and O; of the thumbnail of the head and of the mean, a row of blocks each.
+  const sent = uploads - before.uploads, row = 1024 + 1024 + 8 + 8 + 2 * 128;
+  assert.ok(sent > 0 && sent <= 3 * row, `${sent} cells were uploaded; a row of each matrix has ${row}`);
+  await board.close();
+});
+
+test('what is not changed is not uploaded: hovering and scrolling', async () => {
+  const board = await browser.open('/');
+  await shape(board, {tokens: 256, heads: 4, causal: true});
+  const {uploads} = await board.stats();
+  for (const [name, col] of [['q', 1], ['k', 1], ['v', 1], ['weights', 30]]) await board.page.mouse.move(...await board.middle(name, 0, 100, col));
+  await board.settle();
+  assert.equal((await board.stats()).uploads, uploads);
+  await board.close();
+});
+
+test('scales of colour: kept in the state, not undone, with a legend', async () => {
+  const board = await browser.open('/');
+  assert.equal(await board.get('weight_scale'), 'linear');
+  for (const scale of ['sqrt', 'row']) {
+    await board.call('set', 'weight_scale', scale);
+    await board.settle();
+    const state = await board.call('getState');
+    assert.equal(state.weight_scale ?? state.options?.weight_scale, scale);
+    assert.ok((await board.call('items')).some(({name}) => name === 'weight-legend'));
+    await board.page.screenshot({path: `${SCREENSHOTS}/web-weights-${scale}.png`});
+    await board.call('setState', {...state}, {undoable: false});
+    assert.equal(await board.get('weight_scale'), scale);
+  }
+  await board.call('set', 'causal', false);
+  await board.call('undo');
+  assert.equal(await board.get('weight_scale'), 'row');
+  await assert.rejects(board.call('set', 'weight_scale', 'cubic'), /weight_scale.*linear.*sqrt.*row/s);
+  await board.close();
+});
