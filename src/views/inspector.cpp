@@ -191,6 +191,7 @@ void inspector(Context& c) {
   Inspector view(c);
   const Box first = onScreen(c.layout, c.view, c.layout.inspector);
   if (c.layout.inspectorIsBrief) {
+    c.places["brief"] = first;
     view.brief(first, e);
     c.places["inspector"] = onScreen(c.layout, c.view, c.layout.inspectorBelow);
     view.whole(c.places["inspector"], e);
