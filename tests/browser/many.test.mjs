@@ -15,8 +15,8 @@ after(() => browser.stop());
 
 const VERTICES = 65_536;  // what one list could hold; the largest board now stays below it
 
-async function shape(board, {tokens, heads, causal}) {
-  for (const [option, value] of [['tokens', 4], ['heads', 1], ['d_k', heads === 1 ? 4 : 2 * heads], ['heads', heads], ['tokens', tokens],
+async function shape(board, {tokens, heads, causal, dim = 2}) {
+  for (const [option, value] of [['tokens', 4], ['heads', 1], ['d_k', heads === 1 ? 4 : dim * heads], ['heads', heads], ['tokens', tokens],
     ['causal', causal]]) await board.call('set', option, value);
   await board.settle();
 }
@@ -42,7 +42,7 @@ test('no number of tokens draws where nothing should be, and a frame is bounded'
 
 test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () => {
   const board = await browser.open('/');
-  await shape(board, {tokens: 1024, heads: 8, causal: false});
+  await shape(board, {tokens: 1024, heads: 8, causal: false, dim: 8});
   const [x, y] = await board.middle('q', 0, 512, 6);
   const {mouse} = board.page;
   await mouse.move(x, y);
