@@ -18,6 +18,13 @@ int moveToEnd(ImGuiInputTextCallbackData* data) {
   return 0;
 }
 
+/// ImGui::SetKeyboardFocusHere() is not certain to be heard after a press on another window, or while a key is down.
+void askForKeys(ImGuiID field) {
+  ImGuiContext& g = *ImGui::GetCurrentContext();
+  ImGui::FocusWindow(g.CurrentWindow);
+  g.NavNextActivateId = field, g.NavNextActivateFlags = ImGuiActivateFlags_PreferInput;
+}
+
 }  // namespace
 
 void TextBox::begin(const app::TextField& field) {
@@ -25,7 +32,7 @@ void TextBox::begin(const app::TextField& field) {
   buffer_.fill(0);
   std::memcpy(buffer_.data(), field.text.data(), std::min(field.text.size(), buffer_.size() - 1));
   ++count_;
-  frames_ = 0, hasKeys_ = false, toEnd_ = !field.selectAll;
+  hasKeys_ = false, toEnd_ = !field.selectAll;
 }
 
 /// What is typed before the field has the keys. Dear ImGui ignores characters up to and in the frame in which it gives them.
@@ -60,7 +67,7 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts) {
   ImGui::SetNextItemWidth(r.width);
   ImGui::PushID(count_);
   if (!hasKeys_) takeEarly();
-  if (!hasKeys_ && frames_++ % 4 == 0) ImGui::SetKeyboardFocusHere();
+  if (!hasKeys_) askForKeys(ImGui::GetID("##field"));
   const bool entered = ImGui::InputText("##field", buffer_.data(), buffer_.size(),
                                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways, moveToEnd, &toEnd_);
   const bool left = ImGui::IsItemDeactivated() && hasKeys_;
@@ -70,7 +77,7 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts) {
   ImGui::End();
   ImGui::PopStyleColor(4);
   ImGui::PopStyleVar(4);
-  const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape), tab = hasKeys_ && ImGui::IsKeyPressed(ImGuiKey_Tab);
+  const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false), tab = hasKeys_ && ImGui::IsKeyPressed(ImGuiKey_Tab, false);
   if (!cancelled && !entered && !left && !tab) return {};
   const bool isCell = field_->isCell, back = ImGui::GetIO().KeyShift;
   field_.reset();

@@ -32,7 +32,6 @@ class TextBox {
   std::optional<app::TextField> field_;
   std::array<char, 4096> buffer_{};
   int count_ = 0;          ///< of fields so far: each is a new one to Dear ImGui, which else would go on with the old text
-  int frames_ = 0;         ///< since it was begun
   bool hasKeys_ = false;
   bool toEnd_ = false;     ///< the caret has yet to go there
 };
