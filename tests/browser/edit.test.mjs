@@ -203,7 +203,7 @@ onBoard('copy and paste cells as tab-separated text', async (board) => {
   await board.click('k', 0, 1, 0);
   await board.press('Control+v');
   const k = await board.tensor('k');
-  for (const [row, col] of [[0, 0], [0, 1], [1, 0], [1, 1]]) close(k.at(0, 1 + row, col), q.at(0, row, col), `k[${1 + row},${col}]`);
+  for (const [row, col] of [[0, 0], [0, 1], [1, 0], [1, 1]]) close(k.at(0, 1 + col, row), q.at(0, row, col), `k[${1 + col},${row}], as it is seen`);
 }, {permissions: ['clipboard-read', 'clipboard-write']});
 
 /** What a spreadsheet puts on the clipboard. */

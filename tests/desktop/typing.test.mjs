@@ -13,8 +13,8 @@ const number = async (app, name, row, col) => {
   const {shape: [, , d], data} = (await app.saved())[name];
   return data.flat(Infinity)[row * d + col];
 };
-/** Keys in one go, without waiting for the program between them. */
-const quickly = async (app, ...keys) => { app.tool('key', '--delay', 0, ...keys); await app.settled(); };
+/** Keys in one go, without waiting for the program between them. GLFW takes two presses of a key in one millisecond for one. */
+const quickly = async (app, ...keys) => { app.tool('key', '--delay', 4, ...keys); await app.settled(); };
 const KEYS = {'-': 'minus', '.': 'period', ',': 'comma'};
 const keysOf = (text) => [...text].map((c) => KEYS[c] ?? c);
 
