@@ -384,7 +384,8 @@ export class Playground {
       canvas.classList.remove('pointed');
       const isClipboard = (e.ctrlKey || e.metaKey) && /^[cxv]$/i.test(e.key);
       if (e.isComposing || e.key === 'Tab' || isClipboard) return;
-      if (!this.run('key', 1, e.key, modifiersOf(e))) return;
+      const repeats = e.repeat && e.key.length > 1 && held.has(e.code);  // arrows and the like repeat by themselves
+      if (!repeats && !this.run('key', 1, e.key, modifiersOf(e))) return;
       held.set(e.code, e.key);
       e.preventDefault();
       e.stopPropagation();

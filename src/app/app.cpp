@@ -239,6 +239,13 @@ struct App::Parts {
     host.dropText();
   }
 
+  /// Says what else a new number of heads changed: they share the same columns.
+  void sayWidth(int before) {
+    const document::State& s = document.state();
+    if (s.headDim == before) return;
+    say(joined({s.heads, s.heads == 1 ? " head has" : " heads share", " the width of ", s.heads * s.headDim, ": d_k is ", s.headDim, " now."}), false);
+  }
+
   void carryOut() {
     views::Wishes asked = std::exchange(wishes, {});
     if (const auto ended = std::exchange(typed, {}); ended && !endText(ended->how, ended->words)) {
@@ -248,7 +255,10 @@ struct App::Parts {
     }
     if (asked.said) say(std::move(*asked.said));
     for (const auto& wanted_ : asked.edits) {
+      const int columns = document.state().headDim;
       if (Check wrong = apply(wanted_.edit, wanted_.gesture)) refuse(*wrong);
+      const auto* set = std::get_if<document::SetOption>(&wanted_.edit);
+      if (set && set->option == document::OptionId::heads) sayWidth(columns);
     }
     if (asked.endGesture) finishGesture();
     for (const Command c : asked.commands) command(c);
@@ -270,6 +280,17 @@ struct App::Parts {
 
   bool experiments() const {
     return views::openExperiment(document.state(), embed.hide) != document::Experiment::none;
+  }
+
+  /// The panel that has the pointer there; null for the board and the header. Menus, help and experiments have it
+  /// everywhere.
+  const views::Scroller* panelAt(float x, float y) const {
+    if (view.menu.shown) return &view.menu.page;
+    if (view.help) return &view.helpPage;
+    if (experiments()) return &view.lab.page;
+    const views::Layout layout = makeLayout();
+    const bool side = layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || view.drawer);
+    return side ? &view.side : nullptr;
   }
 
   /// Opens a preset with the head, the decoder's step and the page of the experiments that it is about. Other things of
@@ -410,6 +431,21 @@ struct App::Parts {
     beginText(to);
   }
 
+  /// What is typed is what the control shows: "off" for the least value of some, the first item of the batch as 1.
+  Check enterOption(const views::TextTarget& target, std::string_view words) {
+    const bool isItem = target.option == document::OptionId::batch_item;
+    auto value = document::valueFromJson(words, target.name);
+    if (words == "off" || words == "auto") value = words == "off" ? document::Value(document::option(target.option).min) : document::Value(true);
+    if (const auto number = document::numberFrom(words, target.name); !value && number) value = document::Value(document::readable(*number));
+    if (!value) return value.error();
+    if (double* number = std::get_if<double>(&*value); number && isItem) *number -= 1;
+    Check wrong = apply(document::SetOption{target.option, *value}, 0);
+    if (!wrong) return wrong;
+    if (isItem) return document::refuse(Error::Kind::range, target.name, {document::inQuotes(words), " is no item of the batch; use 1 to ", document.state().batch, "."});
+    view.blocked = views::Blocked{target.option, *value, document.revision()};
+    return document::withRemedy(document.state(), target.option, *value, std::move(*wrong));
+  }
+
   Check enter(const views::TextTarget& target, std::string_view words) {
     using Kind = views::TextTarget::Kind;
     if (target.kind == Kind::sentence) {
@@ -419,12 +455,7 @@ struct App::Parts {
     if (target.kind == Kind::label) {
       return apply(document::SetLabels{target.cell.row, {std::string(words)}, target.ofKeys ? document::Side::keys : document::Side::queries}, 0);
     }
-    if (target.kind == Kind::option) {
-      auto value = document::valueFromJson(words, target.name);
-      if (const auto number = document::numberFrom(words, target.name); !value && number) value = document::Value(document::readable(*number));
-      if (!value) return value.error();
-      return apply(document::SetOption{target.option, std::move(*value)}, 0);
-    }
+    if (target.kind == Kind::option) return enterOption(target, words);
     const CellRef& c = target.cell;
     const bool isParameter = target.kind == Kind::parameter;
     const auto number = document::numberFrom(words, isParameter ? document::name(target.parameter) : attention::name(c.tensor));
@@ -544,10 +575,13 @@ struct App::Parts {
                     {box.x + width * static_cast<float>(col), box.y + height * static_cast<float>(row), width, height});
   }
 
-  /// The place of a control, brought into view where the side panel has it further down or up.
+  /// The place of a control, brought into view where the side panel or a menu has it further down or up.
   Rect controlRect(const Box& box) {
     const views::Layout layout = makeLayout();
-    const Box& side = layout.side;
+    const Box &side = layout.side, &menu = view.menu.page.box;
+    if (view.menu.shown && box.x >= menu.x && box.right() <= menu.right() && !layout.header.contains(box.x, box.y)) {
+      return revealed(view.menu.page, box);
+    }
     const bool inPanel = !experiments() && box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
     return inPanel ? revealed(view.side, box) : Rect{box.x, box.y, box.width, box.height};
   }
@@ -631,6 +665,7 @@ void App::frame() {
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(3);
   views::sharp(ImGui::GetWindowDrawList());
+  views::readFinger(context);
   const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
   if (!p.view.text && !menuIsOpen && views::boardKeys(context)) p.wake();
   views::header(context);
@@ -651,7 +686,9 @@ void App::frame() {
 void App::carryOut() {
   Parts& p = *parts_;
   p.carryOut();
-  if (p.view.fling != 0) p.wanted = std::max(p.wanted, 2);
+  const bool held = ImGui::IsKeyDown(ImGuiKey_LeftArrow) || ImGui::IsKeyDown(ImGuiKey_RightArrow) ||
+                    ImGui::IsKeyDown(ImGuiKey_UpArrow) || ImGui::IsKeyDown(ImGuiKey_DownArrow);
+  if (p.view.fling != 0 || p.view.busy || held) p.wanted = std::max(p.wanted, 2);
   if (!p.saidForgotten && p.document.forgottenSteps() > 0) {
     p.saidForgotten = true;
     p.say("Undo no longer reaches back to the start: the oldest steps were let go to save memory.", false);
@@ -686,28 +723,17 @@ bool App::usesKey(int key, bool command, bool shift, bool alt) const {
 
 bool App::dragsAt(float x, float y) const {
   const Parts& p = *parts_;
-  for (auto at = p.places.lower_bound("slider:"); at != p.places.end() && at->first.starts_with("slider:"); ++at) {
-    if (at->second.contains(x, y)) return true;
-  }
-  if (p.experiments()) return false;
-  for (const char* slider : {"temperature"}) {
-    const auto at = p.places.find(std::string_view(slider));
-    if (at != p.places.end() && at->second.contains(x, y)) return true;
-  }
+  if (p.panelAt(x, y)) return false;
   return views::hold(p.document.state(), p.makeLayout(), p.view, x, y) == views::Hold::edit;
 }
 
 bool App::scrollsAt(float x, float y, float dy) const {
   const Parts& p = *parts_;
-  const views::Lab& lab = p.view.lab;
-  if (p.experiments()) {
-    return lab.box.contains(x, y) && (dy > 0 ? lab.page.at < lab.page.limit - 0.5f : dy < 0 && lab.page.at > 0.5f);
-  }
+  if (const views::Scroller* panel = p.panelAt(x, y)) return panel->box.contains(x, y) && panel->goesOn(dy);
   const views::Layout layout = p.makeLayout();
-  const bool side = layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || p.view.drawer);
-  const float at = side ? p.view.side.at : p.view.scroll;
-  const float limit = side ? p.view.side.limit : layout.board.contains(x, y) ? views::maxScroll(layout) : 0;
-  return dy > 0 ? at < limit - 0.5f : dy < 0 && at > 0.5f;
+  views::Scroller board;
+  board.at = p.view.scroll, board.limit = views::maxScroll(layout);
+  return layout.board.contains(x, y) && board.goesOn(dy);
 }
 
 bool App::wantsAllGlyphs() const { return parts_->experiments(); }

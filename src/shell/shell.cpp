@@ -143,6 +143,7 @@ Stage::Stage() : context_(ImGui::CreateContext()) {
   io.IniFilename = io.LogFilename = nullptr;
   io.UserData = &fonts_;
   io.ConfigWindowsMoveFromTitleBarOnly = true;
+  io.KeyRepeatDelay = 0.4f, io.KeyRepeatRate = 0.06f;  // of buttons too
 }
 
 Stage::~Stage() {

@@ -254,8 +254,6 @@ GLboolean shell_gl_is_program(GLuint) { return GL_TRUE; }
 EMSCRIPTEN_KEEPALIVE int playground_start() {
   self = new Playground;
   self->lastFrame = emscripten_get_now();
-  ImGuiIO& io = self->stage.io();
-  io.KeyRepeatDelay = FLT_MAX;  // the browser repeats held keys; see playground_key
   const std::string trouble = self->stage.start("#version 300 es");
   self->reply = trouble;
   return trouble.empty();
@@ -309,6 +307,7 @@ EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isT
   self->host.touch = isTouch != 0;
   io.AddMouseSourceEvent(isTouch ? ImGuiMouseSource_TouchScreen : ImGuiMouseSource_Mouse);
   setModifiers(io, modifiers);
+  if (what == 3) ImGui::ClearActiveID();  // the page took the finger: nothing was tapped
   if (what != 3) io.AddMousePosEvent(x, y);
   if (what == 1) io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
   if (what >= 2) io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
@@ -356,7 +355,7 @@ EMSCRIPTEN_KEEPALIVE int playground_key(int down, const char* name, int modifier
     requestFrameIfWanted();
     return 0;
   }
-  press(key, false);  // a held key arrives again and again: each time counts as a press
+  press(key, false);  // a held letter arrives again and again: each time counts as a press
   press(key, true);
   if (printable) io.AddInputCharactersUTF8(name);
   self->app.wake();

@@ -11,6 +11,7 @@
 #include "attention/summary.h"
 #include "document/around.h"
 #include "document/document.h"
+#include "views/finger.h"
 #include "views/lab.h"
 #include "views/layout.h"
 #include "views/theme.h"
@@ -80,6 +81,13 @@ struct Notice {
   }
 };
 
+/// A choice that was refused: its control says why, and offers what would help.
+struct Blocked {
+  document::OptionId option = document::OptionId::heads;
+  document::Value value;
+  std::uint64_t revision = 0;  ///< of the document that refused it
+};
+
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
   CellRef explained;  ///< the last computed cell that was selected: it stays explained while its inputs are changed
@@ -92,7 +100,11 @@ struct ViewState {
   bool drawer = false, help = false;
   bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
   float scroll = 0, fling = 0;
-  Scroller side;                        ///< the side panel
+  Scroller side, helpPage;              ///< the side panel; the list of keys
+  Finger finger;
+  Menu menu;
+  std::optional<Blocked> blocked;
+  bool busy = false;                    ///< a panel glides, or a button is held: more frames, please
   Walk options;                         ///< keys in it
   Notice notice;            ///< until the next input
   double typingUntil = 0;   ///< letters until then are text that found no field, and no commands
@@ -118,10 +130,11 @@ struct Wishes {
   std::optional<Notice> said;
   bool endGesture = false;
   bool moved = false;  ///< the selection changed
+  std::uint64_t held = 0;  ///< the gesture of a control that is held down: what it sets is one step of undo
 
   void edit(document::Edit e, std::uint64_t gesture = 0) { edits.push_back({std::move(e), gesture}); }
   void set(document::OptionId id, document::Value value, std::uint64_t gesture = 0) {
-    edit(document::SetOption{id, std::move(value)}, gesture);
+    edit(document::SetOption{id, std::move(value)}, gesture != 0 ? gesture : held);
   }
   void ask(Command c) { commands.push_back(c); }
   void say(std::string words) { said = Notice{{{std::move(words), {}}}, false}; }

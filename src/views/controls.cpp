@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "attention/decode.h"
+#include "document/remedy.h"
 #include "document/text.h"
 #include "views/panels.h"
 #include "views/widgets.h"
@@ -87,10 +89,12 @@ class SidePanel {
     textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.muted, elide(c_.fonts.small, words, box.width));
   }
 
-  int stepRow(std::string_view name, std::string_view words, std::string_view value, bool less, bool more) {
+  int stepRow(std::string_view name, std::string_view words, std::string_view value, bool less, bool more,
+              std::string_view typed = {}) {
     const Box box = row(26, 7);
     label(box, words);
-    return w_.stepper(name, {box.right() - 88, box.y, 88, box.height}, value, less, more);
+    stepper_ = {box.right() - 88, box.y, 88, box.height};
+    return w_.stepper(name, stepper_, value, less, more, typed);
   }
 
   bool fits(OptionId id, const document::Value& value) const { return !document::check(c_.state, id, value); }
@@ -100,29 +104,94 @@ class SidePanel {
     return *std::get_if<double>(&value);
   }
 
-  void count(OptionId id, std::string_view words) {
-    const double value = number(id);
-    const int step = stepRow(document::option(id).name, words, std::to_string(static_cast<int>(value)), fits(id, value - 1), fits(id, value + 1));
-    if (step != 0) c_.wishes.set(id, value + step);
+  // The next value that is possible that way, `value` itself where there is none. Sizes may have to be even.
+  double next(OptionId id, double value, int by) const {
+    for (const int far : {by, 2 * by}) {
+      if (fits(id, value + far)) return value + far;
+    }
+    return value;
+  }
+
+  void count(OptionId id, std::string_view words, std::string shown = {}) {
+    const double value = number(id), less = next(id, value, -1), more = next(id, value, +1);
+    if (shown.empty()) shown = std::to_string(static_cast<int>(value));
+    const int step = stepRow(document::option(id).name, words, shown, less != value, more != value);
+    if (step != 0) c_.wishes.set(id, step < 0 ? less : more);
+    ends(id, value, less != value, more != value);
   }
 
   // One that is off at its least value.
-  void part(OptionId id, std::string_view words) {
-    const double value = number(id), off = document::option(id).min;
-    const std::string shown = value == off ? "off" : std::to_string(static_cast<int>(value));
-    const int step = stepRow(document::option(id).name, words, shown, value > off, fits(id, value + 1));
-    if (step != 0) c_.wishes.set(id, value + step);
+  void part(OptionId id, std::string_view words) { count(id, words, number(id) == document::option(id).min ? "off" : ""); }
+
+  // Why a step button below which no value is possible, or above, does nothing; what a person typed comes first.
+  void ends(OptionId id, double value, bool less, bool more) {
+    const float side = std::floor(stepper_.width * 0.3f);
+    const Box minus{stepper_.x, stepper_.y, side, stepper_.height}, plus{stepper_.right() - side, stepper_.y, side, stepper_.height};
+    if (!less && w_.asks(minus)) w_.tip(minus, document::reason(c_.state, id, value - 1));
+    if (!more && w_.asks(plus)) w_.tip(plus, document::reason(c_.state, id, value + 1));
+    if (id == OptionId::heads || wayForward(id)) return;
+    if (!more) wayOut(id, value + 1);
+    else if (!less) wayOut(id, value - 1);
+  }
+
+  // The way to a value that was refused just now.
+  bool wayForward(OptionId id) {
+    const std::optional<Blocked>& b = c_.view.blocked;
+    return b && b->option == id && b->revision == c_.revision && wayOut(id, b->value);
+  }
+
+  // Why a value is not possible and what helps, on a line or two below its control. False where nothing does.
+  bool wayOut(OptionId id, const document::Value& value) {
+    const auto found = document::remedy(c_.state, id, value);
+    if (!found) return false;
+    ImFont* font = c_.fonts.small;
+    const float words = textWidth(font, found->reason + " · "), action = textWidth(font, found->action);
+    y_ -= 5;
+    Box line = row(20, 6);
+    const bool fits = words + action <= width_;
+    textMiddle(list_, font, line.x, line.midY(), c_.palette.muted, fits ? found->reason + " · " : elide(font, found->reason, width_));
+    if (!isOpen(*found)) return true;
+    if (!fits) y_ -= 6, line = row(20, 6);
+    const float left = line.x + (fits ? words : 0);
+    if (w_.link(std::string(document::option(id).name) + ":fix", {left, line.y, std::min(action, line.right() - left), line.height}, found->action)) apply(*found, id, value);
+    return true;
+  }
+
+  // A switch, or why it cannot be turned.
+  void flip(OptionId id, std::string_view words, bool on) {
+    const bool can = fits(id, !on);
+    if (w_.toggle(document::option(id).name, row(22, 7), words, on, false, can)) c_.wishes.set(id, !on);
+    if (!can) wayOut(id, !on);
+  }
+
+  // Below a switch: why it cannot be turned, and what helps.
+  void blockedLine(OptionId id, const document::Value& value) {
+    if (!fits(id, value)) wayOut(id, value);
+  }
+
+  // Did the page lock none of what it would change?
+  bool isOpen(const document::Remedy& way) const {
+    return std::none_of(way.edits.begin(), way.edits.end(),
+                        [&](const document::SetOption& e) { return c_.locked(document::option(e.option).name); });
+  }
+
+  // What clears the way, and then the choice: one step of undo.
+  void apply(const document::Remedy& way, OptionId id, const document::Value& value) {
+    const std::uint64_t gesture = c_.view.nextGesture++;
+    for (const document::SetOption& e : way.edits) c_.wishes.edit(e, gesture);
+    c_.wishes.set(id, value, gesture);
+    c_.wishes.endGesture = true;
   }
 
   // A limit that is off at −1, which stands above the largest that matters.
   void limit(OptionId id, std::string_view words) {
     const double value = number(id), most = c_.state.keyTokens - 1, here = value < 0 ? most + 1 : value;
     const std::string shown = value < 0 ? "off" : std::to_string(static_cast<int>(value));
-    const int step = stepRow(document::option(id).name, words, shown, here > 0, value >= 0);
+    const int step = stepRow(document::option(id).name, words, shown, here > 0, value >= 0, shown);
     if (step != 0) c_.wishes.set(id, here + step > most ? -1.0 : here + step);
   }
 
-  // A menu of what is possible here.
+  // A menu of all values; those that are not possible here say why.
   void choice(OptionId id, std::string_view words, std::span<const Entry> entries) {
     const std::string name(document::option(id).name);
     const Box box = row(28, 7);
@@ -139,8 +208,14 @@ class SidePanel {
     if (!w_.beginMenu(name)) return;
     for (const Entry& e : entries) {
       const document::Value to{std::string(e.value)};
-      if (e.value != chosen && !fits(id, to)) continue;
-      if (w_.menuItem(name + ":" + std::string(e.value), e.title, e.value == chosen, e.about)) c_.wishes.set(id, to);
+      const std::string place = name + ":" + std::string(e.value);
+      if (e.value == chosen || fits(id, to)) {
+        if (w_.menuItem(place, e.title, e.value == chosen, e.about)) c_.wishes.set(id, to);
+        continue;
+      }
+      const auto way = document::remedy(c_.state, id, to);
+      const bool open = way && isOpen(*way);
+      if (w_.menuReason(place, e.title, document::reason(c_.state, id, to), open ? way->action : "")) apply(*way, id, to);
     }
     w_.endMenu();
   }
@@ -189,15 +264,17 @@ class SidePanel {
     if (w_.segment("mode:x", {both.midX(), both.y, both.width / 2, both.height}, "X · W", projected) || right) {
       c_.wishes.set(OptionId::mode, std::string("x"));
     }
+    blockedLine(OptionId::mode, std::string(projected ? "qkv" : "x"));
     sentence("labels", c_.state.labels, false);
     count(OptionId::tokens, c_.state.cross ? "Query tokens" : "Tokens");
-    if (w_.toggle("cross", row(22, 7), "Cross-attention", c_.state.cross)) c_.wishes.set(OptionId::cross, !c_.state.cross);
+    flip(OptionId::cross, "Cross-attention", c_.state.cross);
     if (c_.state.cross) {
       sentence("key_labels", c_.state.keyLabels, true);
       count(OptionId::key_tokens, "Key tokens");
     }
     headCount();
     count(OptionId::d_k, "d_k per head");
+    headWay();
     if (projected) count(OptionId::model_dim, "Width of X");
     if (projected && c_.state.heads > 1 && w_.toggle("whole_projections", row(22, 7), "W of all heads", c_.state.wholeProjections)) {
       c_.wishes.set(OptionId::whole_projections, !c_.state.wholeProjections);
@@ -223,13 +300,19 @@ class SidePanel {
     c_.wishes.text = t;
   }
 
-  // Steps to the next count that divides the model width.
+  // Steps to the next count that divides the model width; headWay() offers the way to the one after this.
   void headCount() {
-    const std::vector<int> allowed = document::allowedHeads(c_.state);
-    const auto here = std::find(allowed.begin(), allowed.end(), c_.state.heads);
-    const bool less = here != allowed.begin(), more = here != allowed.end() && here + 1 != allowed.end();
-    const int step = stepRow("heads", "Heads", std::to_string(c_.state.heads), less, more);
-    if (step != 0) c_.wishes.set(OptionId::heads, static_cast<double>(*(here + step)));
+    const HeadSteps steps(c_.state);
+    const double value = c_.state.heads;
+    const int step = stepRow("heads", "Heads", std::to_string(c_.state.heads), steps.less > 0, steps.more > 0);
+    if (step != 0) c_.wishes.set(OptionId::heads, static_cast<double>(step < 0 ? steps.less : steps.more));
+    ends(OptionId::heads, value, steps.less > 0, steps.more > 0);
+  }
+
+  // Below the row of d_k, which would move under the pointer that changes it.
+  void headWay() {
+    const double next = c_.state.heads + 1;
+    if (!wayForward(OptionId::heads) && !fits(OptionId::heads, next)) wayOut(OptionId::heads, next);
   }
 
   void moreSizes() {
@@ -268,7 +351,7 @@ class SidePanel {
     if (c_.state.batch == 1) return;
     const int here = c_.state.batchItem, all = c_.state.batch;
     const std::string shown = std::to_string(here + 1) + " of " + std::to_string(all);
-    const int step = stepRow("batch_item", "  On the board", shown, here > 0, here + 1 < all);
+    const int step = stepRow("batch_item", "  On the board", shown, here > 0, here + 1 < all, std::to_string(here + 1));
     if (step != 0) c_.wishes.set(OptionId::batch_item, static_cast<double>(here + step));
   }
 
@@ -320,9 +403,7 @@ class SidePanel {
     part(OptionId::causal_offset, "  Keys before");
     part(OptionId::prefix, "  Prefix");
     limit(OptionId::key_length, "  Length");
-    if (w_.toggle("mask_after_softmax", row(22, 7), "  Mask after softmax", c_.state.maskAfterSoftmax)) {
-      c_.wishes.set(OptionId::mask_after_softmax, !c_.state.maskAfterSoftmax);
-    }
+    flip(OptionId::mask_after_softmax, "  Mask after softmax", c_.state.maskAfterSoftmax);
   }
 
   void maskPicture() {
@@ -347,8 +428,7 @@ class SidePanel {
   void score() {
     heading("SCORE");
     choice(OptionId::score, "Score", kScores);
-    const bool dot = c_.state.score == attention::Score::dot, scaled = c_.state.score == attention::Score::scaled;
-    if (dot || scaled) scale(scaled);
+    scale(c_.state.score == attention::Score::scaled);
     slider(OptionId::softcap, "Soft cap", c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",
            c_.state.softcap / 20, 0.025f, [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
     const float t = c_.state.temperature;
@@ -366,7 +446,9 @@ class SidePanel {
     // The value first: it lies inside the row of the switch, and what comes first takes the click.
     if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto",
                   w_.keys("scale-value", value, !c_.locked("scale")).press);
-    if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on)) c_.wishes.set(OptionId::scale, !on);
+    const bool can = document::isDotProduct(c_.state.score);
+    if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on, false, can)) c_.wishes.set(OptionId::scale, !on);
+    if (!can) wayOut(OptionId::scale, true);
   }
 
   // A key moves it by `step` of its track.
@@ -402,6 +484,7 @@ class SidePanel {
   Widgets w_;
   ImDrawList* list_;
   float x_, y_, width_;
+  Box stepper_;  ///< of the last row that has one
 };
 
 }  // namespace
@@ -425,14 +508,15 @@ void sidePanel(Context& c) {
   sharp(ImGui::GetWindowDrawList());
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   walk.begin();
+  if (std::exchange(walk.released, false)) c.wishes.endGesture = true;
   const float height = SidePanel(c, origin.x + 14, origin.y + 6, b.width - 29).draw();
   walk.end();
   ImGui::SetCursorScreenPos({origin.x, origin.y + height + 16});
   ImGui::Dummy({1, 1});
-  scrollWithFinger();
+  scrollWithFinger(c, c.view.side);
   c.view.side.update(b);
   ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()}, c.palette.border);
-  const bool away = c.layout.sidePanelIsDrawer && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+  const bool away = c.layout.sidePanelIsDrawer && !c.view.menu.shown && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                     !b.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y) &&
                     !c.layout.header.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
   if (away) c.view.drawer = false;

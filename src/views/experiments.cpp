@@ -350,12 +350,13 @@ void body(Context& c, const Box& area) {
   sharp(ImGui::GetWindowDrawList());
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   lab.walk.begin();
+  if (std::exchange(lab.walk.released, false)) c.wishes.endGesture = true;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) lab.cell.on = false;
   const float margin = area.width < 480 ? 16.0f : 22.0f;
   const float bottom = openPage(c, {origin.x + margin, origin.y + 10, area.width - 2 * margin, 0});
   ImGui::SetCursorScreenPos({origin.x, bottom + 14});
   ImGui::Dummy({1, 1});
-  scrollWithFinger();
+  scrollWithFinger(c, lab.page);
   lab.page.update(area);
   lab.walk.end();
   ImGui::EndChild();

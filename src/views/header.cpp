@@ -70,6 +70,10 @@ class Header {
 
   void presets(float width) {
     w_.menuButton("preset", fromLeft(width), presetTitle());
+    presetMenu();
+  }
+
+  void presetMenu() {
     if (!w_.beginMenu("preset", 280)) return;
     std::string_view about;
     for (const document::Preset& p : document::presets()) {
@@ -90,34 +94,93 @@ class Header {
   void exports() {
     w_.menuButton("export", fromRight(86), "Export");
     if (!w_.beginMenu("export")) return;
-    if (w_.menuItem("export:save", "Save as JSON")) c_.wishes.ask(Command::saveState);
-    if (w_.menuItem("export:copy-state", "Copy state as JSON")) c_.wishes.ask(Command::copyState);
-    if (w_.menuItem("export:copy-weights", "Copy weights as table")) c_.wishes.ask(Command::copyWeights);
+    exportItems();
     w_.endMenu();
   }
 
+  void exportItems() {
+    if (w_.menuItem("export:save", "Save as JSON")) c_.wishes.ask(Command::saveState);
+    if (w_.menuItem("export:copy-state", "Copy state as JSON")) c_.wishes.ask(Command::copyState);
+    if (w_.menuItem("export:copy-weights", "Copy weights as table")) c_.wishes.ask(Command::copyWeights);
+  }
+
+  // What the header shows only where there is room for it: the first ones first.
+  enum class Part { undo, redo, reset, fullscreen, help, theme, experiments };
+  static constexpr Part kParts[] = {Part::reset, Part::undo, Part::redo, Part::fullscreen, Part::help, Part::theme, Part::experiments};
+
+  // Controls from the left, the menu of all that has no room at the right, and between them as much as fits.
   void compact() {
     const float width = c_.layout.header.width;
     if (width < 420) gap_ = 8;
     if (!c_.layout.side.empty() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
       c_.view.drawer = !c_.view.drawer;
     }
-    if (w_.icon("fullscreen", fromRight(34), Icon::expand)) c_.wishes.ask(Command::fullscreen);
-    if (w_.icon("reset", fromRight(34), Icon::reset)) c_.wishes.ask(Command::reset);
-    const bool roomy = width >= 760;
-    if (roomy) {
-      if (w_.icon("theme", fromRight(34), Icon::theme)) nextTheme();
-      if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help)) c_.view.help = !c_.view.help;
-    }
-    if (width >= 900) experiments();
     causal(width);
     headCount(width);
-    if (width >= 560) {
-      const Box more = fromRight(34), less = fromRight(34);
-      if (w_.icon("redo", more, Icon::redo, c_.canRedo)) c_.wishes.ask(Command::redo);
-      if (w_.icon("undo", less, Icon::undo, c_.canUndo)) c_.wishes.ask(Command::undo);
+    const Box more = fromRight(34);
+    float room = right_ - left_;
+    const bool presetShown = room >= 130 + 4 * (34 + gap_);
+    if (presetShown) room -= 130 + gap_;
+    for (const Part part : kParts) {
+      const bool isWord = part == Part::experiments;
+      const float needs = (isWord ? 102.0f : 34.0f) + gap_;
+      shown_[static_cast<std::size_t>(part)] = !(isWord && hidden("experiments")) && needs <= room + gap_;
+      if (shown_[static_cast<std::size_t>(part)]) room -= needs;
     }
-    if (right_ - left_ >= 130) presets(std::min(right_ - left_, 180.0f));
+    for (const Part part : {Part::fullscreen, Part::reset, Part::redo, Part::undo, Part::theme, Part::help, Part::experiments}) {
+      if (shows(part)) shownPart(part);
+    }
+    if (presetShown) presets(std::min(right_ - left_, 180.0f));
+    else presetMenu();
+    if (w_.icon("more", more, Icon::more)) w_.openMenu("more", more);
+    moreMenu(more, presetShown);
+  }
+
+  bool shows(Part part) const { return shown_[static_cast<std::size_t>(part)]; }
+
+  void shownPart(Part part) {
+    switch (part) {
+      case Part::undo: return act(part, w_.icon("undo", fromRight(34), Icon::undo, c_.canUndo));
+      case Part::redo: return act(part, w_.icon("redo", fromRight(34), Icon::redo, c_.canRedo));
+      case Part::reset: return act(part, w_.icon("reset", fromRight(34), Icon::reset));
+      case Part::fullscreen: return act(part, w_.icon("fullscreen", fromRight(34), Icon::expand));
+      case Part::help: return act(part, w_.icon("help", fromRight(34), Icon::help, true, c_.view.help));
+      case Part::theme: return act(part, w_.icon("theme", fromRight(34), Icon::theme));
+      case Part::experiments: return experiments();
+    }
+  }
+
+  void act(Part part, bool asked) {
+    if (!asked) return;
+    switch (part) {
+      case Part::undo: return c_.wishes.ask(Command::undo);
+      case Part::redo: return c_.wishes.ask(Command::redo);
+      case Part::reset: return c_.wishes.ask(Command::reset);
+      case Part::fullscreen: return c_.wishes.ask(Command::fullscreen);
+      case Part::help: c_.view.help = !c_.view.help; return;
+      case Part::theme: return nextTheme();
+      case Part::experiments: return openExperiments();
+    }
+  }
+
+  void moreMenu(const Box& button, bool presetShown) {
+    if (!w_.beginMenu("more", 190)) return;
+    const bool examples = !presetShown && w_.menuItem("preset", "Examples …");
+    moreItem(Part::undo, "undo", "Undo", c_.canUndo);
+    moreItem(Part::redo, "redo", "Redo", c_.canRedo);
+    moreItem(Part::reset, "reset", "Start again");
+    if (!hidden("experiments")) moreItem(Part::experiments, "experiments", "Experiments");
+    moreItem(Part::help, "help", "Keys and pointer");
+    moreItem(Part::theme, "theme", c_.palette.dark ? "Light colours" : "Dark colours");
+    moreItem(Part::fullscreen, "fullscreen", "Full screen");
+    if (!hidden("import") && w_.menuItem("import", "Open a file …")) c_.wishes.ask(Command::pickFile);
+    if (!hidden("export")) exportItems();
+    w_.endMenu();
+    if (examples) w_.openMenu("preset", button);
+  }
+
+  void moreItem(Part part, std::string_view name, std::string_view words, bool enabled = true) {
+    if (!shows(part)) act(part, w_.menuItem(name, words, false, {}, enabled));
   }
 
   void causal(float width) {
@@ -134,16 +197,17 @@ class Header {
       textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
       left_ += textWidth(c_.fonts.text, "Heads") + 6;
     }
-    const std::vector<int> allowed = document::allowedHeads(c_.state);
-    const auto here = std::find(allowed.begin(), allowed.end(), c_.state.heads);
-    const bool less = here != allowed.begin(), more = here != allowed.end() && here + 1 != allowed.end();
-    const int step = w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), less, more);
-    if (step != 0) c_.wishes.set(OptionId::heads, static_cast<double>(*(here + step)));
+    const HeadSteps steps(c_.state);
+    const int step = w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), steps.less > 0, steps.more > 0);
+    if (step != 0) c_.wishes.set(OptionId::heads, static_cast<double>(step < 0 ? steps.less : steps.more));
   }
 
   void experiments() {
+    if (!hidden("experiments") && w_.button("experiments", fromRight(102), "Experiments")) openExperiments();
+  }
+
+  void openExperiments() {
     using Page = document::Experiment;
-    if (hidden("experiments") || !w_.button("experiments", fromRight(102), "Experiments")) return;
     showPage(c_, c_.experiment() == Page::none ? c_.view.lab.last : Page::none);
   }
 
@@ -152,6 +216,7 @@ class Header {
   Context& c_;
   Widgets w_;
   float middle_, left_ = 0, right_ = 0, gap_ = 10;
+  bool shown_[std::size(kParts)] = {};
 };
 
 struct KeyLine {
@@ -187,9 +252,9 @@ void header(Context& c) {
 void help(Context& c) {
   if (!c.view.help) return;
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const float width = std::min(560.0f, size.x - 24), line = 24;
-  const float wanted = 84 + line * static_cast<float>(std::size(kKeys)) + 34;
-  const float height = std::min(wanted, size.y - 24);
+  Scroller& page = c.view.helpPage;
+  const float width = std::min(560.0f, size.x - 24);
+  const float height = std::min(page.content, size.y - 24);  // as it was measured in the frame before
   const Box box{std::floor((size.x - width) / 2), std::floor((size.y - height) / 2), width, height};
   ImGui::SetNextWindowPos({box.x, box.y});
   ImGui::SetNextWindowSize({box.width, box.height});
@@ -215,14 +280,18 @@ void help(Context& c) {
   const float column = width >= 480 ? 236.0f : width * 0.42f;
   float y = top + 66;
   for (const KeyLine& k : kKeys) {
-    textMiddle(list, c.fonts.small, x, y, c.palette.text, elide(c.fonts.small, k.keys, column - 10));
-    textMiddle(list, c.fonts.small, x + column, y, c.palette.muted, elide(c.fonts.small, k.what, width - column - 36));
-    y += line;
+    const float keys = paragraph(list, c.fonts.small, x, y - 7, column - 10, c.palette.text, k.keys);
+    const float what = paragraph(list, c.fonts.small, x + column, y - 7, width - column - 36, c.palette.muted, k.what);
+    y += std::max(keys, what) + 9;
   }
   const std::string about = "Attention Playground " AP_VERSION " · arithmetic by the " + std::string(c.kernel) + " kernels";
-  textMiddle(list, c.fonts.small, x, y + 12, c.palette.muted, elide(c.fonts.small, about, width - 44));
-  ImGui::SetCursorScreenPos({box.x, top + wanted - 1});
+  y += paragraph(list, c.fonts.small, x, y + 5, width - 44, c.palette.muted, about) + 25;
+  if (page.content != y - top) c.view.busy = true;  // it gets that size in the next frame
+  page.content = y - top;
+  ImGui::SetCursorScreenPos({box.x, y - 1});
   ImGui::Dummy({1, 1});
+  scrollWithFinger(c, page);
+  page.update(box);
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y) &&
       !c.layout.header.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y)) {
     c.view.help = false;

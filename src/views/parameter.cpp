@@ -57,10 +57,12 @@ class ParameterView {
     c_.wishes.edit(document::SetParameter{id_, cell_.row, cell_.col, 1, 1, {to}}, gesture);
   }
 
-  /// Upwards is more.
+  /// Upwards is more; under a finger, which scrolls the page that way, to the right.
   void drag() {
+    if (c_.view.finger.does != Finger::Does::drags) return;
     const double step = perPixel();
-    cell_.travelled -= static_cast<double>(ImGui::GetIO().MouseDelta.y) * step;
+    const ImVec2 by = ImGui::GetIO().MouseDelta;
+    cell_.travelled += static_cast<double>(c_.touch ? by.x : -by.y) * step;
     set(moved(cell_.before, std::round(cell_.travelled / step) * step), kSliderGesture);
   }
 

@@ -17,6 +17,7 @@ struct Walk {
   int at = 0;                  ///< where it stood in the last frame
   ImVector<ImGuiID> stops;     ///< the controls in use, in the order of drawing
   Key key;                     ///< of this frame
+  bool released = false;       ///< left or right went up: what it did is a step of undo
   bool moved = false;          ///< the focus did, in this frame: show it
 
   /// Takes the keys of this frame, before the controls are drawn. Returns true if there was one.

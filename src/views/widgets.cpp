@@ -1,15 +1,19 @@
 #include "views/widgets.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "document/number.h"
+#include "document/text.h"
 
 namespace views {
 namespace {
 
 constexpr float kPi = 3.14159265f;
+constexpr float kEdgeGap = 8;  // from what floats to the edge of the screen
 
 const char* end(std::string_view words) { return words.data() + words.size(); }
 
@@ -174,13 +178,6 @@ std::string elide(ImFont* font, std::string_view words, float width) {
   return std::string(words.data(), cut) + "…";
 }
 
-void scrollWithFinger() {
-  if (ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) && !ImGui::IsAnyItemActive() &&
-      ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
-    ImGui::SetScrollY(ImGui::GetScrollY() - ImGui::GetIO().MouseDelta.y);
-  }
-}
-
 double perPixel() {
   const ImGuiIO& io = ImGui::GetIO();
   return io.KeyShift ? 0.001 : io.KeyAlt ? 0.1 : 0.01;
@@ -225,6 +222,13 @@ TextTarget numberField(std::string_view matrix, int row, int col, const Box& cel
   return t;
 }
 
+HeadSteps::HeadSteps(const document::Settings& settings) {
+  for (const int n : document::allowedHeads(settings)) {
+    if (n < settings.heads) less = n;
+    if (n > settings.heads && more == 0) more = n;
+  }
+}
+
 Widgets::Widgets(Context& context, Walk* walk) : c_(context), walk_(walk), list_(ImGui::GetWindowDrawList()) {}
 
 Walk::Key Widgets::keys(std::string_view name, const Box& box, bool enabled) {
@@ -250,20 +254,64 @@ bool Widgets::hit(std::string_view name, Box box, bool enabled) {
   return pressed;
 }
 
+bool Widgets::held(std::string_view name, Box box, bool enabled) {
+  const bool pressed = hit(name, box, enabled);
+  if (!enabled) return false;
+  const ImGuiIO& io = ImGui::GetIO();
+  if (!ImGui::IsItemActive()) return pressed && io.MouseDownDurationPrev[0] < io.KeyRepeatDelay;
+  const float now = io.MouseDownDuration[0];
+  c_.view.busy = true;
+  if (!ImGui::IsItemHovered() || now < io.KeyRepeatDelay) return false;
+  c_.wishes.held = kSliderGesture;
+  return ImGui::CalcTypematicRepeatAmount(now - io.DeltaTime, now, io.KeyRepeatDelay, io.KeyRepeatRate) > 0;
+}
+
+bool Widgets::asks(const Box& box) {
+  if (!ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) || !ImGui::IsMouseHoveringRect(at(box), to(box))) return false;
+  if (!c_.touch) return !ImGui::IsMouseDown(ImGuiMouseButton_Left) || c_.view.finger.does == Finger::Does::drags;
+  if (c_.view.finger.does != Finger::Does::waits) return false;
+  c_.view.busy = true;
+  return ImGui::GetIO().MouseDownDuration[0] >= ImGui::GetIO().KeyRepeatDelay;
+}
+
+void Widgets::tip(const Box& near, std::string_view words) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float most = std::min(280.0f, screen.x - 2 * kEdgeGap - 24);
+  ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
+  // Once to measure, far away.
+  const float height = paragraph(list, c_.fonts.small, 0, -10000, most, 0, words) + 16;
+  const float width = std::min(most, textWidth(c_.fonts.small, words)) + 24;
+  const float x = std::clamp(near.midX() - width / 2, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - width));
+  // Above, where a finger does not hide it.
+  const float y = near.y - height - 6 >= kEdgeGap ? near.y - height - 6 : near.bottom() + 6;
+  list->AddRectFilled({x, y}, {x + width, y + height}, c_.palette.ink, 6);
+  paragraph(list, c_.fonts.small, x + 12, y + 8, most, c_.palette.inkText, words);
+  c_.places["tip"] = {x, y, width, height};
+}
+
+bool Widgets::link(std::string_view name, Box box, std::string_view words) {
+  const bool pressed = press(name, box);
+  const ImU32 color = c_.palette.query;
+  const float y = std::round(box.midY() + 8);
+  textMiddle(list_, c_.fonts.small, box.x, box.midY(), color, words);
+  list_->AddLine({box.x, y}, {box.x + textWidth(c_.fonts.small, words), y}, withAlpha(color, ImGui::IsItemHovered() ? 1.0f : 0.5f));
+  return pressed;
+}
+
 bool Widgets::press(std::string_view name, Box box, bool enabled) {
   const Walk::Key key = keys(name, box, enabled);
   return hit(name, box, enabled) || key.press;
 }
 
-bool Widgets::flip(std::string_view name, Box box, bool on) {
-  const Walk::Key key = keys(name, box);
-  return hit(name, box) || key.press || key.step == (on ? -1 : 1);
+bool Widgets::flip(std::string_view name, Box box, bool on, bool enabled) {
+  const Walk::Key key = keys(name, box, enabled);
+  return hit(name, box, enabled) || key.press || key.step == (on ? -1 : 1);
 }
 
-bool Widgets::toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong) {
-  const bool pressed = flip(name, row, on);
+bool Widgets::toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong, bool enabled) {
+  const bool pressed = flip(name, row, on, enabled);
   const Palette& p = c_.palette;
-  const bool locked = c_.locked(name);
+  const bool locked = !enabled || c_.locked(name);
   textMiddle(list_, strong ? c_.fonts.strong : c_.fonts.text, row.x, row.midY(), locked ? p.muted : p.text, label);
   const Box track{row.right() - 34, row.midY() - 9.5f, 34, 19};
   list_->AddRectFilled(at(track), to(track), on ? withAlpha(p.on, locked ? 0.5f : 1.0f) : p.track, 9.5f);
@@ -271,7 +319,7 @@ bool Widgets::toggle(std::string_view name, Box row, std::string_view label, boo
   return pressed;
 }
 
-int Widgets::stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore) {
+int Widgets::stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore, std::string_view typed) {
   const Palette& p = c_.palette;
   const std::string base(name);
   const bool open = !c_.locked(name);
@@ -279,11 +327,24 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
   const Box less{box.x, box.y, side, box.height}, more{box.right() - side, box.y, side, box.height};
   c_.places[base] = box;
   list_->AddRectFilled(at(box), to(box), p.panel, 5);
-  const int asked = keys(name, box, canLess || canMore).step;
-  int step = (asked < 0 && canLess) || (asked > 0 && canMore) ? asked : 0;
-  if (hit(base + "-", less, open && canLess)) step = -1;
+  const document::Option* option = document::optionNamed(name);
+  const Walk::Key asked = keys(name, box, option || canLess || canMore);
+  int step = (asked.step < 0 && canLess) || (asked.step > 0 && canMore) ? asked.step : 0;
+  if (step != 0) c_.wishes.held = kSliderGesture;  // until the key goes up
+  const Box number{less.right(), box.y, more.x - less.right(), box.height};
+  if (option && (hit(base + "-value", number, open) || asked.press)) {
+    TextTarget t;
+    t.kind = TextTarget::Kind::option;
+    t.option = option->id, t.name = base;
+    t.text = typed.empty() ? document::toJson(document::get(c_.state, option->id)) : std::string(typed);
+    t.box = {number.midX() - 32, box.y, 64, box.height};
+    t.centered = true;
+    c_.wishes.text = t;
+  }
+  if (option && open && ImGui::IsItemHovered() && !c_.touch) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+  if (held(base + "-", less, open && canLess)) step = -1;
   if (open && canLess && ImGui::IsItemHovered()) list_->AddRectFilled(at(less), to(less), p.hover, 5, ImDrawFlags_RoundCornersLeft);
-  if (hit(base + "+", more, open && canMore)) step = 1;
+  if (held(base + "+", more, open && canMore)) step = 1;
   if (open && canMore && ImGui::IsItemHovered()) list_->AddRectFilled(at(more), to(more), p.hover, 5, ImDrawFlags_RoundCornersRight);
   list_->AddRect(at(box), to(box), p.border, 5);
   list_->AddLine({less.right(), box.y}, {less.right(), box.bottom()}, p.border);
@@ -344,13 +405,30 @@ void Widgets::menuButton(std::string_view name, Box box, std::string_view label)
   const ImU32 color = locked ? p.muted : p.text;
   textMiddle(list_, c_.fonts.text, box.x + 11, box.midY(), color, fitted);
   caret(list_, {box.right() - 14, box.midY()}, color);
-  if (pressed) ImGui::OpenPopup(std::string(name).c_str());
-  ImGui::SetNextWindowPos({box.x, box.bottom() + 4}, ImGuiCond_Appearing);
+  if (pressed) openMenu(name, box);
+  if (c_.view.menu.name == name) c_.view.menu.anchor = box;
+}
+
+void Widgets::openMenu(std::string_view name, const Box& anchor) {
+  c_.view.menu = {};
+  c_.view.menu.name = name, c_.view.menu.anchor = anchor;
+  ImGui::OpenPopup(c_.view.menu.name.c_str());
 }
 
 bool Widgets::beginMenu(std::string_view name, float width) {
-  menuWidth_ = width;
+  Menu& menu = c_.view.menu;
+  if (menu.name != name) return false;
   const Palette& p = c_.palette;
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  menuWidth_ = std::min(width, screen.x - 2 * kEdgeGap - 52);
+  // Below its button, or above it, or wherever the screen has room; it scrolls where even that is too small.
+  const float most = screen.y - 2 * kEdgeGap, height = std::min(menu.height, most);
+  const float below = menu.anchor.bottom() + 4, above = menu.anchor.y - 4 - height;
+  const float y = below + height <= screen.y - kEdgeGap ? below : above >= kEdgeGap ? above : screen.y - kEdgeGap - height;
+  const float bar = menu.height > most ? 8.0f : 0.0f;
+  const float x = std::clamp(menu.anchor.x, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - menu.width - bar));
+  ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x - 2 * kEdgeGap, most});
+  ImGui::SetNextWindowPos({x, y});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {6, 6});
   ImGui::PushStyleVar(ImGuiStyleVar_PopupRounding, 8);
   ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarSize, 8);
@@ -362,23 +440,31 @@ bool Widgets::beginMenu(std::string_view name, float width) {
   ImGui::PopStyleColor(4);
   ImGui::PopStyleVar(3);
   if (!open) return false;
+  menu.shown = true;
   if (ImGui::IsKeyPressed(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   list_ = sharp(ImGui::GetWindowDrawList());
   return true;
 }
 
-bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about) {
+Box Widgets::entry(float width, float height) {
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float most = ImGui::GetIO().DisplaySize.x - 2 * kEdgeGap - 20;
+  const float wide = std::min(std::max({width, menuWidth_ + 40, ImGui::GetContentRegionAvail().x}), most);
+  c_.view.menu.width = std::max(c_.view.menu.width, wide + 12);
+  return {from.x, from.y, wide, height + (c_.touch ? 10.0f : 0.0f)};
+}
+
+bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about, bool enabled) {
   const Palette& p = c_.palette;
-  const float wide = std::max({textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about), menuWidth_});
-  const ImVec2 at0 = ImGui::GetCursorScreenPos();
-  const Box box{at0.x, at0.y, std::min(std::max(wide + 40, ImGui::GetContentRegionAvail().x), ImGui::GetIO().DisplaySize.x - 32), about.empty() ? 30.0f : 46.0f};
-  const bool pressed = hit(name, box);
-  if (ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
-  const float y = about.empty() ? box.midY() : box.y + 15;
-  textMiddle(list_, c_.fonts.text, box.x + 26, y, p.text, label);
+  const Box box = entry(std::max(textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about)) + 40, about.empty() ? 30.0f : 46.0f);
+  const bool pressed = hit(name, box, enabled), off = !enabled || c_.locked(name);
+  if (off) ImGui::Dummy({box.width, box.height});
+  else if (ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
+  const float y = about.empty() ? box.midY() : box.midY() - 8;
+  textMiddle(list_, c_.fonts.text, box.x + 26, y, off ? p.muted : p.text, label);
   if (!about.empty()) {
-    textMiddle(list_, c_.fonts.small, box.x + 26, box.y + 33, p.muted, elide(c_.fonts.small, about, box.width - 34));
+    textMiddle(list_, c_.fonts.small, box.x + 26, box.midY() + 10, p.muted, elide(c_.fonts.small, about, box.width - 34));
   }
   if (chosen) {
     const ImVec2 tick[] = {{box.x + 9, y}, {box.x + 12.5f, y + 3.5f}, {box.x + 18.5f, y - 4}};
@@ -388,15 +474,40 @@ bool Widgets::menuItem(std::string_view name, std::string_view label, bool chose
   return pressed;
 }
 
+bool Widgets::menuReason(std::string_view name, std::string_view label, std::string_view reason, std::string_view action) {
+  const Palette& p = c_.palette;
+  const float title = textWidth(c_.fonts.text, label), words = textWidth(c_.fonts.small, action);
+  const Box box = entry(std::max(title + words + 24, textWidth(c_.fonts.small, reason)) + 40, 46);
+  ImGui::Dummy({box.width, box.height});
+  const ImVec2 next = ImGui::GetCursorScreenPos();
+  textMiddle(list_, c_.fonts.text, box.x + 26, box.midY() - 8, p.muted, label);
+  textMiddle(list_, c_.fonts.small, box.x + 26, box.midY() + 10, p.muted, elide(c_.fonts.small, reason, box.width - 34));
+  c_.places[std::string(name)] = box;
+  if (action.empty()) return false;
+  const Box way{box.right() - words - 10, box.y, words + 10, box.height};
+  const bool pressed = hit(std::string(name) + ":fix", way);
+  const float y = box.midY() - 8;
+  textMiddle(list_, c_.fonts.small, way.x, y, p.query, action);
+  list_->AddLine({way.x, y + 8}, {way.x + words, y + 8}, withAlpha(p.query, ImGui::IsItemHovered() ? 1.0f : 0.5f));
+  ImGui::SetCursorScreenPos(next);
+  if (pressed) ImGui::CloseCurrentPopup();
+  return pressed;
+}
+
 void Widgets::menuText(std::string_view words) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = std::min(menuWidth_ + 40, ImGui::GetIO().DisplaySize.x - 32);
+  const float width = menuWidth_ + 40;
   list_->AddLine({from.x + 4, from.y + 5}, {from.x + width - 4, from.y + 5}, c_.palette.border);
-  list_->AddText(c_.fonts.small, sizeOf(c_.fonts.small), {from.x + 10, from.y + 11}, c_.palette.muted, words.data(), end(words), width - 20);
-  ImGui::Dummy({width, 44});
+  const float height = paragraph(list_, c_.fonts.small, from.x + 10, from.y + 11, width - 20, c_.palette.muted, words);
+  ImGui::Dummy({width, std::max(44.0f, height + 18)});
 }
 
 void Widgets::endMenu() {
+  Menu& menu = c_.view.menu;
+  menu.height = ImGui::GetCursorPosY() + 6;
+  const ImVec2 from = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  scrollWithFinger(c_, menu.page);
+  menu.page.update({from.x, from.y, size.x, size.y});
   ImGui::PopStyleVar();
   ImGui::EndPopup();
   list_ = ImGui::GetWindowDrawList();
@@ -414,9 +525,11 @@ bool Widgets::disclosure(std::string_view name, Box row, std::string_view value,
 }
 
 bool Widgets::slider(std::string_view name, Box box, float& position, float by) {
-  hit(name, box);
+  // A finger that goes on up or down scrolls: it moves the slider once it goes sideways, or is up again.
+  const bool tapped = hit(name, box);
   const Palette& p = c_.palette;
-  const bool locked = c_.locked(name), dragged = !locked && ImGui::IsItemActive();
+  const bool locked = c_.locked(name);
+  const bool dragged = !locked && (ImGui::IsItemActive() ? c_.view.finger.does == Finger::Does::drags : tapped && c_.touch);
   const float knob = 7;
   if (dragged) position = (ImGui::GetIO().MousePos.x - box.x - knob) / (box.width - 2 * knob);
   if (by != 0 || (!locked && ImGui::IsItemDeactivated())) c_.wishes.endGesture = true;

@@ -24,9 +24,6 @@ float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, I
 /// `words`, cut to `width` with "…" where they are longer. Cuts between UTF-8 characters.
 std::string elide(ImFont* font, std::string_view words, float width);
 
-/// Lets a finger, or the mouse, drag the window that was begun up and down where it does not hold a control.
-void scrollWithFinger();
-
 /// How much a pixel of a drag changes a number, and a press of an arrow key: finer with Shift, coarser with Alt.
 double perPixel();
 double perKey();
@@ -40,6 +37,12 @@ std::string typedNumber();
 /// A field over the cell of a matrix, to type its number; `first` is what was typed already.
 TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string_view first);
 
+/// The counts of heads that the steps lead to; 0: none.
+struct HeadSteps {
+  explicit HeadSteps(const document::Settings& settings);
+  int less = 0, more = 0;
+};
+
 /// Draws the controls of one panel. Boxes are in window coordinates; each is entered in Context::places by its name.
 class Widgets {
  public:
@@ -52,9 +55,11 @@ class Widgets {
   Walk::Key keys(std::string_view name, const Box& box, bool enabled = true);
 
   /// All return true when the user did it.
-  bool toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong = false);
-  /// −1, 0 or +1. `value` stands between the buttons.
-  int stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore);
+  bool toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong = false, bool enabled = true);
+  /// −1, 0 or +1, again and again while a button is held; what it sets is one step of undo then. `value` stands between
+  /// the buttons; that of an option is typed where it is clicked, beginning with `typed`, or with the option's number.
+  int stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore,
+              std::string_view typed = {});
   bool segment(std::string_view name, Box box, std::string_view label, bool chosen);
   bool button(std::string_view name, Box box, std::string_view label, bool filled = false);
   enum class Icon { undo, redo, reset, theme, menu, more, expand, help, close, dice, pencil };
@@ -62,7 +67,12 @@ class Widgets {
   /// A button that opens a menu; `menu` in beginMenu() is the same name.
   void menuButton(std::string_view name, Box box, std::string_view label);
   bool beginMenu(std::string_view name, float width = 150);
-  bool menuItem(std::string_view name, std::string_view label, bool chosen = false, std::string_view about = {});
+  bool menuItem(std::string_view name, std::string_view label, bool chosen = false, std::string_view about = {}, bool enabled = true);
+  /// An entry that cannot be chosen, with the reason below it, and a link beside it to what would help; true when that is
+  /// clicked. No link where `action` is empty.
+  bool menuReason(std::string_view name, std::string_view label, std::string_view reason, std::string_view action);
+  /// Opens a menu without its button, in the same window.
+  void openMenu(std::string_view name, const Box& anchor);
   /// Two lines under the entries of a menu.
   void menuText(std::string_view words);
   void endMenu();
@@ -70,6 +80,11 @@ class Widgets {
   bool slider(std::string_view name, Box box, float& position, float by);
   /// A row that shows or hides those below it; `value` and a caret stand at its right.
   bool disclosure(std::string_view name, Box row, std::string_view value, bool open);
+  /// Words that do something, underlined.
+  bool link(std::string_view name, Box box, std::string_view words);
+  /// Does the pointer rest on this place, or a finger for a while? Then tip() says why it does nothing.
+  bool asks(const Box& box);
+  void tip(const Box& near, std::string_view words);
   /// A place that can be clicked; draws nothing.
   bool area(std::string_view name, Box box) { return hit(name, box); }
   /// Text that opens a field when clicked.
@@ -77,10 +92,14 @@ class Widgets {
 
  private:
   bool hit(std::string_view name, Box box, bool enabled = true);
+  /// The same, and again and again while it is held.
+  bool held(std::string_view name, Box box, bool enabled);
+  /// The place of the next entry of a menu, so high.
+  Box entry(float width, float height);
   /// The same, by keys too.
   bool press(std::string_view name, Box box, bool enabled = true);
   /// The same for what is on or off; right is on, left is off.
-  bool flip(std::string_view name, Box box, bool on);
+  bool flip(std::string_view name, Box box, bool on, bool enabled = true);
   Context& c_;
   Walk* walk_;
   ImDrawList* list_;

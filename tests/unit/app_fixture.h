@@ -92,8 +92,14 @@ class Fixture {
   int settle() {
     app_->wake();
     int frames = 0;
-    while (app_->wantsFrame() && frames < 100) frame(), ++frames;
+    while (app_->wantsFrame() && frames < (isHeld() ? 6 : 100)) frame(), ++frames;
     return frames;
+  }
+  /// Is a button or an arrow key down? Frames go on for as long as that.
+  static bool isHeld() {
+    bool held = ImGui::IsMouseDown(0);
+    for (const ImGuiKey key : {ImGuiKey_LeftArrow, ImGuiKey_RightArrow, ImGuiKey_UpArrow, ImGuiKey_DownArrow}) held |= ImGui::IsKeyDown(key);
+    return held;
   }
 
   app::Rect at(std::string_view name, int head = 0, int row = 0, int col = 0) {
