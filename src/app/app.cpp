@@ -135,8 +135,23 @@ struct App::Parts {
       return;
     }
     views::Selection& s = view.selection;
+    followStep();
     for (int* row : {&s.row, &s.anchorRow}) *row = std::clamp(*row, 0, std::max(t->rows() - 1, 0));
     for (int* col : {&s.col, &s.anchorCol}) *col = std::clamp(*col, 0, std::max(t->cols() - 1, 0));
+  }
+
+  /// The row of a decoder's step is what there is to explain; rows after it do not exist yet.
+  void followStep() {
+    const document::State& state = document.state();
+    const int step = state.causal && !state.cross ? state.step : 0;
+    const bool moved = step != std::exchange(seenStep, step);
+    views::Selection& s = view.selection;
+    if (step == 0 || attention::rowsOf(s.tensor) != attention::Rows::queries || !attention::find(inputs, engine.trace(), s.tensor)) return;
+    if (!moved && s.row < step && s.anchorRow < step) return;
+    s.row = s.anchorRow = step - 1;
+    if (s.tensor != TensorId::weights && s.tensor != TensorId::scores) return;
+    const float* row = engine.trace().weights.row(state.focusHead, s.row);
+    s.col = s.anchorCol = static_cast<int>(std::max_element(row, row + state.keyTokens) - row);
   }
 
   bool dark() const {
@@ -144,10 +159,13 @@ struct App::Parts {
     return theme == document::Theme::automatic ? host.prefersDark() : theme == document::Theme::dark;
   }
 
-  views::Layout makeLayout() const {
+  views::Layout makeLayout() const { return layoutAt(size.x, size.y); }
+
+  views::Layout layoutAt(float width, float height) const {
     const document::State& s = document.state();
     views::LayoutInput in;
-    in.width = size.x, in.height = size.y;
+    in.width = width, in.height = height;
+    in.present = s.present;
     in.mode = s.mode, in.tokens = s.tokens, in.keyTokens = s.keyTokens, in.heads = s.heads, in.headDim = s.headDim;
     in.kvHeads = s.kvHeads, in.valueDim = s.valueDim, in.modelDim = s.modelDim, in.wholeProjections = s.wholeProjections;
     in.thumbnails = s.heads > 1 ? s.heads + 1 : 1;
@@ -162,6 +180,22 @@ struct App::Parts {
     in.arcs = !views::listed(embed.hide, "arcs");
     in.inspector = !views::listed(embed.hide, "inspector");
     return views::layout(in);
+  }
+
+  /// How much larger than usual everything is drawn in a window of that size.
+  float zoomFor(float width, float height) const {
+    const document::State& s = document.state();
+    const float most = std::max(1.0f, std::min(width, height) / 320);  // the smallest size that the layout is made for
+    if (s.zoom > 0) return std::min(s.zoom, most);
+    constexpr float kLargest = 2.5f, kStep = 0.25f;
+    if (!s.present) return std::clamp(std::floor(std::min(width / 1440, height / 900) / kStep) * kStep, 1.0f, kLargest);
+    float best = 1, largest = 0;
+    for (float by = 1; by <= std::min(kLargest, most); by += kStep / 2) {
+      const views::Layout layout = layoutAt(width / by, height / by);
+      const float cell = layout.matrices.front().cell * by;
+      if (layout.contentHeight <= layout.board.height + 1 && cell >= largest) largest = cell, best = by;
+    }
+    return best;
   }
 
   void measureLabels(const views::Fonts& fonts) {
@@ -362,6 +396,7 @@ struct App::Parts {
     view.text = target;
     TextField field;
     field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
+    field.zoom = zoom;
     field.text = target.text;
     field.name = target.name;
     field.numeric = target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
@@ -469,7 +504,7 @@ struct App::Parts {
     return {document.state(), spec,            inputs, engine.trace(), engine.summaries(), document.revision(), around,
             layout,           palette,         fonts,              heatmaps,       view,                asked,
             places,           lastPlaces,      host.isTouch(),     document.canUndo(), document.canRedo(),
-            attention::kernels::name(attention::kernels::best()), embed.lock, embed.hide};
+            attention::kernels::name(attention::kernels::best()), embed.lock, embed.hide, zoom};
   }
 
   // --- blocks of cells, as they are seen
@@ -614,6 +649,7 @@ struct App::Parts {
   attention::Inputs inputs;
   document::Around around{document.state(), engine.trace()};
   bool computed = false;
+  int seenStep = 0;          ///< of the decoder, when the selection last followed it
   bool startPending = true;  ///< select a token, mostly the last, and what it looks at most: where an example begins
 
   views::ViewState view;
@@ -627,6 +663,7 @@ struct App::Parts {
   views::Places places, lastPlaces;
   Embed embed;
   ImVec2 size{1440, 900};
+  float zoom = 1;  ///< of the frame that was built last
   float labelWidth = 30;
 
   int wanted = kSettle;
@@ -721,14 +758,22 @@ bool App::usesKey(int key, bool command, bool shift, bool alt) const {
   return views::usesKey(p.context(layout, views::palette(p.dark()), fonts, wishes), static_cast<ImGuiKey>(key), command, shift, alt);
 }
 
+float App::zoomFor(float width, float height) {
+  return parts_->zoom = parts_->zoomFor(width, height);
+}
+
+float App::zoom() const { return parts_->zoom; }
+
 bool App::dragsAt(float x, float y) const {
   const Parts& p = *parts_;
+  x /= p.zoom, y /= p.zoom;
   if (p.panelAt(x, y)) return false;
   return views::hold(p.document.state(), p.makeLayout(), p.view, x, y) == views::Hold::edit;
 }
 
 bool App::scrollsAt(float x, float y, float dy) const {
   const Parts& p = *parts_;
+  x /= p.zoom, y /= p.zoom;
   if (const views::Scroller* panel = p.panelAt(x, y)) return panel->box.contains(x, y) && panel->goesOn(dy);
   const views::Layout layout = p.makeLayout();
   views::Scroller board;
@@ -741,8 +786,8 @@ bool App::wantsAllGlyphs() const { return parts_->experiments(); }
 std::string App::items() const {
   std::string json = "[";
   for (const auto& [name, box] : parts_->places) {
-    const std::array<double, 4> numbers{static_cast<double>(box.x), static_cast<double>(box.y), static_cast<double>(box.width),
-                                        static_cast<double>(box.height)};
+    const auto outside = [&](float length) { return static_cast<double>(length * parts_->zoom); };
+    const std::array<double, 4> numbers{outside(box.x), outside(box.y), outside(box.width), outside(box.height)};
     static constexpr std::array<std::string_view, 4> keys{"x", "y", "width", "height"};
     json += (json.size() > 1 ? ",{\"name\":" : "{\"name\":") + quoted(name);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -931,6 +976,12 @@ Check App::setTensor(std::string_view name, std::span<const float> data, std::sp
 }
 
 Result<Rect> App::locate(std::string_view name, int head, int row, int col) {
+  auto rect = locateInside(name, head, row, col);
+  if (rect) rect->x *= zoom(), rect->y *= zoom(), rect->width *= zoom(), rect->height *= zoom();
+  return rect;
+}
+
+Result<Rect> App::locateInside(std::string_view name, int head, int row, int col) {
   if (const auto id = attention::tensorNamed(name)) return parts_->cellRect(*id, head, row, col);
   if (const auto id = document::aroundNamed(name)) return parts_->aroundRect(*id, head, row, col);
   const views::Places& places = parts_->places.empty() ? parts_->lastPlaces : parts_->places;

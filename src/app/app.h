@@ -43,6 +43,10 @@ class App {
   bool usesKey(int key, bool command, bool shift, bool alt) const;
   /// Does a press at this point begin a drag that changes something? A finger that goes down there edits.
   bool dragsAt(float x, float y) const;
+  /// How much larger than usual everything is in a window of that size: lengths inside are those of the window, and of
+  /// what asks here, divided by it. The next frame must have it.
+  float zoomFor(float width, float height);
+  float zoom() const;
   /// Would the wheel or a finger scroll something at this point? `dy` > 0 is towards the end.
   bool scrollsAt(float x, float y, float dy) const;
   /// Does it show letters that most frames do without, such as Greek ones?
@@ -93,6 +97,7 @@ class App {
   const document::Document& document() const;
 
  private:
+  attention::Result<Rect> locateInside(std::string_view name, int head, int row, int col);
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

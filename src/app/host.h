@@ -16,6 +16,7 @@ struct Rect {
 /// A field laid over a cell, a label or the sentence while it is typed into.
 struct TextField {
   Rect rect;
+  float zoom = 1;        ///< how much larger the rectangle is outside of the application
   std::string text;      ///< what it starts with, all selected
   std::string name;      ///< for assistive technology: "Q, row saw 2, column 3"
   bool numeric = false;  ///< asks a phone for its number keys

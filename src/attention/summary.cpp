@@ -218,32 +218,44 @@ const float* Summaries::rowPeaks(TensorId id, const Tensor& tensor, int head) {
 
 // --------------------------------------------------------------------------------------------------------- whole heads
 
-const Tensor& Summaries::mean(const Trace& trace) {
-  const Tensor& w = trace.weights;
-  if (meanSeen_ == now_) return mean_;
-  if (mean_.rows() != w.rows() || mean_.cols() != w.cols() || heads(kMeanWeights).empty()) {
-    mean_.reshape(1, w.rows(), w.cols());
-    shape(kMeanWeights, mean_);
-    meanSeen_ = 0;
+const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace) {
+  const bool isOutput = of == TensorId::head_output;
+  const Tensor& all = isOutput ? trace.headOutput : trace.weights;
+  const TensorId id = isOutput ? kMeanOutput : kMeanWeights;
+  Mean& made = isOutput ? meanOutput_ : meanWeights_;
+  if (made.seen == now_) return made.numbers;
+  if (made.numbers.rows() != all.rows() || made.numbers.cols() != all.cols() || heads(id).empty()) {
+    made.numbers.reshape(1, all.rows(), all.cols());
+    shape(id, made.numbers);
+    made.seen = 0;
   }
-  Stamps& stamps = heads(kMeanWeights).front();
-  sums_.resize(static_cast<std::size_t>(w.cols()));
-  for (int i = 0; i < w.rows(); ++i) {
-    bool isNew = false;
-    for (int h = 0; h < w.heads(); ++h) isNew = isNew || this->stamps(TensorId::weights, h).rowIsNewer(i, meanSeen_);
+  std::vector<int> parts;
+  for (int h = 0; h < all.heads(); ++h) {
+    if (!isHidden(spec, h)) parts.push_back(h);
+  }
+  // A number written alone in its column makes its whole row new: only outputs have such.
+  const bool byColumn = std::any_of(parts.begin(), parts.end(), [&](int h) {
+    const auto& cols = stamps(of, h).cols;
+    return std::any_of(cols.begin(), cols.end(), [&](std::uint32_t written) { return written > made.seen; });
+  });
+  sums_.resize(static_cast<std::size_t>(all.cols()));
+  for (int i = 0; i < all.rows(); ++i) {
+    const bool isNew = byColumn || made.seen == 0 || std::any_of(parts.begin(), parts.end(), [&](int h) { return stamps(of, h).rowIsNewer(i, made.seen); });
     if (!isNew) continue;
     std::fill(sums_.begin(), sums_.end(), 0.0);
     double* const sums = sums_.data();
-    for (int h = 0; h < w.heads(); ++h) {
-      const float* row = w.row(h, i);
-      for (int j = 0; j < w.cols(); ++j) sums[j] += static_cast<double>(row[j]);
+    for (const int h : parts) {
+      const float* row = all.row(h, i);
+      for (int j = 0; j < all.cols(); ++j) sums[j] += static_cast<double>(row[j]);
     }
-    float* out = mean_.row(0, i);
-    for (int j = 0; j < w.cols(); ++j) out[j] = static_cast<float>(sums[j] / w.heads());
-    stamp(stamps, stamps.rows, {i, i + 1}, w.rows());
+    float* out = made.numbers.row(0, i);
+    const double count = static_cast<double>(std::max<std::size_t>(parts.size(), 1));
+    for (int j = 0; j < all.cols(); ++j) out[j] = static_cast<float>(sums[j] / count);
+    Stamps& own = heads(id).front();
+    stamp(own, own.rows, {i, i + 1}, all.rows());
   }
-  meanSeen_ = now_;
-  return mean_;
+  made.seen = now_;
+  return made.numbers;
 }
 
 int Summaries::blockSize(const Tensor& weights) {

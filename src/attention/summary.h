@@ -15,8 +15,10 @@
 
 namespace attention {
 
-/// The mean of the weights of all heads, wherever these functions ask for a tensor: [1, Lq, Lk].
+/// The means of weights and of head_output over the heads that take part, wherever these functions ask for a tensor:
+/// [1, Lq, Lk] and [1, Lq, d_v].
 inline constexpr TensorId kMeanWeights = static_cast<TensorId>(kTensorCount);
+inline constexpr TensorId kMeanOutput = static_cast<TensorId>(kTensorCount + 1);
 
 /// When the parts of one head of a tensor were last written.
 struct Stamps {
@@ -74,7 +76,8 @@ class Summaries {
   /// The largest number of each row of weights, or of their mean: `queryCount` of one head.
   const float* rowPeaks(TensorId id, const Tensor& tensor, int head);
 
-  const Tensor& mean(const Trace& trace);
+  /// Of TensorId::weights or TensorId::head_output; zeros where every head is hidden.
+  const Tensor& mean(TensorId of, const Spec& spec, const Trace& trace);
   /// One number for a block of so many rows and columns of the weights (of all heads, or of their mean): the one that
   /// is farthest from 0. The tensor itself where `size` is 1.
   const Tensor& blocks(TensorId id, const Tensor& tensor, int size);
@@ -122,16 +125,19 @@ class Summaries {
   void refreshVisible(const Spec& spec, const PaintedMask* painted);
   int groupWidth(TensorId id, const Tensor& tensor) const;
 
-  static constexpr std::size_t kAll = static_cast<std::size_t>(kTensorCount) + 1;
+  static constexpr std::size_t kAll = static_cast<std::size_t>(kTensorCount) + 2;
   std::uint32_t now_ = 0;
   int headDim_ = 0, valueDim_ = 0;
   struct Shape { int rows = 0, cols = 0; };
   std::array<Shape, kAll> shapes_;
   std::array<std::vector<Stamps>, kAll> stamps_;  // one a head
   std::array<Lines, kAll> lines_;
-  Tensor mean_;
+  struct Mean {
+    std::uint32_t seen = 0;
+    Tensor numbers;
+  };
+  Mean meanWeights_, meanOutput_;
   std::vector<double> sums_;
-  std::uint32_t meanSeen_ = 0;
   Blocks blocks_, meanBlocks_;
   Tensor visible_;
   Stamps mask_;

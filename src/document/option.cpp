@@ -56,6 +56,7 @@ constexpr Option shown(Option option) {
   return option;
 }
 
+constexpr double kMaxZoom = 2.5;
 constexpr double kMaxSeed = 4294967295.0;
 constexpr double kTokens = Limits::tokens;
 
@@ -111,6 +112,8 @@ constexpr Option kOptions[] = {
     other(Id::hidden_heads, "hidden_heads", Type::heads, 0, Limits::heads - 1,
           "Heads that are left out, from 0"),
     shown(toggle(Id::average_heads, "average_heads", "Show the mean of the heads' weights")),
+    shown(real(Id::zoom, "zoom", 0, kMaxZoom, "How large everything is drawn, 1 to 2.5; 0: as the window allows")),
+    shown(toggle(Id::present, "present", "Show nothing but title, board and what is chosen")),
     shown(toggle(Id::whole_projections, "whole_projections", "Show the W of all heads as one matrix each")),
     shown(whole(Id::step, "step", 0, kTokens,
                 "Tokens that a decoder has produced so far; 0: not step by step")),
@@ -260,6 +263,9 @@ Check checkPlace(const Settings& settings, const Option& o, const Value& value) 
       return atMost(settings.tokens);
     case Id::batch_item:
       return atMost(settings.batch - 1);
+    case Id::zoom:
+      if (*number == 0 || *number >= 1) return {};
+      return refuse(Kind::range, o.name, {shortest(*number), " is too small; use 1 to 2.5, or 0 for as large as the window allows."});
     case Id::hidden_heads:
       return checkHidden(settings, *numbersOf(value));
     case Id::scale:
@@ -408,6 +414,10 @@ Value get(const Settings& settings, OptionId id) {
       return bitsSet(settings.hiddenHeads);
     case Id::average_heads:
       return settings.averageHeads;
+    case Id::zoom:
+      return number(settings.zoom);
+    case Id::present:
+      return settings.present;
     case Id::whole_projections:
       return settings.wholeProjections;
     case Id::step:
@@ -582,6 +592,12 @@ void assign(Settings& settings, OptionId id, const Value& value) {
       break;
     case Id::hidden_heads:
       settings.hiddenHeads = bitsOf(*numbersOf(value));
+      break;
+    case Id::zoom:
+      settings.zoom = single();
+      break;
+    case Id::present:
+      settings.present = flag();
       break;
     case Id::whole_projections:
       settings.wholeProjections = flag();

@@ -51,6 +51,8 @@ enum class OptionId : std::uint8_t {
   key_labels,     ///< as labels
   hidden_heads,   ///< list of head numbers, from 0
   average_heads,  ///< show the mean of all heads' weights
+  zoom,               ///< of everything on the screen, 1 … 2.5; 0: as the window allows
+  present,            ///< title, board and what is chosen, for a room
   whole_projections,  ///< show each W of all heads as one matrix
   step,           ///< tokens that a decoder has produced, 0: not step by step
   batch,          ///< how many sequences go through the layer

@@ -445,6 +445,7 @@ bool sameBits(const State& a, const State& b) {
 
 void copyView(Settings& settings, const Settings& from) {
   settings.theme = from.theme, settings.decimals = from.decimals, settings.focusHead = from.focusHead;
+  settings.zoom = from.zoom, settings.present = from.present;
   settings.averageHeads = from.averageHeads, settings.wholeProjections = from.wholeProjections;
   settings.step = from.step, settings.experiment = from.experiment, settings.weightScale = from.weightScale;
 }

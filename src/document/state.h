@@ -107,6 +107,8 @@ struct Settings {
   int decimals = 2;
   Theme theme = Theme::automatic;
   bool averageHeads = false;  ///< show the mean of the heads' weights
+  float zoom = 0;         ///< of what is drawn, 1 to 2.5; 0: automatic
+  bool present = false;   ///< for a room: no side panel
   bool wholeProjections = false;  ///< show W_Q, W_K, W_V and W_O of all heads as one matrix each
   int step = 0;               ///< tokens that a decoder has produced so far, 0: not shown step by step
   Experiment experiment = Experiment::none;

@@ -20,6 +20,7 @@ namespace {
 constexpr ImWchar kFewGlyphs[] = {0x20,   0x7E,   0xB1,   0xB3,   0xB7,   0xB9,   0xD7,   0xD7,   0xF7,   0xF7,   0x3A3,  0x3A3,
                                   0x2013, 0x2026, 0x2070, 0x2089, 0x2190, 0x2193, 0x2211, 0x2211, 0x221A, 0x221E,
                                   0x2260, 0x2265, 0x2212, 0x2212, 0x27F6, 0x27F6, 0};
+constexpr ImWchar kDigits[] = {0x2B, 0x39, 0x65, 0x65, 0x2212, 0x2212, 0x221E, 0x221E, 0};
 // All that the faces hold, for labels in other alphabets.
 constexpr ImWchar kAllGlyphs[] = {0x20,   0x7E,   0xA0,   0x17F,  0x391,  0x3C9,  0x1D40, 0x1D40, 0x2013, 0x2026, 0x2070,
                                   0x2089, 0x2190, 0x21BA, 0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
@@ -135,6 +136,7 @@ void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs) {
   fonts.tiny = add.words(fonts::inter_semibold, 9.5f);
   fonts.mono = add.numbers(fonts::jetbrainsmono_regular, 13);
   fonts.monoSmall = add.numbers(fonts::jetbrainsmono_regular, 11);
+  fonts.monoTiny = FaceSet{atlas, scale, kDigits}.numbers(fonts::jetbrainsmono_regular, 10);
   io.FontGlobalScale = 1 / scale;
 }
 
@@ -187,29 +189,32 @@ void Stage::lookForGlyphs(const app::App& app) {
 }
 
 void Stage::refreshFonts() {
-  if (builtScale_ == scale_ && builtAll_ == allGlyphs_) return;
-  builtScale_ = scale_, builtAll_ = allGlyphs_;
-  buildFonts(ImGui::GetIO(), fonts_, scale_, allGlyphs_);
+  const float scale = scale_ * zoom_;
+  if (builtScale_ == scale && builtAll_ == allGlyphs_) return;
+  builtScale_ = scale, builtAll_ = allGlyphs_;
+  buildFonts(ImGui::GetIO(), fonts_, scale, allGlyphs_);
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
   ImGuiStyle& style = ImGui::GetStyle();
   const ImGuiStyle standard;
-  style.CurveTessellationTol = standard.CurveTessellationTol / scale_;
-  style.CircleTessellationMaxError = standard.CircleTessellationMaxError / scale_;
+  style.CurveTessellationTol = standard.CurveTessellationTol / scale;
+  style.CircleTessellationMaxError = standard.CircleTessellationMaxError / scale;
 }
 
 void Stage::begin(app::App& app, float seconds) {
   ImGuiIO& io = this->io();
-  const float width = static_cast<float>(width_) / scale_, height = static_cast<float>(height_) / scale_;
+  zoom_ = app.zoomFor(static_cast<float>(width_) / scale_, static_cast<float>(height_) / scale_);
+  const float scale = scale_ * zoom_;  // to zoom is to have more pixels for a length: everything stays sharp
+  const float width = static_cast<float>(width_) / scale, height = static_cast<float>(height_) / scale;
   io.DisplaySize = {width, height};
-  io.DisplayFramebufferScale = {scale_, scale_};
+  io.DisplayFramebufferScale = {scale, scale};
   io.DeltaTime = seconds;
   lookForGlyphs(app);
   refreshFonts();
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
   for (const ImWchar c : io.InputQueueCharacters) allGlyphs_ = allGlyphs_ || c >= 0x80;  // from the next frame on
-  heatmaps_.newFrame(width, height, scale_);
+  heatmaps_.newFrame(width, height, scale);
   app.frame();
   ImGui::EndFrame();
 }
@@ -224,8 +229,9 @@ void Stage::draw(app::App& app, float seconds) {
   ImGui::Render();
   ImDrawData& data = *ImGui::GetDrawData();
   vertices_ = data.TotalVtxCount;
-  if (scale_ != std::round(scale_)) sharpenText(data, scale_);
-  data.FramebufferScale = {exactScale(data.DisplaySize.x, width_, scale_), exactScale(data.DisplaySize.y, height_, scale_)};
+  const float scale = scale_ * zoom_;
+  if (scale != std::round(scale)) sharpenText(data, scale);
+  data.FramebufferScale = {exactScale(data.DisplaySize.x, width_, scale), exactScale(data.DisplaySize.y, height_, scale)};
   glViewport(0, 0, width_, height_);
   glDisable(GL_SCISSOR_TEST);
   const ImVec4 color = ImGui::ColorConvertU32ToFloat4(views::palette(app.isDark()).background);

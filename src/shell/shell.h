@@ -45,6 +45,8 @@ class Stage {
   const views::Fonts& fonts() const { return fonts_; }
   /// In the frame that was drawn last.
   int vertices() const { return vertices_; }
+  /// How much larger than usual the application wants to be: lengths inside are those of the window divided by it.
+  float zoom() const { return zoom_; }
 
   /// The framebuffer's size in its own pixels, and how many of them make a logical pixel, from the next frame on.
   /// A new scale makes the fonts anew, so call it only when it has settled.
@@ -72,7 +74,7 @@ class Stage {
   gfx::Heatmaps heatmaps_;
   int width_ = 0, height_ = 0;  ///< of the framebuffer
   int vertices_ = 0;
-  float scale_ = 1, builtScale_ = 0;
+  float scale_ = 1, zoom_ = 1, builtScale_ = 0;
   bool started_ = false, allGlyphs_ = false, builtAll_ = false;
   std::uint64_t seenRevision_ = 0;
 };

@@ -513,7 +513,7 @@ void Desktop::listen() {
   glfwSetWindowUserPointer(w, this);
   glfwSetCursorPosCallback(w, [](GLFWwindow* window, double x, double y) {
     handle(window, [=](Desktop& self) {
-      const auto units = static_cast<double>(self.windowUnits());
+      const auto units = static_cast<double>(self.windowUnits() / self.stage_.zoom());
       ImGui_ImplGlfw_CursorPosCallback(window, x * units, y * units);
     });
   });

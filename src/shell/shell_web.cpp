@@ -66,8 +66,8 @@ class Browser final : public app::Host {
  public:
   void requestFrame() override { host_request_frame(); }
   void beginText(const app::TextField& f) override {
-    host_begin_text(f.rect.x, f.rect.y, f.rect.width, f.rect.height, f.text.c_str(), f.name.c_str(), f.numeric,
-                    f.centered, f.selectAll, f.dark, f.isCell, f.wrong.c_str());
+    host_begin_text(f.rect.x * f.zoom, f.rect.y * f.zoom, f.rect.width * f.zoom, f.rect.height * f.zoom, f.text.c_str(), f.name.c_str(),
+                    f.numeric, f.centered, f.selectAll, f.dark, f.isCell, f.wrong.c_str());
   }
   void dropText() override { host_drop_text(); }
   bool pickFile() override {
@@ -308,7 +308,7 @@ EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isT
   io.AddMouseSourceEvent(isTouch ? ImGuiMouseSource_TouchScreen : ImGuiMouseSource_Mouse);
   setModifiers(io, modifiers);
   if (what == 3) ImGui::ClearActiveID();  // the page took the finger: nothing was tapped
-  if (what != 3) io.AddMousePosEvent(x, y);
+  if (what != 3) io.AddMousePosEvent(x / self->stage.zoom(), y / self->stage.zoom());
   if (what == 1) io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
   if (what >= 2) io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
   if (what == 3 || (what == 2 && isTouch)) io.AddMousePosEvent(-FLT_MAX, -FLT_MAX);
@@ -328,7 +328,7 @@ EMSCRIPTEN_KEEPALIVE int playground_wheel(float x, float y, float dy) {
   if (!self->app.scrollsAt(x, y, dy)) return 0;
   constexpr float kPixels = 100;  // that make one step of a wheel
   ImGuiIO& io = self->stage.io();
-  io.AddMousePosEvent(x, y);
+  io.AddMousePosEvent(x / self->stage.zoom(), y / self->stage.zoom());
   io.AddMouseWheelEvent(0, -dy / kPixels);
   inputCame();
   return 1;

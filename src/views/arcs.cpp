@@ -63,7 +63,7 @@ class Arcs {
   // Those of the token in focus, then the strongest of the others, in the order in which they are drawn.
   void collect() {
     const attention::Tensor& w = c_.weights();
-    const int queries = w.rows(), keys = w.cols();
+    const int queries = c_.rowsSoFar(), keys = w.cols();
     strongestOnly_ = queries * keys > kAllPairs;
     const auto isChosen = [this](int i, int j) { return (byKey_ ? j : i) == chosen_; };
     for (int i = 0; i < queries; ++i) {
@@ -109,7 +109,7 @@ class Arcs {
   }
 
   void labels() {
-    for (int t = 0; t < c_.state.tokens; ++t) {
+    for (int t = 0; t < c_.rowsSoFar(); ++t) {
       const bool chosen = !byKey_ && t == chosen_;
       if (pitch_ < 11 && !chosen) continue;
       ImFont* font = chosen ? c_.fonts.strong : c_.fonts.text;

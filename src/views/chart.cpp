@@ -20,6 +20,7 @@ float along(const Axis& axis, double value) {
 
 /// As few digits as tell ticks apart: "0.25", "1024", "0.001".
 std::string tickLabel(double value) {
+  if (value >= 1e5) return "1e" + std::to_string(std::lround(std::log10(value)));
   int decimals = 0;
   const auto isWhole = [](double v) { return std::fabs(v - std::round(v)) <= 1e-9 * std::max(1.0, std::fabs(v)); };
   for (double v = value; decimals < 6 && !isWhole(v); v *= 10) ++decimals;

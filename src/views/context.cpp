@@ -30,7 +30,8 @@ bool Context::editable(TensorId id) const {
 }
 
 CellRef Context::focus() const {
-  if (view.hover) return *view.hover;
+  const bool isToCome = view.hover && decodes() && attention::rowsOf(view.hover->tensor) == attention::Rows::queries && view.hover->row >= rowsSoFar();
+  if (view.hover && !isToCome) return *view.hover;
   const Selection& s = view.selection;
   const CellRef& e = view.explained;
   if (editable(s.tensor) && tensor(e.tensor)) return {e.tensor, sliceOf(state, e.tensor).head, e.row, e.col};

@@ -2,6 +2,7 @@
 // little state of the view itself (what is selected, hovered, open) that is no part of the document.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -172,6 +173,7 @@ struct Context {
   std::string_view kernel;  ///< the instruction set in use
   const std::string& lock;  ///< names that the page locked, comma-separated
   const std::string& hide;  ///< names of parts that it hid
+  float zoom;               ///< how much larger than usual everything is drawn
 
   /// Did the page lock this option or tensor, or the one that a place is of ("slider:block_dropout", "mode:x")?
   bool locked(std::string_view name) const;
@@ -186,12 +188,18 @@ struct Context {
   CellRef focus() const;
   /// The weights on the board: of the head in focus, or the mean of all heads.
   float weight(int query, int key) const;
+  /// How many rows of queries there are: a decoder has only those that it has produced.
+  int rowsSoFar() const { return decodes() ? std::min(state.step, state.tokens) : state.tokens; }
   /// Is the layer shown as a decoder does it, a token at a time?
   bool decodes() const { return state.step > 0 && state.causal && !state.cross; }
+  /// Does the board show the mean of the heads that take part, in place of one head?
+  bool showsMean() const { return state.averageHeads && state.heads > 1; }
+  /// That mean, of weights or head_output: [1, rows, cols].
+  const attention::Tensor& mean(TensorId id) const { return summaries.mean(id, spec, trace); }
   /// The weights on the board, and what they are called: of all heads, of which focusHead is shown, or the mean.
-  TensorId weightsId() const { return state.averageHeads ? attention::kMeanWeights : TensorId::weights; }
-  const attention::Tensor& weights() const { return state.averageHeads ? summaries.mean(trace) : trace.weights; }
-  int weightsHead() const { return state.averageHeads ? 0 : state.focusHead; }
+  TensorId weightsId() const { return showsMean() ? attention::kMeanWeights : TensorId::weights; }
+  const attention::Tensor& weights() const { return showsMean() ? mean(TensorId::weights) : trace.weights; }
+  int weightsHead() const { return showsMean() ? 0 : state.focusHead; }
 };
 
 }  // namespace views

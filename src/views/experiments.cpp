@@ -258,16 +258,20 @@ class ReachView {
   }
 
   void pictures(LabColumn& column) {
-    static constexpr double ticks[] = {1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000};
+    // As many powers of ten as the curve needs upwards: a network that explodes does not stop at a limit of the chart.
     double high = 1;
-    for (const attention::Reach& r : *result_) high = std::max(high, r.recurrent);
-    high = std::min(high, 1000.0);
-    const auto end = std::upper_bound(std::begin(ticks), std::end(ticks), high * 1.0001);
+    for (const attention::Reach& r : *result_) {
+      if (std::isfinite(r.recurrent)) high = std::max(high, r.recurrent);
+    }
+    std::vector<double> ticks;
+    const int most = static_cast<int>(std::ceil(std::log10(high) - 1e-9)), step = std::max(1, (most + 6 + 8) / 9);
+    for (int power = -6; power <= most + step - 1; power += step) ticks.push_back(std::pow(10.0, power));
+    high = std::max(high, ticks.back());
     const double last = result_->back().distance;
     const double distances[] = {0, std::round(last / 4), std::round(last / 2), std::round(last * 3 / 4), last};
     Chart chart(c_, column.take(std::clamp(column.width() * 0.6f, 240.0f, 420.0f)),
                 "What the last token has of the first", {0, last, false, distances, "tokens between them"},
-                {1e-6, high, true, {std::begin(ticks), end}, ""});
+                {1e-6, high, true, ticks, ""});
     const auto line = [&](double attention::Reach::*value, ImU32 color) {
       std::vector<Point> points;
       for (const attention::Reach& r : *result_) points.push_back({static_cast<double>(r.distance), r.*value});

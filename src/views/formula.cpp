@@ -33,14 +33,34 @@ std::string scoreFormula(const document::Settings& s) {
 }
 
 std::string weightFormula(const document::Settings& s) {
-  if (s.averageHeads) return "W: the mean of all heads";
+  if (showsMean(s)) return "W = mean of the heads' weights";
   if (s.maskAfterSoftmax) return "softmax first, then the mask: a mistake";
+  const std::string scores = s.temperature == 1.0f ? "S" : "S / T";
   switch (s.normalizer) {
-    case Normalizer::relu: return "W = max(S, 0)";
-    case Normalizer::none: return "W = S, 0 where masked";
-    case Normalizer::sigmoid: return "W = 1 / (1 + exp(−S))";
-    default: return "W = " + normalizerName(s) + "(S), rows sum to 1";
+    case Normalizer::relu: return "W = max(" + scores + ", 0)";
+    case Normalizer::none: return "W = " + scores + ", 0 where masked";
+    case Normalizer::sigmoid: return "W = 1 / (1 + exp(−" + scores + "))";
+    default: return "W = " + normalizerName(s) + "(" + scores + "), rows sum to 1";
   }
+}
+
+bool showsMean(const document::Settings& s) { return s.averageHeads && s.heads > 1; }
+
+std::string headName(const document::Settings& s) {
+  if (s.heads == 1) return {};
+  if (!showsMean(s)) return "head " + std::to_string(s.focusHead + 1);
+  int count = 0;
+  for (int h = 0; h < s.heads; ++h) count += (s.hiddenHeads >> h & 1) == 0;
+  return count == 1 ? "the one head that takes part" : "mean of the " + std::to_string(count) + " heads";
+}
+
+std::string weightTitle(const document::Settings& s) {
+  return showsMean(s) ? "W: " + headName(s) : s.heads > 1 ? "W of " + headName(s) : "W";
+}
+
+std::string outputFormula(const document::Settings& s) {
+  if (showsMean(s)) return "mean of the heads' O";
+  return s.heads > 1 ? "O of " + headName(s) + " = W·V" : "O = W·V";
 }
 
 std::string normalizerName(const document::Settings& s) {
@@ -52,6 +72,18 @@ double rowSum(const Context& c, int query) {
   double sum = 0;
   for (int j = 0; j < c.state.keyTokens; ++j) sum += static_cast<double>(c.weight(query, j));
   return sum;
+}
+
+std::optional<double> rowEntropy(const Context& c, int query) {
+  double bits = 0, sum = 0;
+  for (int j = 0; j < c.state.keyTokens; ++j) {
+    const double w = static_cast<double>(c.weight(query, j));
+    if (w < 0) return std::nullopt;
+    if (w > 0) bits -= w * std::log2(w);
+    sum += w;
+  }
+  if (std::fabs(sum - 1) > 1e-3) return std::nullopt;
+  return std::max(bits, 0.0);  // no −0
 }
 
 bool sumsToOne(const document::Settings& s) {

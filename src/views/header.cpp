@@ -22,7 +22,8 @@ class Header {
     list->AddRectFilled({h.x, h.y}, {h.right(), h.bottom()}, c_.palette.panel);
     list->AddLine({h.x, h.bottom() - 0.5f}, {h.right(), h.bottom() - 0.5f}, c_.palette.border);
     left_ = h.x + 14, right_ = h.right() - 14;
-    if (c_.layout.width == Width::full) wide();
+    if (c_.state.present) presented();
+    else if (c_.layout.width == Width::full) wide();
     else compact();
   }
 
@@ -46,9 +47,17 @@ class Header {
     history();
     if (w_.icon("theme", fromRight(34), Icon::theme)) nextTheme();
     if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help)) c_.view.help = !c_.view.help;
+    if (w_.icon("present", fromRight(34), Icon::expand)) c_.wishes.set(OptionId::present, true);
     if (!hidden("export")) exports();
     if (!hidden("import") && w_.button("import", fromRight(66), "Import")) c_.wishes.ask(Command::pickFile);
     experiments();
+  }
+
+  // A title, and the way back.
+  void presented() {
+    textMiddle(ImGui::GetWindowDrawList(), c_.fonts.title, left_, middle_, c_.palette.text,
+               elide(c_.fonts.title, presetTitle(), right_ - left_ - 48));
+    if (w_.icon("present", fromRight(34), Icon::close)) c_.wishes.set(OptionId::present, false);
   }
 
   void logo() {
@@ -240,6 +249,7 @@ constexpr KeyLine kKeys[] = {
     {"[ ]", "temperature down, up"},
     {"O", "the options, by arrows and Enter; Esc goes back"},
     {"e", "the experiments; 1 … 5 their pages"},
+    {"f, z Z", "present (Esc goes back); larger, smaller"},
     {"r, ?, Esc", "reset, this list, close or deselect"},
 };
 

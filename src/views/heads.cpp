@@ -38,7 +38,7 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float inner = box.width - 12;
   const TensorId id = mean ? attention::kMeanWeights : TensorId::weights;
-  const attention::Tensor& all = mean ? c.summaries.mean(c.trace) : c.trace.weights;
+  const attention::Tensor& all = mean ? c.mean(TensorId::weights) : c.trace.weights;
   const int size = attention::Summaries::blockSize(all);
   const attention::Tensor& w = c.summaries.blocks(id, all, size);
   const attention::Stamps& stamps = size > 1 ? c.summaries.blockStamps(id, head) : c.summaries.stamps(id, head);
@@ -51,13 +51,14 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
   look.scale = static_cast<gfx::Scale>(c.state.weightScale);
-  gfx::Values values{w.head(head), w.rows(), w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
+  const int rows = (c.rowsSoFar() + size - 1) / size;
+  gfx::Values values{w.head(head), rows, w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
   values.rowPeaks = size > 1 ? c.summaries.blockPeaks(id, head) : c.summaries.rowPeaks(id, all, head);
   c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, look);
   if (!mean && isHidden(c, head)) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f), 6);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6, 0,
                 focused ? 2.5f : 1.0f);
-  textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted, name);
+  if (!name.empty()) textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted, name);
 }
 
 }  // namespace
@@ -86,10 +87,10 @@ void heads(Context& c) {
     }
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (mean) {
-      thumbnail(c, true, 0, box, c.state.averageHeads, "mean");
+      thumbnail(c, true, 0, box, c.state.averageHeads, grid.names ? "mean" : "");
     } else {
-      thumbnail(c, false, h, box, h == c.state.focusHead && !c.state.averageHeads, "head " + std::to_string(h + 1));
-      if (c.state.heads > 1 && grid.size >= 64) hideButton(c, h, box);
+      thumbnail(c, false, h, box, h == c.state.focusHead && !c.state.averageHeads, grid.names ? "head " + std::to_string(h + 1) : "");
+      if (c.state.heads > 1 && grid.size >= 64 && grid.names) hideButton(c, h, box);
     }
   }
   ImGui::PopClipRect();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace views {
 namespace {
@@ -12,6 +13,10 @@ using document::Mode;
 constexpr float kHeader = 44, kSide = 232;
 constexpr float kTitle = 24;        // above a matrix
 constexpr float kBetween = 20;      // from a matrix to the one below it: column labels stand there
+constexpr float kHeadTitle = 24;    // of the weights, above their labels
+constexpr float kSlant = 0.7072f;   // of 45°
+constexpr float kLongestSlant = 84; // of a label at 45°
+constexpr float kScreen = 560;      // from this height of the board on, its matrices are seen without scrolling
 constexpr float kCaption = 30;      // under the lowest matrices
 constexpr float kGap = 30;          // from a matrix to the one beside it
 constexpr float kSums = 38;         // for the row sums of the weights
@@ -54,34 +59,64 @@ class Builder {
 
   Layout build() {
     frame();
-    if (out_.board.width < 860 || (projected() && in_.wholeProjections)) {
+    if (out_.board.width < 860) {
       compact();
       return std::move(out_);
     }
-    wide();
-    // Where all of it side by side makes numbers unreadable that would be readable one below the other.
-    const bool small = out_.matrices.front().cell < kNumberCell && std::max(in_.tokens, in_.keyTokens) <= 16;
-    if (small) {
-      out_ = Layout{};
-      frame();
-      compact();
+    const bool whole = projected() && in_.wholeProjections;
+    if (!whole) wide();
+    // Where all of it side by side makes numbers small that are larger one below the other.
+    if (whole || (out_.matrices.front().cell < kNumberCell && std::max(in_.tokens, in_.keyTokens) <= 16)) {
+      const Layout beside = std::exchange(out_, {});
+      packed();
+      if (!whole && fits(beside) && smallestCell(beside) >= smallestCell(out_)) return beside;
     }
     return std::move(out_);
   }
 
  private:
+  bool hasArcs() const { return in_.arcs && !in_.present; }
+  bool hasHeads() const { return in_.headsPanel && !in_.present; }
   bool projected() const { return in_.mode == Mode::x; }
   // How many heads of a projection are shown.
   int queryHeads() const { return in_.wholeProjections ? in_.heads : 1; }
   int keyHeads() const { return in_.wholeProjections ? in_.kvHeads : 1; }
+
+  // Does every matrix lie on the screen before anything is scrolled?
+  static bool fits(const Layout& l) {
+    return l.board.height < kScreen || std::all_of(l.matrices.begin(), l.matrices.end(), [&](const MatrixPlace& m) {
+      return m.box.bottom() <= l.board.height && m.box.right() <= l.board.width;
+    });
+  }
+  static float smallestCell(const Layout& l) {
+    float cell = kMaxCell;
+    for (const MatrixPlace& m : l.matrices) cell = std::min(cell, m.cell);
+    return cell;
+  }
+
+  // Q, Kᵀ and weights, and the other matrices below them: as large as all are on the screen.
+  void packed() {
+    for (float most = 44;; most = most > 8 ? std::floor(most) - 1 : most * 0.8f) {
+      out_ = Layout{};
+      frame();
+      compact(most);
+      if (fits(out_) || most < 0.02f) return;
+    }
+  }
+
+  // Column labels that are wider than the columns are slanted. Their room is `between`.
+  bool slanted(float cell) const { return in_.labelWidth * 0.9f > cell - 2; }
+  float between(float cell, float plain = kBetween) const {
+    return slanted(cell) ? std::max(plain, std::ceil(std::min(in_.labelWidth * 0.9f, kLongestSlant) * kSlant) + 16) : plain;
+  }
 
   void frame() {
     out_.width = in_.width >= 1100 ? Width::full : in_.width >= 600 ? Width::medium : Width::narrow;
     const float top = in_.header ? kHeader : 0;
     out_.header = {0, 0, in_.width, top};
     out_.sidePanelIsDrawer = out_.width != Width::full;
-    const bool docked = in_.side && !out_.sidePanelIsDrawer;
-    out_.side = {0, top, in_.side ? std::min(kSide, in_.width) : 0, in_.height - top};
+    const bool docked = in_.side && !in_.present && !out_.sidePanelIsDrawer;
+    out_.side = {0, top, in_.side && !in_.present ? std::min(kSide, in_.width) : 0, in_.height - top};
     const float left = docked ? kSide : 0;
     out_.board = {left, top, in_.width - left, in_.height - top};
   }
@@ -114,25 +149,34 @@ class Builder {
     const float gaps = labels + (projected() ? kGap : 0) + kGap + kArrow + kSums + labels + (projected() ? 8.0f : 0) + 24 +
                        (valueBeside ? kGap : 0);
     // W_Q, W_K and W_V stand above something with a title or labels of its own.
-    const float lift = projected() ? kBetween : 0;
+    const float headTitle = in_.heads > 1 ? kHeadTitle : 0;
+    const float lift = projected() ? std::max(kBetween, headTitle + 2) : 0;
     const int above = std::max({d, valueBeside ? 0 : keys, projected() ? std::max(m, e) : 0});
-    const float cards = in_.arcs || in_.inspector ? kCardHeight + 40 : 0;
-    const float fixedHeight = 8 + kTitle + lift + kBetween + kCaption + 16 + cards;
+    const float cards = hasArcs() || in_.inspector ? kCardHeight + 40 : 0;
+    const float fixedHeight = 8 + kTitle + lift + kBetween + kCaption + 16;
     auto byWidth = [&](float heads) { return (area - 2 * 24 - gaps - heads) / static_cast<float>(cells); };
     // Thumbnails stand at the right; where that would make the cells small, in the free place above the weights.
-    const bool headsAbove = in_.headsPanel && !projected() && !valueBeside && byWidth(kHeadsPanel) < kReadableCell && keys >= 6 && in_.thumbnails <= 8;
-    const float heads = in_.headsPanel && !headsAbove ? kHeadsPanel : 0;
+    const bool headsAbove = hasHeads() && !projected() && !valueBeside && byWidth(kHeadsPanel) < kReadableCell && keys >= 6 && in_.thumbnails <= 8;
+    const float heads = hasHeads() && !headsAbove ? kHeadsPanel : 0;
     const float fixedWidth = gaps + heads;
-    const float byHeight = (out_.board.height - fixedHeight) / static_cast<float>(above + n);
-    // Rather scroll down a little than make numbers too small to read.
-    const float c = clampCell(std::min(byWidth(heads), std::max(byHeight, kReadableCell)), kMaxCell);
+    const auto byHeight = [&](float fixed) { return (out_.board.height - fixed) / static_cast<float>(above + (valueBeside ? std::max(n, keys) : n)); };
+    // Rather scroll down to the cards than make numbers too small to read; but a matrix does not leave the screen.
+    const auto cell = [&](float room) {
+      const float whole = byHeight(fixedHeight + room);
+      const float least = out_.board.height < kScreen ? kReadableCell : std::min(kReadableCell, whole);
+      return clampCell(std::min(byWidth(heads), std::max(byHeight(fixedHeight + room + cards), least)), kMaxCell);
+    };
+    // Slanted labels take room, which the cells give: one that is slanted once stays so.
+    const bool slant = slanted(cell(0));
+    const float strip = slant ? between(0) : kBetween;
+    const float c = cell(strip - kBetween);
 
     const float used = static_cast<float>(cells) * c + fixedWidth;
     const float spare = std::max(0.0f, (area - 48 - used) / 2);
     float x = margin + std::min(spare, 56.0f) + labels;
     const float upper = std::max(static_cast<float>(std::max({d, valueBeside ? 0 : keys, projected() ? e : 0})) * c, projected() ? static_cast<float>(m) * c + lift : 0);
-    const float y0 = 8 + kTitle + upper + kBetween;  // top of the lower row
-    const float base = y0 - kBetween;                                       // bottom of the upper row
+    const float y0 = 8 + std::max(kTitle + upper, headTitle) + strip;  // top of the lower row
+    const float base = y0 - strip;                                       // bottom of the upper row
     auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
 
     if (projected()) {
@@ -145,13 +189,13 @@ class Builder {
     q.labelsLeft = !projected();
     x += static_cast<float>(d) * c + kGap;
     auto& k = place(TensorId::k, x, aboveY(d), d, keys, c, "K^T");
-    k.labelsBelow = true;
+    k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
     place(TensorId::scores, x, y0, n, keys, c, "", "S");
     x += static_cast<float>(keys) * c;
     out_.arrow = {x, y0, kArrow, static_cast<float>(n) * c};
     x += kArrow;
-    auto& w = place(TensorId::weights, x, y0, n, keys, c, "", "W");
-    w.labelsAbove = true, w.sums = true;
+    auto& w = place(TensorId::weights, x, y0, n, keys, c, in_.heads > 1 ? "W" : "", "W");
+    w.labelsAbove = true, w.sums = true, w.slanted = slant, w.labelRoom = strip;
     if (projected()) place(TensorId::w_v, x, aboveY(m) - lift, m, e, c, "W_V");
     const float weightsX = x;
     x += static_cast<float>(third) * c + kSums;
@@ -172,8 +216,8 @@ class Builder {
       x += static_cast<float>(m) * c + 24;
     }
     if (headsAbove) {
-      out_.heads = {weightsX, 12, static_cast<float>(keys) * c, y0 - 12 - 32};
-    } else if (in_.headsPanel) {
+      out_.heads = {weightsX, 12, static_cast<float>(keys) * c, base - 16 - headTitle};
+    } else if (hasHeads()) {
       const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - heads - 16);
       out_.heads = {left, 28, heads, lower - 28};
     }
@@ -184,73 +228,82 @@ class Builder {
 
   void cardsBelow(float x, float width, float y) {
     const float height = std::max(kCardHeight, std::min(out_.board.height - y - 24, 400.0f));
-    const int count = (in_.arcs ? 1 : 0) + (in_.inspector ? 1 : 0);
+    const int count = (hasArcs() ? 1 : 0) + (in_.inspector ? 1 : 0);
     if (count == 0) {
       out_.contentHeight = y;
       return;
     }
     const float each = count == 2 ? (width - 28) / 2 : width;
-    if (in_.arcs) out_.arcs = {x, y, each, height};
+    if (hasArcs()) out_.arcs = {x, y, each, height};
     if (in_.inspector) out_.inspector = {count == 2 ? x + each + 28 : x, y, each, height};
     out_.contentHeight = y + height + 24;
   }
 
   // A small embed or a phone: Q, Kᵀ and the weights first; everything else further down.
-  void compact() {
+  void compact(float most = 44) {
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim;
     const float width = out_.board.width;
     const bool beside = in_.inspector && width >= 560;
     const float labels = std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f);
-    const float gap = 23, between = in_.width < 600 ? 29 : 30;
+    const float gap = 23, plain = in_.width < 600 ? 29 : 30;
     const float panel = beside ? 224 : 0;
     const float left = in_.width < 600 ? 6 : 14;
     const float byWidth = (width - left - labels - gap - panel - 12) / static_cast<float>(keys + d);
-    const float byHeight = (out_.board.height - 34 - between - 22) / static_cast<float>(n + d);
-    const float limit = in_.width < 600 ? 40.0f : 44.0f;
-    const float c = clampCell(beside ? std::min(byWidth, std::max(byHeight, kReadableCell - 2)) : byWidth, limit);
+    const auto cell = [&](float strip) {
+      const float byHeight = (out_.board.height - 34 - strip - 22) / static_cast<float>(n + d);
+      const float limit = std::min(most, in_.width < 600 ? 40.0f : 44.0f);
+      return clampCell(beside ? std::min(byWidth, std::max(byHeight, kReadableCell - 2)) : byWidth, limit);
+    };
+    const bool slant = slanted(cell(plain));
+    const float strip = slant ? between(0, plain) : plain, c = cell(strip);
 
     const float used = labels + gap + static_cast<float>(keys + d) * c + panel;
     const float x0 = std::max(left, std::min((width - used) / 2, 64.0f)) + labels;
     const float xk = x0 + static_cast<float>(d) * c + gap;
     const float yk = in_.width < 600 ? 40.0f : 34.0f;
-    const float y0 = yk + static_cast<float>(d) * c + between;
+    const float y0 = yk + static_cast<float>(d) * c + strip;
     place(TensorId::q, x0, y0, n, d, c, "Q").labelsLeft = true;
     auto& k = place(TensorId::k, xk, yk, d, keys, c, "K^T");
-    k.labelsBelow = true;
-    place(TensorId::weights, xk, y0, n, keys, c, "");
-    float y = y0 + static_cast<float>(n) * c + 24;
+    k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
+    // Whose weights they are is said below them: above stand the keys.
+    place(TensorId::weights, xk, y0, n, keys, c, "", in_.heads > 1 ? "W" : "");
+    float y = y0 + static_cast<float>(n) * c + (in_.heads > 1 ? 34 : 24);
     if (beside) {
       const float x = xk + static_cast<float>(keys) * c + 26;
       out_.inspectorIsBrief = true;
       out_.inspector = {x, yk - 4, width - x - 16, y - yk};
     }
-    restBelow(y, beside, labels);
+    if (out_.board.width < 860) return restBelow(y, beside, labels);
+    const float x = 24 + labels;
+    flow(x, y, out_.board.width - 24, labels, std::min(c, most));
+    restBelow(out_.contentHeight, beside, labels);
   }
 
   void restBelow(float y, bool brief, float labels) {
     const float x = in_.width < 600 ? 16.0f : 24.0f;
     const float width = out_.board.width - 2 * x;
     // Side by side where there is room for two, else the arithmetic first.
-    const bool both = in_.inspector && in_.arcs && width >= 760;
+    const bool both = in_.inspector && hasArcs() && width >= 760;
     const float each = both ? (width - 16) / 2 : width;
     const float arcsHeight = both ? kCardHeight : std::clamp(48.0f + static_cast<float>(std::max(in_.tokens, in_.keyTokens)) * 34.0f, 140.0f, 420.0f);
-    if (in_.arcs && both) out_.arcs = {x, y, each, arcsHeight};
+    if (hasArcs() && both) out_.arcs = {x, y, each, arcsHeight};
     if (in_.inspector) {
       Box& card = brief ? out_.inspectorBelow : out_.inspector;
       card = {both ? x + each + 16 : x, y, each, in_.width < 600 ? 236.0f : kCardHeight};
       y = card.bottom() + 16;
     }
-    if (in_.arcs && !both) {
+    if (hasArcs() && !both) {
       out_.arcs = {x, y, width, arcsHeight};
       y = out_.arcs.bottom() + 16;
     }
-    if (in_.headsPanel && in_.heads > 1) {
+    if (hasHeads() && in_.heads > 1) {
       out_.heads = {x, y, width, 0};
       const ThumbnailGrid grid = thumbnails(out_.heads, in_.thumbnails);
       out_.heads.height = 28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));
       y = out_.heads.bottom() + 16;
     }
-    flow(x + labels, y, out_.board.width - x, labels);
+    if (out_.board.width < 860) flow(x + labels, y, out_.board.width - x, labels, 44);
+    else out_.contentHeight = y + 8;
   }
 
   struct Item {
@@ -261,7 +314,7 @@ class Builder {
   };
 
   // The remaining matrices.
-  void flow(float left, float y, float right, float labels) {
+  void flow(float left, float y, float right, float labels, float most) {
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
     std::vector<Item> items;
     if (projected()) {
@@ -279,7 +332,7 @@ class Builder {
     }
     const std::vector<Item> more = extraItems();
     items.insert(items.end(), more.begin(), more.end());
-    out_.contentHeight = lines(items, left, y, right, labels, 44) + 16;
+    out_.contentHeight = lines(items, left, y, right, labels, most) + 16;
   }
 
   // From left to right, then on the next line; returns the y below.
@@ -376,13 +429,19 @@ const MatrixPlace* Layout::find(TensorId id) const {
 Layout layout(const LayoutInput& input) { return Builder(input).build(); }
 
 ThumbnailGrid thumbnails(const Box& heads, int count) {
+  constexpr float kSizes[] = {84, 64, 44, 28, 20, 12, 8};
   ThumbnailGrid grid;
-  // Two to a row beside the board; smaller ones when there are many heads.
-  const float gap = 16;
-  grid.size = count <= 4 ? 84.0f : count <= 8 ? 64.0f : 44.0f;
-  grid.columns = std::max(1, static_cast<int>((heads.width + gap) / (grid.size + gap)));
-  grid.pitchX = grid.size + gap;
-  grid.pitchY = grid.size + 28;
+  for (const float size : kSizes) {
+    if (size == 84 && count > 4) continue;
+    grid.names = size >= 44;
+    const float gap = size >= 44 ? 16.0f : 6.0f;
+    grid.size = size;
+    grid.pitchX = size + gap, grid.pitchY = size + (grid.names ? 28.0f : gap);
+    grid.columns = std::max(1, static_cast<int>((heads.width + gap) / grid.pitchX));
+    const int rows = (count + grid.columns - 1) / grid.columns;
+    // In a place without a height of its own they are as high as they have to be.
+    if (heads.height <= 0 ? size <= 44 || count <= (size == 84 ? 4 : 8) : 28 + static_cast<float>(rows) * grid.pitchY <= heads.height + 0.5f) break;
+  }
   return grid;
 }
 

@@ -45,6 +45,7 @@ struct LayoutInput {
   int thumbnails = 1;  ///< one a head, and one for their mean
   int decimals = 2;
   float labelWidth = 30;  ///< of the widest token label
+  bool present = false;   ///< nothing but the matrices and the arithmetic, as large as they can be
   bool header = true, side = true, headsPanel = true, arcs = true, inspector = true;  ///< false: hidden by the page
 };
 
@@ -56,8 +57,10 @@ struct MatrixPlace {
   Box box;                   ///< of the cells, in content coordinates
   float cell = 0;            ///< pitch
   bool labelsLeft = false, labelsRight = false, labelsBelow = false, labelsAbove = false;
+  float labelRoom = 0;       ///< for the labels above or below, up to the next thing; more where they are slanted
+  bool slanted = false;      ///< they are wider than a column, and stand at 45°
   bool sums = false;         ///< row sums stand at the right
-  std::string_view title, caption;  ///< under scores and weights stands their formula, where there is any caption
+  std::string_view title, caption;  ///< those of scores and weights are made where they are drawn, where there are any here
 
   /// The box of one cell, by row and column of the tensor (not as shown).
   Box cellBox(int row, int col) const;
@@ -82,10 +85,11 @@ struct Layout {
 
 Layout layout(const LayoutInput& input);
 
-/// The height of a head's thumbnail with its caption, and its width, inside Layout::heads.
+/// The thumbnails inside Layout::heads, below its title: as large as all of them fit.
 struct ThumbnailGrid {
   float size = 0, pitchX = 0, pitchY = 0;
   int columns = 1;
+  bool names = true;  ///< is there room for them?
 };
 ThumbnailGrid thumbnails(const Box& heads, int count);
 

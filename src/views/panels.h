@@ -44,6 +44,14 @@ void notice(Context& context);
 std::string scoreFormula(const document::Settings& settings);
 std::string weightFormula(const document::Settings& settings);
 std::string normalizerName(const document::Settings& settings);
+/// What stands above the weights and under the outputs: they say which head they are of.
+std::string weightTitle(const document::Settings& settings);
+std::string outputFormula(const document::Settings& settings);
+/// Are weights and outputs on the board the mean of the heads? And its name: "head 2", "mean of the 3 heads".
+bool showsMean(const document::Settings& settings);
+std::string headName(const document::Settings& settings);
+/// The entropy of a row of weights as they are on the board, in bits; nothing where it is no distribution.
+std::optional<double> rowEntropy(const Context& context, int query);
 /// What the step of a decoder does to its cache.
 std::string cacheWords(const Context& context);
 /// The sum of a row of weights as they are on the board; should it be 1 with this normaliser?

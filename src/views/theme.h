@@ -18,6 +18,7 @@ struct Fonts {
   ImFont* tiny = nullptr;         ///< Inter SemiBold 9.5: raised and lowered letters
   ImFont* mono = nullptr;       ///< JetBrains Mono 13
   ImFont* monoSmall = nullptr;  ///< JetBrains Mono 11
+  ImFont* monoTiny = nullptr;   ///< JetBrains Mono 10, digits only: where a cell would lose a decimal otherwise
 };
 
 /// One theme. The hues are Okabe and Ito's, safe for colour-blind eyes: Q blue, K vermilion, V green; weights purple.

@@ -74,9 +74,9 @@ class BoardView {
   }
 
   void matrix(const MatrixPlace& m) {
-    const bool mean = m.tensor == TensorId::weights && c_.state.averageHeads;
-    const TensorId id = mean ? attention::kMeanWeights : shownTensor(m.tensor);
-    const Tensor* tensor = mean ? &c_.weights() : c_.tensor(id);
+    const bool mean = isMean(m.tensor);
+    const TensorId id = !mean ? shownTensor(m.tensor) : m.tensor == TensorId::weights ? attention::kMeanWeights : attention::kMeanOutput;
+    const Tensor* tensor = mean ? &c_.mean(m.tensor) : c_.tensor(id);
     if (!tensor || tensor->empty()) return;
     const Box box = onScreen(c_.layout, c_.view, m.box);
     const Box& board = c_.layout.board;
@@ -111,6 +111,8 @@ class BoardView {
     return midY + height > board.y && midY - height < board.bottom();
   }
 
+  bool isMean(TensorId id) const { return (id == TensorId::weights || id == TensorId::head_output) && c_.showsMean(); }
+
   struct Digits {
     ImFont* font;
     float scale;
@@ -125,16 +127,19 @@ class BoardView {
   void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, TensorId id, const Slice& s,
                const float* peaks) {
     // A smaller face before fewer decimals, and one decimal at least: 3.5 must not read 4.
-    const float room = m.cell - 3, whole = longestWhole(tensor, id, s, m);
+    // The ink of a number ends before its last advance does, so it may take all of a cell.
+    const float room = m.cell - 1;
     const int fewest = std::min(c_.state.decimals, 1);
-    auto characters = [&](int places) { return whole + (places > 0 ? static_cast<float>(places) + 1 : 0); };
     int decimals = c_.state.decimals;
-    while (decimals > fewest && characters(decimals) * textWidth(c_.fonts.monoSmall, "0") > room) --decimals;
+    float length = longest(tensor, id, s, m, decimals);
+    const auto fits = [&](ImFont* font, float characters) { return characters * textWidth(font, "0") <= room; };
+    while (decimals > fewest && !fits(c_.fonts.monoTiny, length)) length = longest(tensor, id, s, m, --decimals);
     Digits digits{c_.fonts.mono, 1};
     // With room for a sign even where there is none, so that cells of one size have one face.
-    const float sign = std::max(2 - whole, 0.0f);
-    if ((characters(decimals) + sign) * textWidth(digits.font, "0") > room) digits.font = c_.fonts.monoSmall;
-    digits.scale = std::min(1.0f, room / (characters(decimals) * textWidth(digits.font, "0")));
+    const float usual = std::max(length, 3.0f + static_cast<float>(decimals));
+    if (!fits(digits.font, usual)) digits.font = c_.fonts.monoSmall;
+    if (!fits(digits.font, length)) digits.font = c_.fonts.monoTiny;
+    digits.scale = std::min(1.0f, room / (length * textWidth(digits.font, "0")));
     if (digits.scale < kSmallestDigits) return;
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
@@ -156,13 +161,14 @@ class BoardView {
     }
   }
 
-  // Characters before the decimal point of the widest number shown, with its sign.
-  float longestWhole(const Tensor& tensor, TensorId id, const Slice& s, const MatrixPlace& m) const {
+  // Characters of the widest number shown, with its sign.
+  float longest(const Tensor& tensor, TensorId id, const Slice& s, const MatrixPlace& m, int decimals) const {
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
     const attention::Range range =
         c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols});
-    const float size = range.size();
-    return (range.low < 0 ? 1.0f : 0.0f) + (size < 10 ? 1.0f : std::floor(std::log10(size)) + 1);
+    const float half = 0.5f * std::pow(10.0f, -static_cast<float>(decimals));  // 9.996 reads 10.00, and −0.001 reads 0.00
+    const auto digits = [&](float size) { return size + half < 10 ? 1.0f : std::floor(std::log10(size + half)) + 1; };
+    return std::max(digits(range.high), -range.low >= half ? digits(-range.low) + 1 : 1.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
   }
 
   bool typedInto(TensorId id, int row, int col) const {
@@ -217,20 +223,44 @@ class BoardView {
   // --- words around a matrix
 
   void titles(const MatrixPlace& m, const Box& box) {
-    if (!m.title.empty()) centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
+    if (!m.title.empty() && m.tensor == TensorId::weights) {
+      centered("title:", m, c_.fonts.strong, weightTitle(c_.state), box.midX(), box.y - m.labelRoom - 12, hue(c_.palette, m.tensor));
+    } else if (!m.title.empty()) {
+      centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
+    }
     if (m.caption.empty()) return;
     if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
     else if (m.tensor == TensorId::scores) caption(m, box, scoreFormula(c_.state));
-    else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
+    else if (m.tensor == TensorId::weights) caption(m, box, c_.layout.arrow.empty() ? weightTitle(c_.state) : weightFormula(c_.state));
+    else if (m.tensor == TensorId::head_output) caption(m, box, outputFormula(c_.state));
+    else if (m.tensor == TensorId::q && c_.layout.find(TensorId::scores) && m.caption.find('=') == std::string_view::npos) hint(m, box);
     else caption(m, box, m.caption);
+  }
+
+  // A hint gives way to the formula beside it: it ends before that begins, is shortened, or left out.
+  void hint(const MatrixPlace& m, const Box& box) {
+    const Box scores = onScreen(c_.layout, c_.view, c_.layout.find(TensorId::scores)->box);
+    const float y = box.bottom() + 17, left = c_.layout.board.x + 8;
+    const auto width = [&](std::string_view words) { return richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words); };
+    const bool sameLine = std::fabs(scores.bottom() - box.bottom()) < 1;
+    const float end = sameLine ? scores.midX() - width(scoreFormula(c_.state)) / 2 - 12 : c_.layout.board.right() - 8;
+    for (const std::string_view words : {m.caption, std::string_view("drag or double-click")}) {
+      const float half = width(words) / 2, x = std::min(box.midX(), end - half);
+      if (x - half < left) continue;
+      centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
+      captionY_ = y, captionEnd_ = x + half;
+      return;
+    }
   }
 
   // Captions of one line give way to each other: one that would run into the last is moved, or left out.
   void caption(const MatrixPlace& m, const Box& box, std::string_view words) {
     const float y = box.bottom() + 17, half = richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words) / 2;
     if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
-    const float x = std::max(box.midX(), captionEnd_ + 12 + half);
-    if (x > box.midX() + 24 || x + half > c_.layout.board.right()) return;
+    float x = std::max(box.midX(), captionEnd_ + 12 + half);
+    const bool isFormula = m.tensor == TensorId::scores || m.tensor == TensorId::weights;
+    if (isFormula) x = std::min(x, std::max(c_.layout.board.right() - 8 - half, captionEnd_ + 12 + half));
+    if ((x > box.midX() + 24 && !isFormula) || x + half > c_.layout.board.right()) return;
     centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
     captionEnd_ = x + half;
   }
@@ -245,7 +275,6 @@ class BoardView {
   const std::vector<std::string>& labelsOf(bool ofKeys) const { return ofKeys ? document::keyLabels(c_.state) : c_.state.labels; }
 
   void labels(const MatrixPlace& m, const Box& box) {
-    if (m.cell < 14) return;
     const CellRef focus = c_.focus();
     const bool pair = isPair(focus.tensor);
     const auto key = [&](int t) { return (pair && focus.col == t) || (attention::rowsOf(focus.tensor) == attention::Rows::keys && focus.row == t); };
@@ -255,7 +284,10 @@ class BoardView {
     const attention::Rows rows = attention::rowsOf(m.tensor);
     const bool keyRows = rows == attention::Rows::keys;
     if (m.labelsLeft || m.labelsRight) {
+      int focused = -1;
+      for (int t = 0; t < m.rows && focused < 0; ++t) focused = (keyRows ? key(t) : query(t)) ? t : -1;
       for (int t = 0; t < m.rows; ++t) {
+        if (!placed(t, focused, m.cell, 14)) continue;
         const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;
         if (!isInView(y, c_.layout.board.height)) continue;
         if (rows == attention::Rows::other) {
@@ -263,21 +295,47 @@ class BoardView {
           continue;
         }
         const bool strong = keyRows ? key(t) : query(t);
-        if (m.labelsLeft) tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left", m.cell);
-        if (m.labelsRight) tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", m.cell);
+        if (m.labelsLeft) tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left", std::max(m.cell, 14.0f));
+        if (m.labelsRight) tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", std::max(m.cell, 14.0f));
       }
     }
     if (!m.labelsBelow && !m.labelsAbove) return;
-    float widest = 0;
-    for (const std::string& word : labelsOf(true)) widest = std::max(widest, textWidth(c_.fonts.small, word));
+    int focused = -1;
+    for (int t = 0; t < m.cols && focused < 0; ++t) focused = key(t) ? t : -1;
     const float end = m.sums ? box.right() + 8 : c_.layout.board.right() - 10;  // for a long name, beside Σ or the edge
     for (int t = 0; t < m.cols; ++t) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
-      // Above narrow columns only the one in focus has its name: letters of a cut word tell nothing.
-      if (widest > m.cell - 2 && !key(t)) continue;
+      if (m.slanted) {
+        if (placed(t, focused, m.cell, 20)) slantedLabel(t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, key(t), m.labelsAbove ? "above" : "below");
+        continue;
+      }
       if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18, end);
       if (m.labelsAbove) tokenLabel(true, t, x, box.y - 15, 0, key(t), 120, "above", 18, end);
     }
+  }
+
+  // Of labels `pitch` apart where one takes `room`: every so manyth, and the one in focus before its neighbours.
+  static bool placed(int token, int focused, float pitch, float room) {
+    if (token == focused) return true;
+    if (focused >= 0 && std::fabs(static_cast<float>(token - focused)) * pitch < room) return false;
+    return token % std::max(1, static_cast<int>(std::ceil(room / pitch))) == 0;
+  }
+
+  // Rising at 45° from the bottom of its column, in the strip between two matrices.
+  void slantedLabel(int token, float x, float foot, bool strong, const char* where) {
+    constexpr float kTurn = 0.70710678f;
+    ImFont* font = strong ? c_.fonts.smallStrong : c_.fonts.small;
+    const std::string words = elide(font, labelsOf(true)[static_cast<std::size_t>(token)], 84);
+    const int first = list_->VtxBuffer.Size;
+    textMiddle(list_, font, x, foot - 6, c_.palette.text, words);
+    const ImVec2 pivot{x, foot - 3};
+    for (int i = first; i < list_->VtxBuffer.Size; ++i) {
+      ImVec2& p = list_->VtxBuffer[i].pos;
+      const float dx = p.x - pivot.x, dy = p.y - pivot.y;
+      p = {pivot.x + (dx + dy) * kTurn, pivot.y + (dy - dx) * kTurn};
+    }
+    const float reach = textWidth(font, words) * kTurn;
+    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {x - 4, foot - reach - 10, reach + 8, reach + 12};
   }
 
   // Of the table of positions, which has rows for cached keys too: more than there are queries.
@@ -315,6 +373,10 @@ class BoardView {
     strong_.clear(), weak_.clear();
     CellRef asked = focus;
     asked.tensor = shownTensor(focus.tensor);
+    if (isMean(focus.tensor)) {  // made of every head's
+      strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
+      return;
+    }
     attention::Wanted wanted{0, c_.state.focusHead};
     for (const MatrixPlace& m : c_.layout.matrices) wanted.tensors |= std::uint64_t{1} << static_cast<int>(shownTensor(m.tensor));
     weak_ = attention::sources(c_.spec, c_.inputs, asked, wanted);

@@ -10,6 +10,7 @@ namespace views {
 namespace {
 
 using attention::Tensor;
+using document::OptionId;
 using document::SetCells;
 using document::joined;
 
@@ -56,6 +57,7 @@ class Keys {
       c_.wishes.endGesture = true;  // a slider that goes with the drawer does not see the button let go
       return true;
     }
+    if (c_.state.present) return option(OptionId::present, "present", false);
     if (!s_.active) return false;
     s_.active = false;
     c_.wishes.moved = true;
@@ -180,6 +182,13 @@ class Keys {
       case 'o': return select(TensorId::head_output);
       case 'O': return options();
       case 'x': return select(TensorId::x);
+      case 'f':
+        return flip(OptionId::present, !s.present, s.present, "Presentation", "f");
+      case 'z':
+      case '+': return zoom(+1);
+      case 'Z':
+      case '-': return zoom(-1);
+      case '0': return option(OptionId::zoom, "zoom", 0.0, "The board is as large as its window allows.");
       default: return false;
     }
   }
@@ -225,6 +234,12 @@ class Keys {
     const int count = allowed[static_cast<std::size_t>(here)];
     return option(document::OptionId::heads, "heads", static_cast<double>(count),
                   joined({count, count == 1 ? " head. Press " : " heads. Press ", step > 0 ? "H" : "h", " to go back."}));
+  }
+
+  // By quarters; "−" and "0" get here where they do not begin a number.
+  bool zoom(int step) {
+    const double to = std::clamp(std::round(static_cast<double>(c_.zoom) * 4 + step) / 4, 1.0, 2.5);
+    return option(OptionId::zoom, "zoom", to, joined({"Zoom ", static_cast<int>(to * 100), " %. Press 0 to fit the window again."}));
   }
 
   bool focusHead(int step) {
@@ -280,7 +295,7 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     case ImGuiKey_RightArrow:
     case ImGuiKey_UpArrow:
     case ImGuiKey_DownArrow: return s.active;
-    case ImGuiKey_Escape: return s.active || panel || c.view.help || c.view.drawer || c.view.painting || !c.view.notice.empty();
+    case ImGuiKey_Escape: return s.active || c.state.present || panel || c.view.help || c.view.drawer || c.view.painting || !c.view.notice.empty();
     case ImGuiKey_Enter:
     case ImGuiKey_KeypadEnter:
     case ImGuiKey_F2:
@@ -292,9 +307,11 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     case ImGuiKey_Slash: return shift;
     default: break;
   }
-  if (isNumberKey(key)) return typing && !alt;
+  if (key == ImGuiKey_Equal || key == ImGuiKey_KeypadAdd) return (shift || key == ImGuiKey_KeypadAdd) && !panel && !alt;
+  // Where they do not begin a number, 0 and minus change the zoom.
+  if (isNumberKey(key)) return !alt && (typing || (!panel && (key == ImGuiKey_0 || key == ImGuiKey_Minus)));
   if (key < ImGuiKey_A || key > ImGuiKey_Z || alt) return false;
-  static constexpr std::string_view letters = "cdemprthnqkvswox";
+  static constexpr std::string_view letters = "cdemprthnqkvswoxfz";
   return letters.find(static_cast<char>('a' + (key - ImGuiKey_A))) != std::string_view::npos;
 }
 
