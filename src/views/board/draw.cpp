@@ -185,7 +185,7 @@ class BoardView {
       textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + (static_cast<float>(i) + 0.5f) * m.cell,
                  wrong ? c_.palette.error : c_.palette.muted, formatNumber(sum, sum < 9.995 ? 2 : 1));
     }
-    textMiddle(list_, c_.fonts.small, box.right() + 14, box.y - 11, c_.palette.muted, "Σ");
+    if (!m.slanted) textMiddle(list_, c_.fonts.small, box.right() + 14, box.y - 11, c_.palette.muted, "Σ");
   }
 
   // A decoder that has produced `step` tokens: what it has not seen yet is veiled, the key of this step is framed.
@@ -306,7 +306,7 @@ class BoardView {
     for (int t = 0; t < m.cols; ++t) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
       if (m.slanted) {
-        if (placed(t, focused, m.cell, 20)) slantedLabel(t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, key(t), m.labelsAbove ? "above" : "below");
+        if (placed(t, focused, m.cell, 20)) slantedLabel(t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, key(t), m.labelsAbove ? "above" : "below", m.sums ? box.right() + 34 : c_.layout.board.right() - 10);
         continue;
       }
       if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18, end);
@@ -322,10 +322,10 @@ class BoardView {
   }
 
   // Rising at 45° from the bottom of its column, in the strip between two matrices.
-  void slantedLabel(int token, float x, float foot, bool strong, const char* where) {
+  void slantedLabel(int token, float x, float foot, bool strong, const char* where, float end) {
     constexpr float kTurn = 0.70710678f;
     ImFont* font = strong ? c_.fonts.smallStrong : c_.fonts.small;
-    const std::string words = elide(font, labelsOf(true)[static_cast<std::size_t>(token)], 84);
+    const std::string words = elide(font, labelsOf(true)[static_cast<std::size_t>(token)], std::min(84.0f, (end - x) / kTurn - 8));
     const int first = list_->VtxBuffer.Size;
     textMiddle(list_, font, x, foot - 6, c_.palette.text, words);
     const ImVec2 pivot{x, foot - 3};
