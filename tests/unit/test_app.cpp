@@ -961,3 +961,21 @@ TEST_CASE("app: every named thing on the screen lies inside of it, at all widths
     }
   }
 }
+
+TEST_CASE("app: everything grows with a large window, by hand, and where it is presented") {
+  Fixture f;
+  CHECK(f.app().zoomFor(1440, 900) == 1);
+  CHECK(f.app().zoomFor(640, 440) == 1);
+  CHECK(f.app().zoomFor(2560, 1440) == 1.5f);
+  CHECK(f.app().zoomFor(3840, 2160) == 2.25f);
+  REQUIRE_FALSE(f.app().set("present", "true"));
+  CHECK(f.app().zoomFor(3840, 2160) == 2.5f);
+  REQUIRE_FALSE(f.app().set("zoom", "2"));
+  CHECK(f.app().zoomFor(1440, 900) == 2);
+  CHECK(f.app().zoomFor(320, 320) == 1);
+  CHECK(f.app().zoomFor(1440, 900) == 2);
+  const auto wrong = f.app().set("zoom", "0.5");
+  REQUIRE(wrong);
+  CHECK(wrong->message.find("zoom") != std::string::npos);
+  CHECK(*f.app().get("zoom") == "2");
+}
