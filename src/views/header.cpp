@@ -182,6 +182,7 @@ class Header {
     moreItem(Part::help, "help", "Keys and pointer");
     moreItem(Part::theme, "theme", c_.palette.dark ? "Light colours" : "Dark colours");
     moreItem(Part::fullscreen, "fullscreen", "Full screen");
+    if (w_.menuItem("present", "Present")) c_.wishes.set(OptionId::present, true);
     if (!hidden("import") && w_.menuItem("import", "Open a file …")) c_.wishes.ask(Command::pickFile);
     if (!hidden("export")) exportItems();
     w_.endMenu();

@@ -40,9 +40,11 @@ class SummaryCheck {
       if (std::string bad = wrongStamps(s, id, *t); !bad.empty()) return name + ": " + bad;
       if (std::string bad = wrongRanges(s, id, *t, engine.spec()); !bad.empty()) return name + ": " + bad;
     }
-    if (std::string bad = wrongMean(s, trace); !bad.empty()) return bad;
+    for (TensorId id : {TensorId::weights, TensorId::head_output}) {
+      if (std::string bad = wrongMean(s.mean(id, engine.spec(), trace), *find(inputs, trace, id), engine.spec()); !bad.empty()) return bad;
+    }
     if (std::string bad = wrongWeights(s, TensorId::weights, trace.weights); !bad.empty()) return "weights: " + bad;
-    if (std::string bad = wrongWeights(s, kMeanWeights, s.mean(trace)); !bad.empty()) return "mean: " + bad;
+    if (std::string bad = wrongWeights(s, kMeanWeights, s.mean(TensorId::weights, engine.spec(), trace)); !bad.empty()) return "mean: " + bad;
     seen_ = s.now();
     return wrongMask(s, engine.spec(), inputs.painted);
   }
@@ -84,14 +86,18 @@ class SummaryCheck {
     return s.range(id, t) == all ? "" : "the range of all";
   }
 
-  static std::string wrongMean(attention::Summaries& s, const attention::Trace& trace) {
-    const attention::Tensor &mean = s.mean(trace), &w = trace.weights;
-    if (mean.rows() != w.rows() || mean.cols() != w.cols()) return "the shape of the mean";
-    for (int i = 0; i < w.rows(); ++i) {
-      for (int j = 0; j < w.cols(); ++j) {
+  // Of the heads that take part.
+  static std::string wrongMean(const attention::Tensor& mean, const attention::Tensor& all, const attention::Spec& spec) {
+    if (mean.rows() != all.rows() || mean.cols() != all.cols()) return "the shape of a mean";
+    for (int i = 0; i < all.rows(); ++i) {
+      for (int j = 0; j < all.cols(); ++j) {
         double sum = 0;
-        for (int h = 0; h < w.heads(); ++h) sum += static_cast<double>(w.at(h, i, j));
-        if (mean.at(0, i, j) != static_cast<float>(sum / w.heads())) return "the mean of the heads";
+        int count = 0;
+        for (int h = 0; h < all.heads(); ++h) {
+          if (isHidden(spec, h)) continue;
+          sum += static_cast<double>(all.at(h, i, j)), ++count;
+        }
+        if (mean.at(0, i, j) != static_cast<float>(sum / std::max(count, 1))) return "a mean of the heads";
       }
     }
     return "";

@@ -56,7 +56,7 @@ class Storm {
     ImFont* font = io.Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(face.data()), static_cast<int>(face.size()), 13, &config);
     io.Fonts->Build();
     io.Fonts->SetTexID(nullptr);
-    fonts_ = {font, font, font, font, font, font, font, font};
+    fonts_ = {font, font, font, font, font, font, font, font, font};
     io.UserData = &fonts_;
     app_ = std::make_unique<app::App>(host_, heatmaps_);
   }

@@ -54,7 +54,7 @@ TEST_CASE("summaries: edits, options, tokens, undo and redo") {
   for (int n = 0; n < 300; ++n) {
     CAPTURE(n);
     const document::State& s = board.state();
-    const int kind = random.below(12), row = random.below(s.tokens), col = random.below(s.headDim);
+    const int kind = random.below(13), row = random.below(s.tokens), col = random.below(s.headDim);
     const TensorId ids[] = {TensorId::q, TensorId::k, TensorId::v};
     if (kind < 5) board.apply(document::SetCells{ids[random.below(3)], random.below(s.heads), row, col, 1, 1, {random.normal()}});
     else if (kind == 5) board.set(OptionId::causal, random.chance(0.5));
@@ -63,6 +63,7 @@ TEST_CASE("summaries: edits, options, tokens, undo and redo") {
     else if (kind == 8) board.set(OptionId::tokens, static_cast<double>(s.tokens + (s.tokens > 70 ? -1 : 1)));
     else if (kind == 9) board.set(OptionId::normalizer, std::string(random.chance(0.3) ? "none" : "softmax"));
     else if (kind == 10) board.undo();
+    else if (kind == 11) board.set(OptionId::hidden_heads, random.chance(0.5) ? std::vector<int>{} : std::vector<int>{random.below(2)});
     else board.redo();
   }
 }

@@ -57,7 +57,7 @@ class Keys {
       c_.wishes.endGesture = true;  // a slider that goes with the drawer does not see the button let go
       return true;
     }
-    if (c_.state.present) return option(OptionId::present, "present", false);
+    if (c_.state.present) return option(OptionId::present, "present", false, "Presentation off. Press f to present again.");
     if (!s_.active) return false;
     s_.active = false;
     c_.wishes.moved = true;
