@@ -174,7 +174,8 @@ onBoard('a word that finds no field is no row of commands; a letter alone is, an
   await board.doubleClick('weights', 0, 2, 1);
   await board.type('cth');
   assert.equal(JSON.stringify(await board.call('getState')), was);
-  await board.page.waitForTimeout(1100);  // the word has ended: what is tested is time itself
+  const typed = await board.page.evaluate(() => performance.now());
+  await board.until('the word to have ended', (time) => performance.now() > time + 1100, typed);
   assert.equal(await is(board, 'notice'), true);
   await board.press('Escape', 'c');
   assert.equal(await board.get('causal'), false);

@@ -1,21 +1,12 @@
 // Choices that do not fit stay in sight, say why and offer the way; what steps is held down, and typed.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
+import {until} from '../until.mjs';
 import {start} from './harness.mjs';
 
 let browser;
 before(async () => { browser = await start(); });
 after(() => browser.stop());
-
-async function until(what, holds) {
-  const end = Date.now() + 20000;
-  for (;;) {
-    const value = await holds();
-    if (value) return value;
-    assert.ok(Date.now() < end, `never: ${what}`);
-    await new Promise((done) => setTimeout(done, 25));
-  }
-}
 
 const rect = async (board, name) => (await board.call('items')).find((item) => item.name === name)?.rect;
 const isThere = (board, name) => until(`${name} is on the screen`, () => rect(board, name));

@@ -2,6 +2,7 @@
 // sliders sideways; and on a small screen all that the header has no room for is in its menu.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
+import {until} from '../until.mjs';
 import {start} from './harness.mjs';
 
 let browser;
@@ -10,17 +11,6 @@ after(() => browser.stop());
 
 const PHONE = {viewport: {width: 390, height: 600}, hasTouch: true, isMobile: true};
 
-/** Asks until it holds. */
-async function until(what, holds) {
-  const end = Date.now() + 20000;
-  for (;;) {
-    const value = await holds();
-    if (value) return value;
-    assert.ok(Date.now() < end, `never: ${what}`);
-    await new Promise((done) => setTimeout(done, 25));
-  }
-}
-
 /** Where a named thing is now, in view or not; `locate` would bring it into view. */
 const rect = async (board, name) => (await board.call('items')).find((item) => item.name === name)?.rect;
 const isThere = (board, name) => until(`${name} is on the screen`, () => rect(board, name));
@@ -28,14 +18,14 @@ const isGone = (board, name) => until(`${name} is gone`, async () => !await rect
 const middleOf = ({x, y, width, height}) => [x + width / 2, y + height / 2];
 
 /** One finger from a place by some way. It rests before it goes up, unless panels shall glide on. */
-async function swipe(board, [x, y], dx, dy, {rest = 250, steps = 10} = {}) {
+async function swipe(board, [x, y], dx, dy, {rest = 150, steps = 10} = {}) {
   const session = await board.page.context().newCDPSession(board.page);
   const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
   await send('touchStart', {x, y});
   const moves = Array.from({length: steps}, (_, i) => ({x: x + dx * (i + 1) / steps, y: y + dy * (i + 1) / steps}));
   if (rest) {
     for (const to of moves) await send('touchMove', to);
-    await new Promise((done) => setTimeout(done, rest));
+    await board.rest(rest);
     await send('touchEnd');
   } else {
     await Promise.all([...moves.map((to) => send('touchMove', to)), send('touchEnd')]);  // as fast as a flick
