@@ -1,10 +1,10 @@
 #include "shell/recovery.h"
 
-#include <cstdlib>
 #include <string>
 #include <system_error>
 
 #include "shell/file.h"
+#include "shell/shell_place.h"
 
 namespace shell {
 namespace {
@@ -13,22 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr const char *kStem = "recovered", *kExtension = ".json";
 
-fs::path folderOf(const char* variable, const char* below) {
-  const char* value = std::getenv(variable);
-  const fs::path path = value == nullptr ? "" : value;
-  return path.is_absolute() ? path / below : fs::path();  // relative ones are to be ignored (XDG)
-}
-
 }  // namespace
-
-fs::path stateFolder() {
-#if defined(__APPLE__)
-  const fs::path base = folderOf("HOME", "Library/Application Support");
-#else
-  const fs::path chosen = folderOf("XDG_STATE_HOME", ""), base = chosen.empty() ? folderOf("HOME", ".local/state") : chosen;
-#endif
-  return base.empty() ? base : base / "attention-playground";
-}
 
 fs::path newestRecovery() {
   std::error_code wrong;

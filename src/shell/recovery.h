@@ -8,9 +8,7 @@
 
 namespace shell {
 
-/// This platform's folder for what a program keeps from one run to the next, or an empty path where there is none.
-std::filesystem::path stateFolder();
-/// The newest of what is kept there, or an empty path.
+/// The newest of what is kept in this platform's folder for that, or an empty path.
 std::filesystem::path newestRecovery();
 /// Writes it to `path`, or to a new file where that is empty, and returns where it is.
 attention::Result<std::filesystem::path> keepRecovery(const std::filesystem::path& path, std::string_view text);

@@ -7,12 +7,13 @@
 namespace shell {
 namespace {
 
+std::filesystem::path folder(const char* variable, const char* below) {
+  const char* value = std::getenv(variable);
+  const std::filesystem::path path = value == nullptr ? "" : value;
+  return path.is_absolute() ? path / below : std::filesystem::path();  // relative ones are to be ignored (XDG)
+}
+
 std::filesystem::path settingsFolder() {
-  const auto folder = [](const char* variable, const char* below) {
-    const char* value = std::getenv(variable);
-    const std::filesystem::path path = value == nullptr ? "" : value;
-    return path.is_absolute() ? path / below : std::filesystem::path();  // relative ones are to be ignored (XDG)
-  };
 #if defined(_WIN32)
   return folder("APPDATA", "");
 #elif defined(__APPLE__)
@@ -26,6 +27,15 @@ std::filesystem::path settingsFolder() {
 constexpr const char* kFormat = "window 1\nsize %d %d\nposition %d %d %d\nmaximized %d\n";
 
 }  // namespace
+
+std::filesystem::path stateFolder() {
+#if defined(__APPLE__)
+  const std::filesystem::path base = folder("HOME", "Library/Application Support");
+#else
+  const std::filesystem::path chosen = folder("XDG_STATE_HOME", ""), base = chosen.empty() ? folder("HOME", ".local/state") : chosen;
+#endif
+  return base.empty() ? base : base / "attention-playground";
+}
 
 std::filesystem::path windowPlaceFile() {
   const std::filesystem::path folder = settingsFolder();

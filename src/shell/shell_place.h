@@ -1,4 +1,4 @@
-// Where the window was, remembered from one run to the next.
+// Where the window was, remembered from one run to the next, and where such things are kept.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +15,8 @@ struct WindowPlace {
   bool hasPosition = false, maximized = false;
 };
 
+/// This platform's folder for what a program keeps from one run to the next, or an empty path where there is none.
+std::filesystem::path stateFolder();
 /// The file in this platform's folder for settings, or an empty path where there is none.
 std::filesystem::path windowPlaceFile();
 /// Nothing if the text is not one that windowPlaceText() wrote: a damaged file is as good as none.
