@@ -634,9 +634,10 @@ void Engine::touchWeights(int head, Span queries) {
 
 void Engine::touchMask(std::span<const Change> changes) {
   for (const Change& change : changes) {
-    if (change.what == What::painted && fits(change)) {
+    const bool isOfBias = change.what == What::cells && change.tensor == TensorId::bias;
+    if ((change.what == What::painted || isOfBias) && fits(change)) {
       summaries_.touchMask({change.row, change.row + change.rows}, spec_.queryCount);
-    } else if (change.what != What::cells && change.what != What::scale && change.what != What::temperature) {
+    } else if ((change.what != What::cells || isOfBias) && change.what != What::scale && change.what != What::temperature) {
       return summaries_.touchMask({0, spec_.queryCount}, spec_.queryCount);
     }
   }

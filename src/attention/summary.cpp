@@ -305,7 +305,18 @@ const float* Summaries::blockPeaks(TensorId id, int head) const {
 
 // ---------------------------------------------------------------------------------------------------------------- mask
 
-void Summaries::refreshVisible(const Spec& spec, const PaintedMask* painted) {
+namespace {
+
+bool everyHeadMasks(const Inputs& inputs, int query, int key) {
+  for (int h = 0; inputs.bias && h < inputs.bias->heads(); ++h) {
+    if (!isMaskedByBias(inputs, h, query, key)) return false;
+  }
+  return inputs.bias != nullptr;
+}
+
+}  // namespace
+
+void Summaries::refreshVisible(const Spec& spec, const Inputs& inputs) {
   if (visibleSeen_ == now_) return;
   if (visible_.rows() != spec.queryCount || visible_.cols() != spec.keyCount) {
     visible_.reshape(1, spec.queryCount, spec.keyCount);
@@ -319,7 +330,7 @@ void Summaries::refreshVisible(const Spec& spec, const PaintedMask* painted) {
     float* row = visible_.row(0, i);
     int count = 0;
     for (int j = 0; j < spec.keyCount; ++j) {
-      const bool isSeen = mask.sees(j) && !(painted && painted->isBlocked(i, j));
+      const bool isSeen = mask.sees(j) && !(inputs.painted && inputs.painted->isBlocked(i, j)) && !everyHeadMasks(inputs, i, j);
       row[j] = isSeen ? 1.0f : 0.0f;
       count += isSeen;
     }
@@ -330,13 +341,13 @@ void Summaries::refreshVisible(const Spec& spec, const PaintedMask* painted) {
   visibleSeen_ = now_;
 }
 
-const Tensor& Summaries::visible(const Spec& spec, const PaintedMask* painted) {
-  refreshVisible(spec, painted);
+const Tensor& Summaries::visible(const Spec& spec, const Inputs& inputs) {
+  refreshVisible(spec, inputs);
   return visible_;
 }
 
-std::int64_t Summaries::visibleCount(const Spec& spec, const PaintedMask* painted) {
-  refreshVisible(spec, painted);
+std::int64_t Summaries::visibleCount(const Spec& spec, const Inputs& inputs) {
+  refreshVisible(spec, inputs);
   return visibleCount_;
 }
 

@@ -88,9 +88,10 @@ class Summaries {
   static constexpr int kThumbnail = 128;
   static int blockSize(const Tensor& weights);
 
-  /// The mask as a picture: 1 where a key is seen, else 0; and how many are.
-  const Tensor& visible(const Spec& spec, const PaintedMask* painted);
-  std::int64_t visibleCount(const Spec& spec, const PaintedMask* painted);
+  /// The mask as a picture: 1 where a key is seen, else 0; and how many are. Where a bias masks other keys in every head,
+  /// a key is seen if one head sees it.
+  const Tensor& visible(const Spec& spec, const Inputs& inputs);
+  std::int64_t visibleCount(const Spec& spec, const Inputs& inputs);
   const Stamps& maskStamps() const { return mask_; }
 
  private:
@@ -122,7 +123,7 @@ class Summaries {
   void stamp(Stamps& stamps, std::vector<std::uint32_t>& lines, Span which, int count);
   Lines& lines(TensorId id, const Tensor& tensor);
   void refreshHead(TensorId id, const Tensor& tensor, int head, Lines& lines);
-  void refreshVisible(const Spec& spec, const PaintedMask* painted);
+  void refreshVisible(const Spec& spec, const Inputs& inputs);
   int groupWidth(TensorId id, const Tensor& tensor) const;
 
   static constexpr std::size_t kAll = static_cast<std::size_t>(kTensorCount) + 2;

@@ -407,7 +407,7 @@ class SidePanel {
   }
 
   void maskPicture() {
-    const attention::Tensor& cells = c_.summaries.visible(c_.spec, c_.inputs.painted);
+    const attention::Tensor& cells = c_.summaries.visible(c_.spec, c_.inputs);
     const float longer = static_cast<float>(std::max(cells.rows(), cells.cols()));
     const Box box = row(kMaskSize, 8);
     gfx::Heatmap look;
@@ -421,7 +421,7 @@ class SidePanel {
     c_.heatmaps.draw(list_, kMaskSlot, {cells.data(), cells.rows(), cells.cols(), cells.cols(), stamps.latest, writtenOf(stamps)}, look);
     c_.places["mask-picture"] = {box.x, box.y, kMaskSize, kMaskSize};
     textMiddle(list_, c_.fonts.text, box.x + kMaskSize + 12, box.y + 15, c_.palette.text,
-               std::to_string(c_.summaries.visibleCount(c_.spec, c_.inputs.painted)) + " of " + std::to_string(cells.size()));
+               std::to_string(c_.summaries.visibleCount(c_.spec, c_.inputs)) + " of " + std::to_string(cells.size()));
     textMiddle(list_, c_.fonts.small, box.x + kMaskSize + 12, box.y + 34, c_.palette.muted, "scores computed");
   }
 

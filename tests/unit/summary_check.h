@@ -46,7 +46,7 @@ class SummaryCheck {
     if (std::string bad = wrongWeights(s, TensorId::weights, trace.weights); !bad.empty()) return "weights: " + bad;
     if (std::string bad = wrongWeights(s, kMeanWeights, s.mean(TensorId::weights, engine.spec(), trace)); !bad.empty()) return "mean: " + bad;
     seen_ = s.now();
-    return wrongMask(s, engine.spec(), inputs.painted);
+    return wrongMask(s, engine.spec(), inputs);
   }
 
  private:
@@ -135,18 +135,20 @@ class SummaryCheck {
     return "";
   }
 
-  static std::string wrongMask(attention::Summaries& s, const attention::Spec& spec, const attention::PaintedMask* painted) {
-    const attention::Tensor& visible = s.visible(spec, painted);
+  static std::string wrongMask(attention::Summaries& s, const attention::Spec& spec, const attention::Inputs& inputs) {
+    const attention::Tensor& visible = s.visible(spec, inputs);
     std::int64_t count = 0;
     for (int i = 0; i < spec.queryCount; ++i) {
       const attention::MaskRow row(spec, i);
       for (int j = 0; j < spec.keyCount; ++j) {
-        const bool isSeen = row.sees(j) && !(painted && painted->isBlocked(i, j));
+        bool isSeen = inputs.bias == nullptr;  // else by a head whose bias lets it through
+        for (int h = 0; !isSeen && h < inputs.bias->heads(); ++h) isSeen = std::isfinite(inputs.bias->at(h, i, j));
+        isSeen = isSeen && row.sees(j) && !(inputs.painted && inputs.painted->isBlocked(i, j));
         count += isSeen;
         if (visible.at(0, i, j) != (isSeen ? 1.0f : 0.0f)) return "a cell of the mask";
       }
     }
-    return s.visibleCount(spec, painted) == count ? "" : "how many cells the mask shows";
+    return s.visibleCount(spec, inputs) == count ? "" : "how many cells the mask shows";
   }
 
   std::array<attention::Tensor, static_cast<std::size_t>(attention::kTensorCount)> before_;

@@ -1,6 +1,8 @@
 // Summaries through a document: edits, options, tokens, undo and redo leave them what a scan gives.
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "document/preset.h"
 #include "document/document.h"
 #include "layer.h"
@@ -83,6 +85,29 @@ TEST_CASE("summaries: an edit of one query is looked at as one row") {
   }
   CHECK(!s.stamps(TensorId::k, 1).isNewer(before));
   CHECK(!s.maskStamps().isNewer(before));
+}
+
+TEST_CASE("summaries: a key that the bias masks in every head is not visible, one that a head sees is") {
+  test::Random random(24);
+  test::Layer layer = test::direct(test::shape(2, 2, 4, 4, 3, 3), random);
+  layer.spec.causal = false;
+  const float hidden = -std::numeric_limits<float>::infinity();
+  layer.bias = {2, 4, 4};
+  layer.bias.at(0, 1, 2) = layer.bias.at(1, 1, 2) = layer.bias.at(0, 3, 0) = hidden;
+  Engine engine;
+  test::SummaryCheck check;
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  Summaries& s = engine.summaries();
+  CHECK(s.visible(layer.spec, layer.inputs()).at(0, 1, 2) == 0);
+  CHECK(s.visible(layer.spec, layer.inputs()).at(0, 3, 0) == 1);
+  CHECK(s.visibleCount(layer.spec, layer.inputs()) == 15);
+  layer.bias.at(1, 3, 0) = hidden;
+  engine.apply(layer.spec, layer.inputs(), Change{Change::What::cells, TensorId::bias, 1, 3, 0, 1, 1});
+  CHECK(s.visibleCount(layer.spec, layer.inputs()) == 14);
+  CHECK(check.wrong(engine, layer.inputs()) == "");
+  layer.bias = Tensor(1, 4, 4, hidden);  // one for all heads
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  CHECK(s.visibleCount(layer.spec, layer.inputs()) == 0);
 }
 
 TEST_CASE("summaries: a key edited is a column of the scores") {
