@@ -198,9 +198,14 @@ struct App::Parts {
     return best;
   }
 
+  /// Only when they, or the fonts, are others than last time: there may be two thousand of them.
   void measureLabels(const views::Fonts& fonts) {
+    const document::State& s = document.state();
+    const float scale = ImGui::GetIO().FontGlobalScale;
+    if (scale == measured.scale && s.labels == measured.labels && s.keyLabels == measured.keyLabels) return;
+    measured = {scale, s.labels, s.keyLabels};
     labelWidth = 0;
-    for (const std::vector<std::string>* labels : {&document.state().labels, &document.state().keyLabels}) {
+    for (const std::vector<std::string>* labels : {&s.labels, &s.keyLabels}) {
       for (const std::string& label : *labels) {
         const ImVec2 extent = fonts.text->CalcTextSizeA(fonts.text->FontSize * ImGui::GetIO().FontGlobalScale, 84, 0, label.c_str());
         labelWidth = std::max(labelWidth, extent.x);
@@ -665,6 +670,10 @@ struct App::Parts {
   ImVec2 size{1440, 900};
   float zoom = 1;  ///< of the frame that was built last
   float labelWidth = 30;
+  struct {
+    float scale = 0;
+    std::vector<std::string> labels, keyLabels;
+  } measured;  ///< what labelWidth was measured from
 
   int wanted = kSettle;
   int noticeAge = 0;
