@@ -281,8 +281,7 @@ struct App::Parts {
   /// Says what else a new number of heads changed: they share the same columns.
   void sayWidth(int before) {
     const document::State& s = document.state();
-    if (s.headDim == before) return;
-    say(joined({s.heads, s.heads == 1 ? " head has" : " heads share", " the width of ", s.heads * s.headDim, ": d_k is ", s.headDim, " now."}), false);
+    if (s.headDim != before) say(views::sharedWidth(s.heads, s.headDim), false);
   }
 
   void carryOut() {
@@ -297,7 +296,7 @@ struct App::Parts {
       const int columns = document.state().headDim;
       if (Check wrong = apply(wanted_.edit, wanted_.gesture)) refuse(*wrong);
       const auto* set = std::get_if<document::SetOption>(&wanted_.edit);
-      if (set && set->option == document::OptionId::heads) sayWidth(columns);
+      if (set && set->option == document::OptionId::heads && !asked.said) sayWidth(columns);
     }
     if (asked.endGesture) finishGesture();
     for (const Command c : asked.commands) command(c);

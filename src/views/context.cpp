@@ -1,5 +1,7 @@
 #include "views/context.h"
 
+#include "document/sentence.h"
+
 namespace views {
 
 bool listed(std::string_view list, std::string_view name) {
@@ -13,6 +15,10 @@ bool listed(std::string_view list, std::string_view name) {
     list.remove_prefix(comma + 1);
   }
   return false;
+}
+
+std::string sharedWidth(int heads, int headDim) {
+  return document::joined({heads, heads == 1 ? " head has" : " heads share", " the width of ", heads * headDim, ": d_k is ", headDim, " now."});
 }
 
 document::Experiment openExperiment(const document::Settings& settings, std::string_view hide) {

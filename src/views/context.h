@@ -66,6 +66,9 @@ struct TextTarget {
   std::string wrong;  ///< why `text` was refused
 };
 
+/// What a new number of heads leaves each of them, as a sentence.
+std::string sharedWidth(int heads, int headDim);
+
 /// What the line at the bottom says, with names in it that can be clicked.
 struct Notice {
   struct Piece {

@@ -374,7 +374,7 @@ TEST_CASE("hands: letters say what they did") {
       {'d', "Division by √d_k off. Press d again to switch it on."},
       {'t', "5 tokens. Press T to go back."},
       {'T', "4 tokens. Press t to go back."},
-      {'h', "3 heads. Press H to go back."},
+      {'h', "3 heads share the width of 6: d_k is 2 now. Press H to go back."},
       {'n', "Head 2 of 3."},
       {'[', "Temperature 0.80. Press ] to go back."},
       {'m', "The input is X with its projections. Press m again for Q, K and V."},

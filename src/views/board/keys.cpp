@@ -233,7 +233,7 @@ class Keys {
     }
     const int count = allowed[static_cast<std::size_t>(here)];
     return option(document::OptionId::heads, "heads", static_cast<double>(count),
-                  joined({count, count == 1 ? " head. Press " : " heads. Press ", step > 0 ? "H" : "h", " to go back."}));
+                  joined({sharedWidth(count, c_.state.heads * c_.state.headDim / count), " Press ", step > 0 ? "H" : "h", " to go back."}));
   }
 
   // By quarters; "−" and "0" get here where they do not begin a number.
