@@ -230,7 +230,7 @@ for (const viewport of [{width: 1440, height: 900}, {width: 640, height: 440}, {
       assert.notEqual(await board.get(option), was, option);
       // There the board does not show which keys the lot left out.
       if (option !== 'mask_after_softmax') await board.check();
-      if (['whole_projections', 'decimals', 'step'].includes(option)) await board.press(atLimit ? 'ArrowRight' : 'ArrowLeft');
+      if (['whole_projections', 'decimals', 'step', 'weight_scale'].includes(option)) await board.press(atLimit ? 'ArrowRight' : 'ArrowLeft');
       else await board.press('Control+z');
       assert.equal(await board.get(option), was, `${option} after undo`);
     }
