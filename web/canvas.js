@@ -12,6 +12,8 @@ const CURSORS = ['none', 'default', 'text', 'move', 'ns-resize', 'ew-resize', 'n
 const ERRORS = {type: TypeError, syntax: SyntaxError};
 // Apple's decimal keyboard has no minus sign; there the ordinary one has to do.
 const LACKS_MINUS = /^(iPhone|iPad|Mac)/.test(navigator.platform) && navigator.maxTouchPoints > 0;
+// The first letter that has a direction is Hebrew, Arabic or another of that family.
+const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const UTF8 = new TextEncoder();
 const MOST_NESTED = 10;  // listeners that call back, whose listeners call back …; twice that fill the stack
 const DARK = matchMedia('(prefers-color-scheme: dark)');
@@ -554,6 +556,31 @@ export class Playground {
     } catch (error) {
       this.tell(`${file.name} could not be read: ${error.message}`, 'load');
     }
+  }
+
+  // ------------------------------------------------------------ text in any script
+
+  /** A canvas that a line of text is shaped and drawn on, with the faces that the reader's system has. */
+  pen(text, size, weight) {
+    const pen = this.drawsText ??= document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+    pen.font = `${weight} ${size}px system-ui,sans-serif`;
+    pen.direction = RIGHT_TO_LEFT.test(text) ? 'rtl' : 'ltr';
+    pen.textAlign = 'left';
+    return pen;
+  }
+
+  widthOf(text, size, weight) { return this.pen(text, size, weight).measureText(text).width; }
+
+  /** One line on nothing, and where its pen stood: {data, box: [left, top, width, height]}. */
+  rasterise(text, size, weight, color) {
+    const {canvas} = this.pen(text, size, weight);
+    const extent = this.drawsText.measureText(text);
+    const [left, top, right, bottom] = ['Left', 'Ascent', 'Right', 'Descent'].map((side) => Math.ceil(extent[`actualBoundingBox${side}`]) + 1);
+    const width = canvas.width = Math.min(left + right, 4096), height = canvas.height = top + bottom;
+    const pen = this.pen(text, size, weight);  // a canvas of another size has forgotten all
+    pen.fillStyle = `#${color.toString(16).padStart(6, 0)}`;
+    pen.fillText(text, left, top);
+    return {data: pen.getImageData(0, 0, width, height).data, box: [left, top, width, height]};
   }
 
   // ------------------------------------------------------------ the rest of what the module asks

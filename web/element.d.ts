@@ -45,7 +45,7 @@ export type OptionName =
   | 'score' | 'softcap' | 'normalizer' | 'position' | 'causal_offset' | 'window_left' | 'window_right' | 'prefix'
   | 'key_length' | 'pattern' | 'pattern_local' | 'pattern_dilation' | 'pattern_stride' | 'pattern_block'
   | 'pattern_global' | 'pattern_random' | 'pattern_seed' | 'mask_after_softmax' | 'kv_heads' | 'd_v' | 'cross'
-  | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'zoom' | 'present' | 'step' | 'batch' | 'batch_item'
+  | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'zoom' | 'present' | 'step' | 'batch' | 'batch_item' | 'same_word'
   | 'block_residual' | 'block_norm' | 'block_activation' | 'block_hidden' | 'block_dropout' | 'block_epsilon' | 'block_seed'
   | 'segment_by' | 'segment_tokens' | 'segment_seed' | 'experiment' | 'weight_scale';
 

@@ -207,8 +207,7 @@ struct App::Parts {
     labelWidth = 0;
     for (const std::vector<std::string>* labels : {&s.labels, &s.keyLabels}) {
       for (const std::string& label : *labels) {
-        const ImVec2 extent = fonts.text->CalcTextSizeA(fonts.text->FontSize * ImGui::GetIO().FontGlobalScale, 84, 0, label.c_str());
-        labelWidth = std::max(labelWidth, extent.x);
+        labelWidth = std::max(labelWidth, std::min(views::textWidth(fonts.text, label), 84.0f));
       }
     }
   }

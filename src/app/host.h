@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "attention/error.h"
+#include "gfx/lines.h"
 
 namespace app {
 
@@ -37,9 +38,9 @@ struct Event {
   std::string detail;  ///< JSON object text: {"name": "q", "head": 0, …}; for errors {"type": "state", "message": …}
 };
 
-class Host {
+/// As a rasteriser it draws the lines of text that the built-in faces have no glyphs for.
+class Host : public gfx::Rasteriser {
  public:
-  virtual ~Host() = default;
   /// Draw another frame soon; without it nothing is drawn.
   virtual void requestFrame() = 0;
   /// Shows a text field; it ends in App::endText(). What is refused there comes back as a new field, with the text as it

@@ -234,7 +234,17 @@ Effect applyEdit(State& state, const PaintCells& edit) {
   return {std::move(inverse), change};
 }
 
+/// Of a state whose rows are drawn from their words: new labels bring new rows.
+Effect setWords(State& state, const SetLabels& edit) {
+  const std::vector<std::string> before = sideLabels(state, edit.side);
+  return replace(state, changeOf(What::everything), {}, [&](State& s) {
+    std::copy(edit.labels.begin(), edit.labels.end(), sideLabels(s, edit.side).begin() + edit.first);
+    drawChangedRows(s, edit.side, before);
+  });
+}
+
 Effect applyEdit(State& state, const SetLabels& edit) {
+  if (state.sameWord) return setWords(state, edit);
   SetLabels inverse = edit;
   for (std::size_t i = 0; i < edit.labels.size(); ++i) {
     std::string& label = sideLabels(state, edit.side)[static_cast<std::size_t>(edit.first) + i];
@@ -287,8 +297,10 @@ Effect setAllLabels(State& state, Side side, std::vector<std::string> labels) {
   const int tokens = static_cast<int>(labels.size());
   if (tokens == sequence(state, side).tokens) return applyEdit(state, SetLabels{0, std::move(labels), side});
   const State before = state;
+  const std::vector<std::string> had = sideLabels(state, side);
   Effect effect = setTokens(state, side, tokens);
   sideLabels(state, side) = std::move(labels);
+  if (state.sameWord) drawChangedRows(state, side, had), effect.change = changeOf(What::everything);
   effect.inverse = restore(state, before, wayOf(effect.inverse));
   return effect;
 }
@@ -371,6 +383,12 @@ Effect applyEdit(State& state, const SetOption& edit) {
                      [&](State& s) { resizeBatch(s, number()); });
     case OptionId::batch_item:
       return turnPage(state, number());
+    case OptionId::same_word:
+      if (get(state, edit.option) == edit.value) return nothing();
+      return replace(state, changeOf(What::everything), {}, [&](State& s) {
+        assign(s, edit.option, edit.value);
+        drawRows(s);
+      });
     case OptionId::d_k:
     case OptionId::model_dim:
     case OptionId::kv_heads:

@@ -135,6 +135,7 @@ constexpr Option kOptions[] = {
     shown(choice(Id::experiment, "experiment", kExperiments, "The page of the experiments that is open")),
     shown(choice(Id::weight_scale, "weight_scale", kWeightScales,
                  "How the colour of a weight follows from it: in proportion, by its square root, or within its row")),
+    toggle(Id::same_word, "same_word", "Equal words get equal numbers; what is not equal yet is drawn anew"),
 };
 
 std::string rangeText(const Option& option) {
@@ -450,6 +451,8 @@ Value get(const Settings& settings, OptionId id) {
       return choice(settings.experiment);
     case Id::weight_scale:
       return choice(settings.weightScale);
+    case Id::same_word:
+      return settings.sameWord;
   }
   return false;
 }
@@ -649,6 +652,9 @@ void assign(Settings& settings, OptionId id, const Value& value) {
       break;
     case Id::weight_scale:
       settings.weightScale = static_cast<WeightScale>(choice());
+      break;
+    case Id::same_word:
+      settings.sameWord = flag();
       break;
   }
 }

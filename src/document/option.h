@@ -69,6 +69,7 @@ enum class OptionId : std::uint8_t {
   segment_seed,
   experiment,  ///< "none" | "spread" | "weights" | "reach" | "block" | "segments"
   weight_scale,  ///< "linear" | "sqrt" | "row": how the colour of a weight follows from it
+  same_word,   ///< rows of X, Q, K and V are drawn from their tokens' words; true or false draws all rows anew
 };
 
 enum class OptionType : std::uint8_t {
@@ -125,7 +126,8 @@ std::vector<std::string> labelsOf(const Value& value);
 /// The head counts that divide the model width, keep the ratio to kv_heads and stay within the limits,
 /// ascending.
 std::vector<int> allowedHeads(const Settings& settings);
-/// Splits a sentence into tokens: words and punctuation marks, at white space and around punctuation.
+/// Splits a sentence into tokens: words and punctuation marks, at white space and around punctuation. Emoji are tokens of
+/// their own; so is each Chinese or Japanese character, unless white space parts them into words.
 std::vector<std::string> splitTokens(std::string_view sentence);
 
 }  // namespace document

@@ -60,6 +60,13 @@ std::vector<std::string>& labelsOf(const State& state, const Item& item, Side si
   return state.cross && side == Side::keys ? *item.keyLabels : *item.labels;
 }
 
+/// The numbers of new rows and columns of an item's tensor.
+SeededCells cellsOf(const Settings& settings, const Item& item, TensorId id) {
+  if (!settings.sameWord) return {settings.seed, id, item.number};
+  const bool isOfKeys = settings.cross && isOfSide(settings, Side::keys, id);
+  return {settings.seed, id, isOfKeys ? *item.keyLabels : *item.labels};
+}
+
 Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& cells, int at, int count) {
   Tensor out(old.heads(), old.rows() + count, old.cols());
   for (int h = 0; h < out.heads(); ++h) {
@@ -68,8 +75,8 @@ Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& 
       if (r >= at + count) std::copy_n(old.row(h, r - count), old.cols(), out.row(h, r));
       if (r < at || r >= at + count) continue;
       // The number of a new row is that of a token at the end, wherever it is put: two new ones are never
-      // alike.
-      const auto number = static_cast<std::uint32_t>(old.rows() + r - at);
+      // alike, unless they have one word.
+      const auto number = static_cast<std::uint32_t>(cells.readsWords() ? r : old.rows() + r - at);
       for (int c = 0; c < out.cols(); ++c)
         out.at(h, r, c) = cells.at(static_cast<std::uint32_t>(h), number, cols.place(c));
     }
@@ -126,6 +133,7 @@ class FreshCells {
  public:
   FreshCells(std::uint32_t seed, TensorId tensor, int item = 0)
       : tensor_(tensor), seeded_(seed, tensor, item) {}
+  FreshCells(TensorId tensor, const SeededCells& seeded) : tensor_(tensor), seeded_(seeded) {}
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
     if (tensor_ == TensorId::bias) return 0.0f;
     if (tensor_ == TensorId::w_a || tensor_ == TensorId::u_a) return row == col ? 1.0f : 0.0f;
@@ -164,14 +172,14 @@ void fit(Tensor& tensor, const Axes& before, const Axes& after, const FreshCells
 }
 
 /// Brings one input from one shape to another, or into being, or out of it.
-void refit(Tensor& tensor, TensorId id, const Settings& before, const Settings& after, int item) {
+void refit(Tensor& tensor, TensorId id, const Settings& before, const Settings& after, const FreshCells& cells) {
   if (!hasInput(after, id)) {
     tensor = Tensor();
     return;
   }
   Axes old = axes(before, id);
   if (tensor.empty()) old.heads = 0;
-  fit(tensor, old, axes(after, id), FreshCells(after.seed, id, item));
+  fit(tensor, old, axes(after, id), cells);
 }
 
 bool isOfItem(TensorId id) {
@@ -211,11 +219,24 @@ Tensor regroupedBlocks(const Tensor& old, int heads) {
 
 }  // namespace
 
+/// FNV-1a (Fowler, Noll and Vo).
+static std::uint32_t wordNumber(std::string_view word) {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
 SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, int item)
     : state_(attention::mix(static_cast<std::uint64_t>(item) << 40 | static_cast<std::uint64_t>(seed) << 8 |
                             static_cast<std::uint64_t>(tensor))) {}
 
+SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words)
+    : SeededCells(seed, tensor == TensorId::x_kv ? TensorId::x : tensor) {
+  words_ = &words;
+}
+
 float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
+  if (words_ != nullptr) row = wordNumber((*words_)[row]);
   const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 | col;
   const std::int64_t sum = attention::normalSum(attention::mix(attention::mix(state_ ^ head) ^ place));
   const std::int64_t half = sum < 0 ? -attention::kNormalUnit / 2 : attention::kNormalUnit / 2;
@@ -255,9 +276,8 @@ Axes axes(const Settings& settings, TensorId id) {
 }
 
 void fillSeeded(State& state, TensorId id) {
-  const int item = isOfItem(id) ? state.batchItem : 0;
-  if (id == TensorId::bias) return fill(*input(state, id), axes(state, id), FreshCells(state.seed, id, item));
-  fill(*input(state, id), axes(state, id), SeededCells(state.seed, id, item));
+  if (id == TensorId::bias) return fill(*input(state, id), axes(state, id), FreshCells(state.seed, id));
+  fill(*input(state, id), axes(state, id), isOfItem(id) ? cellsOf(state, items(state)[0], id) : SeededCells(state.seed, id));
 }
 
 void fillFresh(State& state, TensorId id) {
@@ -270,10 +290,11 @@ void resize(State& state, const Settings& after) {
     if (after.cross && !before.cross)
       item.at(TensorId::x_kv) = item.at(TensorId::x), *item.keyLabels = *item.labels;
     if (!after.cross) item.keyLabels->clear();
-    for (const auto& [id, tensor] : item.inputs) refit(*tensor, id, before, after, item.number);
+    for (const auto& [id, tensor] : item.inputs)
+      refit(*tensor, id, before, after, FreshCells(id, cellsOf(after, item, id)));
   }
   for (const TensorId id : inputIds())
-    if (!isOfItem(id)) refit(*input(state, id), id, before, after, 0);
+    if (!isOfItem(id)) refit(*input(state, id), id, before, after, FreshCells(after.seed, id));
   state.painted = rearranged(state.painted, placesKept(before.tokens, after.tokens),
                              placesKept(before.keyTokens, after.keyTokens));
   static_cast<Settings&>(state) = after;
@@ -292,6 +313,28 @@ void regroup(State& state, const Settings& after) {
   static_cast<Settings&>(state) = after;
 }
 
+void drawRows(State& state) {
+  for (const Item& item : items(state))
+    for (const auto& [id, tensor] : item.inputs)
+      if (hasInput(state, id) && id != TensorId::bias) fill(*tensor, axes(state, id), cellsOf(state, item, id));
+}
+
+void drawChangedRows(State& state, Side side, const std::vector<std::string>& before) {
+  const Item item = items(state)[0];
+  const std::vector<std::string>& words = labelsOf(state, item, side);
+  for (const auto& [id, tensor] : item.inputs) {
+    if (tensor->empty() || !isOfSide(state, side, id)) continue;
+    const SeededCells cells = cellsOf(state, item, id);
+    for (int row = 0; row < tensor->rows(); ++row) {
+      const auto at = static_cast<std::size_t>(row);
+      if (at < before.size() && before[at] == words[at]) continue;
+      for (int h = 0; h < tensor->heads(); ++h)
+        for (int c = 0; c < tensor->cols(); ++c)
+          tensor->at(h, row, c) = cells.at(static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(c));
+    }
+  }
+}
+
 std::vector<std::string>& sideLabels(State& state, Side side) {
   return state.cross && side == Side::keys ? state.keyLabels : state.labels;
 }
@@ -303,13 +346,12 @@ void insertTokens(State& state, Side side, int at, int count) {
   rearrangeMask(state, side, from);
   const std::vector<std::string> names = numberedLabels(before + 1, count);
   for (const Item& item : items(state)) {
-    for (const auto& [id, tensor] : item.inputs)
-      if (isOfSide(state, side, id))
-        *tensor = withRowsInserted(*tensor, axes(state, id).cols, SeededCells(state.seed, id, item.number),
-                                   at, count);
     moveBias(state, item.at(TensorId::bias), side, at, count);
     std::vector<std::string>& labels = labelsOf(state, item, side);
     labels.insert(labels.begin() + at, names.begin(), names.end());
+    for (const auto& [id, tensor] : item.inputs)
+      if (isOfSide(state, side, id))
+        *tensor = withRowsInserted(*tensor, axes(state, id).cols, cellsOf(state, item, id), at, count);
   }
   changeCount(state, side, count);
 }
@@ -352,9 +394,9 @@ void resizeBatch(State& state, int batch) {
   for (std::size_t i = before; i < state.pages.size(); ++i) {
     Page& page = state.pages[i];
     page.labels = state.labels, page.keyLabels = state.keyLabels;
+    const Item item = itemOf(page, page.labels, page.keyLabels, static_cast<int>(i));
     for (const TensorId id : itemInputIds())
-      if (hasInput(state, id))
-        fill(*input(page, id), axes(state, id), FreshCells(state.seed, id, static_cast<int>(i)));
+      if (hasInput(state, id)) fill(*input(page, id), axes(state, id), FreshCells(id, cellsOf(state, item, id)));
   }
   state.batch = batch;
 }

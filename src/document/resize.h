@@ -10,10 +10,15 @@ namespace document {
 class SeededCells {
  public:
   SeededCells(std::uint32_t seed, TensorId tensor, int item = 0);
+  /// Those of a sequence of words: a row depends on its word (byte for byte, so "Saw" is another than "saw") instead of
+  /// the place and the item, and a word has the same row of X in both sequences. `words` live as long as this.
+  SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words);
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const;
+  bool readsWords() const { return words_ != nullptr; }
 
  private:
   std::uint64_t state_;
+  const std::vector<std::string>* words_ = nullptr;
 };
 
 /// How the rows or columns of a tensor are counted: `groups` (heads) of `size`. A place is the group and the
@@ -46,6 +51,11 @@ void resize(State& state, const Settings& after);
 /// The same for another number of heads: the same columns, grouped anew. Scores of columns that part are
 /// forgotten.
 void regroup(State& state, const Settings& after);
+/// Draws all rows of tokens anew, in every item of the batch: from their words where state.sameWord, else each for
+/// itself.
+void drawRows(State& state);
+/// The same from their words, of the item on the board, for tokens whose word is not the one in `before`.
+void drawChangedRows(State& state, Side side, const std::vector<std::string>& before);
 /// The labels of that side's tokens.
 std::vector<std::string>& sideLabels(State& state, Side side);
 /// Rows and labels for new tokens before `at`, seeded; painted cells move along.

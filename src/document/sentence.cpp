@@ -54,8 +54,9 @@ std::string printable(std::string_view text) {
 std::string inQuotes(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string out = "\"";
+  const std::size_t whole = clustersWithin(text, longest), end = whole > 0 ? whole : std::min(longest, text.size());
   std::size_t at = 0;
-  while (at < text.size() && at < longest) {
+  while (at < end) {
     const int length = utf8Length(text.substr(at));
     if (length == 0 || isControl(utf8Decode(text.substr(at)))) {
       out += escapedByte(text[at++]);

@@ -34,7 +34,7 @@ std::string joined(std::initializer_list<Piece> pieces);
 /// An error whose message is "field: pieces". As a Check, it is made where it is returned to.
 attention::Check refuse(attention::Error::Kind kind, std::string_view field,
                         std::initializer_list<Piece> pieces);
-/// The text in quotes, cut after 40 bytes at a whole character; control characters and bytes that are not
+/// The text in quotes, cut after 40 bytes, or before, at what a reader takes for a character; control characters and bytes that are not
 /// UTF-8 as "\x07".
 std::string inQuotes(std::string_view text);
 /// The text as a terminal may be given it: on one line, with control characters, marks that turn the direction of writing,
@@ -51,5 +51,13 @@ std::string shapeText(const std::vector<std::int64_t>& shape);
 int utf8Length(std::string_view text);
 /// Its code point; utf8Length(text) must not be 0.
 char32_t utf8Decode(std::string_view text);
+
+/// Length in bytes of what a reader takes for one character at the start of the text: a letter with its marks, a flag, an
+/// emoji of several joined by U+200D. 1 for a byte that is no UTF-8, 0 for none.
+std::size_t clusterLength(std::string_view text);
+/// Does it begin with a Chinese or Japanese character, of which a sentence has one after another without spaces?
+bool isIdeographic(std::string_view text);
+/// Length in bytes of the longest beginning of the text that is made of such whole characters and no longer than `bytes`.
+std::size_t clustersWithin(std::string_view text, std::size_t bytes);
 
 }  // namespace document

@@ -370,9 +370,14 @@ std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
 }
 
 Check checkLabel(std::string_view field, std::string_view label) {
-  if (label.size() > kLabelBytes)
+  if (label.size() > kLabelBytes) {
+    std::string_view fitting = label.substr(0, clustersWithin(label, kLabelBytes));
+    int characters = 0;
+    for (; !fitting.empty(); ++characters) fitting.remove_prefix(clusterLength(fitting));
     return refuse(Kind::range, field,
-                  {inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes, "."});
+                  {inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes,
+                   characters < kLabelBytes ? joined({", which its first ", characters, " characters fill."}) : "."});
+  }
   for (std::string_view rest = label; !rest.empty();) {
     const int length = utf8Length(rest);
     if (length == 0)

@@ -81,6 +81,7 @@ struct Settings {
   int batchItem = 0;   ///< the one on the board
   std::vector<std::string> labels;     ///< one a token, UTF-8, at most kLabelBytes each
   std::vector<std::string> keyLabels;  ///< one a key token
+  bool sameWord = false;               ///< rows of tokens are drawn from their words: equal ones are alike
 
   attention::Score score = attention::Score::scaled;
   float scaleBy = 0.0f;  ///< of Score::scaled; 0: 1/√d_k

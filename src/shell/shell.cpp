@@ -25,8 +25,22 @@ constexpr ImWchar kDigits[] = {0x2B, 0x39, 0x65, 0x65, 0x2212, 0x2212, 0x221E, 0
 constexpr ImWchar kAllGlyphs[] = {0x20,   0x7E,   0xA0,   0x17F,  0x391,  0x3C9,  0x1D40, 0x1D40, 0x2013, 0x2026, 0x2070,
                                   0x2089, 0x2190, 0x21BA, 0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
 
-bool isPlain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+bool isIn(const ImWchar* ranges, unsigned c) {
+  for (; ranges[0] != 0; ranges += 2) {
+    if (c >= ranges[0] && c <= ranges[1]) return true;
+  }
+  return false;
+}
+
+/// Does the text hold a character that the faces have, but not among the few?
+bool needsAllGlyphs(std::string_view text) {
+  const char *at = text.data(), *end = at + text.size();
+  while (at < end) {
+    unsigned c = 0;
+    at += std::max(1, ImTextCharFromUtf8(&c, at, end));
+    if (c >= 0x80 && isIn(kAllGlyphs, c) && !isIn(kFewGlyphs, c)) return true;
+  }
+  return false;
 }
 
 /// Reads big-endian numbers of an OpenType file; 0 outside of it.
@@ -140,7 +154,8 @@ void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs) {
   io.FontGlobalScale = 1 / scale;
 }
 
-Stage::Stage() : context_(ImGui::CreateContext()) {
+Stage::Stage(gfx::Rasteriser& rasteriser) : context_(ImGui::CreateContext()), lines_(rasteriser) {
+  fonts_.lines = &lines_;
   ImGuiIO& io = this->io();
   io.IniFilename = io.LogFilename = nullptr;
   io.UserData = &fonts_;
@@ -162,6 +177,7 @@ ImGuiIO& Stage::io() {
 std::string Stage::start(const char* glslVersion) {
   ImGui::SetCurrentContext(context_);
   if (!started_) started_ = ImGui_ImplOpenGL3_Init(glslVersion);
+  lines_.start();
   return heatmaps_.start(glslVersion);
 }
 
@@ -169,6 +185,7 @@ void Stage::contextLost() {
   ImGui::SetCurrentContext(context_);
   ImGui_ImplOpenGL3_DestroyDeviceObjects();  // a lost context ignores the deletions; the next frame makes all anew
   heatmaps_.contextLost();
+  lines_.contextLost();
 }
 
 void Stage::resize(int framebufferWidth, int framebufferHeight, float scale) {
@@ -177,7 +194,7 @@ void Stage::resize(int framebufferWidth, int framebufferHeight, float scale) {
 
 bool Stage::inputIsWaiting() { return io().Ctx->InputEventsQueue.Size > 0; }
 
-void Stage::needGlyphs(std::string_view text) { allGlyphs_ = allGlyphs_ || !isPlain(text); }
+void Stage::needGlyphs(std::string_view text) { allGlyphs_ = allGlyphs_ || needsAllGlyphs(text); }
 
 void Stage::lookForGlyphs(const app::App& app) {
   const document::Document& document = app.document();
@@ -215,6 +232,7 @@ void Stage::begin(app::App& app, float seconds) {
   ImGui::NewFrame();
   for (const ImWchar c : io.InputQueueCharacters) allGlyphs_ = allGlyphs_ || c >= 0x80;  // from the next frame on
   heatmaps_.newFrame(width, height, scale);
+  lines_.newFrame(scale);
   app.frame();
   ImGui::EndFrame();
 }
@@ -237,6 +255,7 @@ void Stage::draw(app::App& app, float seconds) {
   const ImVec4 color = ImGui::ColorConvertU32ToFloat4(views::palette(app.isDark()).background);
   glClearColor(color.x, color.y, color.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
+  lines_.upload();
   ImGui_ImplOpenGL3_RenderDrawData(&data);
   app.carryOut();
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "gfx/heatmap.h"
+#include "gfx/lines.h"
 #include "views/theme.h"
 
 struct ImGuiContext;
@@ -27,7 +28,8 @@ void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs);
 /// call but the constructor. Several can live in one process: each call selects its own ImGui context.
 class Stage {
  public:
-  Stage();
+  /// `rasteriser` draws the text that the built-in faces have no glyphs for. It outlives the stage.
+  explicit Stage(gfx::Rasteriser& rasteriser);
   ~Stage();
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
@@ -54,8 +56,8 @@ class Stage {
 
   /// Is there input that no frame has seen yet? Dear ImGui takes a press and its release in two frames.
   bool inputIsWaiting();
-  /// `text` (UTF-8) is going to be shown: from the next frame on the fonts hold what it needs, as far as the faces do.
-  /// Token labels and typed characters are looked after already.
+  /// `text` (UTF-8) is going to be shown: from the next frame on the fonts hold what it needs, as far as the faces do; the
+  /// rest is drawn by the platform. Token labels and typed characters are looked after already.
   void needGlyphs(std::string_view text);
 
   /// Lets `app` build one frame and draws nothing: for input that has to have its effect at once.
@@ -72,6 +74,7 @@ class Stage {
   ImGuiContext* context_ = nullptr;
   views::Fonts fonts_;
   gfx::Heatmaps heatmaps_;
+  gfx::Lines lines_;
   int width_ = 0, height_ = 0;  ///< of the framebuffer
   int vertices_ = 0;
   float scale_ = 1, zoom_ = 1, builtScale_ = 0;

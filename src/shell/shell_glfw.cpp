@@ -27,6 +27,7 @@
 #include "gfx/gl.h"
 #include "shell/file.h"
 #include "shell/options.h"
+#include "shell/pango_text.h"
 #include "shell/picture.h"
 #include "shell/recovery.h"
 #include "shell/shell.h"
@@ -156,7 +157,7 @@ class Desktop final : public app::Host {
   void requestFrame() override {}  // the loop asks App::wantsFrame() before it sleeps
   void beginText(const app::TextField& field) override { textBox_.begin(field); }
   void drawText() override {
-    if (const auto typed = textBox_.draw(stage_.fonts())) app_.endText(typed->how, typed->words);
+    if (const auto typed = textBox_.draw(stage_.fonts(), pango_)) app_.endText(typed->how, typed->words);
   }
   void dropText() override { textBox_.drop(); }
   bool pickFile() override { return false; }
@@ -166,6 +167,10 @@ class Desktop final : public app::Host {
   bool prefersDark() const override { return desktopIsDark(); }
   bool isTouch() const override { return false; }
   void emit(const app::Event&) override {}
+  float measure(std::string_view text, gfx::Face face) override { return pango_.measure(text, face); }
+  gfx::LinePicture rasterise(std::string_view text, gfx::Face face, std::uint32_t color) override {
+    return pango_.rasterise(text, face, color);
+  }
 
  private:
   std::string load();
@@ -199,7 +204,8 @@ class Desktop final : public app::Host {
   Options options_;
   EndSignals* signals_;  ///< null where there is no window to lose edits of
   Window window_;
-  Stage stage_;
+  PangoText pango_;
+  Stage stage_{*this};
   app::App app_{*this, stage_.heatmaps()};
   TextBox textBox_;
   WindowPlace place_;            ///< as it is when neither maximised nor filling the screen

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cfloat>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -43,6 +44,17 @@ EM_JS(void, host_toggle_fullscreen, (), { Module["host"].later("toggleFullscreen
 EM_JS(int, host_prefers_dark, (), { return Module["host"].prefersDark(); })
 EM_JS(void, host_emit, (const char* type, const char* detail), {
   Module["host"].emit(UTF8ToString(type), UTF8ToString(detail));
+})
+EM_JS(double, host_measure, (const char* text, int length, double size, int weight), {
+  return Module["host"].widthOf(UTF8ToString(text, length), size, weight);
+})
+EM_JS(void*, host_rasterise, (const char* text, int length, double size, int weight, int color, int* box), {
+  const picture = Module["host"].rasterise(UTF8ToString(text, length), size, weight, color);
+  const pixels = _malloc(picture.data.length);
+  if (!pixels) return 0;
+  HEAPU8.set(picture.data, pixels);
+  HEAP32.set(picture.box, box / 4);
+  return pixels;
 })
 EM_JS(void, host_cursor, (int cursor), { Module["host"].setCursor(cursor); })
 // clang-format on
@@ -82,6 +94,20 @@ class Browser final : public app::Host {
   void copyToClipboard(std::string_view text) override { host_copy(text.data(), static_cast<int>(text.size())); }
   bool prefersDark() const override { return host_prefers_dark() != 0; }
   bool isTouch() const override { return touch; }
+  float measure(std::string_view text, gfx::Face face) override {
+    return static_cast<float>(host_measure(text.data(), static_cast<int>(text.size()), static_cast<double>(face.size), face.weight));
+  }
+  gfx::LinePicture rasterise(std::string_view text, gfx::Face face, std::uint32_t color) override {
+    gfx::LinePicture picture;
+    int box[4] = {};
+    auto* pixels = static_cast<std::uint32_t*>(
+        host_rasterise(text.data(), static_cast<int>(text.size()), static_cast<double>(face.size), face.weight, static_cast<int>(color), box));
+    if (pixels == nullptr) return picture;
+    picture.left = box[0], picture.top = box[1], picture.width = box[2], picture.height = box[3];
+    picture.pixels.assign(pixels, pixels + static_cast<std::ptrdiff_t>(box[2]) * box[3]);
+    std::free(pixels);
+    return picture;
+  }
   void emit(const app::Event& event) override { host_emit(typeName(event.type), event.detail.c_str()); }
 
   bool touch = false;
@@ -92,7 +118,7 @@ class Browser final : public app::Host {
 /// Members are made in this order and destroyed in reverse: the app borrows the other two.
 struct Playground {
   Browser host;
-  shell::Stage stage;
+  shell::Stage stage{host};
   app::App app{host, stage.heatmaps()};
   std::string reply;
   double lastFrame = 0;  ///< in milliseconds

@@ -1,5 +1,6 @@
 #include "views/context.h"
 
+#include "document/preset.h"
 #include "document/sentence.h"
 
 namespace views {
@@ -49,6 +50,29 @@ float Context::weight(int query, int key) const { return weights().at(weightsHea
 gfx::Written writtenOf(const attention::Stamps& stamps, int firstRow, int firstCol) {
   const auto from = [](const std::vector<std::uint32_t>& lines, int first) { return lines.empty() ? nullptr : lines.data() + first; };
   return {true, stamps.whole, from(stamps.rows, firstRow), from(stamps.cols, firstCol)};
+}
+
+namespace {
+
+/// Tokens that were added and have no word yet, and those that were taken away at the end, make no other sentence.
+bool sameWords(const std::vector<std::string>& own, const std::vector<std::string>& preset) {
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i] != (i < preset.size() ? preset[i] : "t" + std::to_string(i + 1))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Context::ownSentence() const {
+  PresetWords& words = view.presetWords;
+  if (words.preset != state.preset) {
+    words = {state.preset, {}, {}};
+    if (const auto preset = document::preset(state.preset)) words.labels = preset->labels, words.keyLabels = preset->keyLabels;
+  }
+  // A sequence of keys that was only switched on began as a copy of the other.
+  const std::vector<std::string>& keys = words.keyLabels.empty() ? words.labels : words.keyLabels;
+  return !sameWords(state.labels, words.labels) || !sameWords(state.keyLabels, keys);
 }
 
 }  // namespace views

@@ -92,6 +92,12 @@ struct Blocked {
   std::uint64_t revision = 0;  ///< of the document that refused it
 };
 
+/// The words of a preset, kept so that it is not read again in every frame.
+struct PresetWords {
+  std::string preset;
+  std::vector<std::string> labels, keyLabels;
+};
+
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
   CellRef explained;  ///< the last computed cell that was selected: it stays explained while its inputs are changed
@@ -102,6 +108,7 @@ struct ViewState {
   std::optional<TextTarget> text;
   bool painting = false;    ///< clicks on scores and weights paint the mask
   bool drawer = false, help = false;
+  PresetWords presetWords;
   bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
   float scroll = 0, fling = 0;
   Scroller side, helpPage;              ///< the side panel; the list of keys
@@ -199,6 +206,8 @@ struct Context {
   bool showsMean() const { return state.averageHeads && state.heads > 1; }
   /// That mean, of weights or head_output: [1, rows, cols].
   const attention::Tensor& mean(TensorId id) const { return summaries.mean(id, spec, trace); }
+  /// Are the words the reader's own, and not those of the preset that it began with?
+  bool ownSentence() const;
   /// The weights on the board, and what they are called: of all heads, of which focusHead is shown, or the mean.
   TensorId weightsId() const { return showsMean() ? attention::kMeanWeights : TensorId::weights; }
   const attention::Tensor& weights() const { return showsMean() ? mean(TensorId::weights) : trace.weights; }

@@ -6,6 +6,7 @@
 
 #include "attention/decode.h"
 #include "document/remedy.h"
+#include "document/sentence.h"
 #include "document/text.h"
 #include "views/panels.h"
 #include "views/widgets.h"
@@ -272,6 +273,7 @@ class SidePanel {
       sentence("key_labels", c_.state.keyLabels, true);
       count(OptionId::key_tokens, "Key tokens");
     }
+    if (c_.ownSentence() || c_.state.sameWord) ownNumbers();
     headCount();
     count(OptionId::d_k, "d_k per head");
     headWay();
@@ -298,6 +300,37 @@ class SidePanel {
     t.text = words;
     t.box = box;
     c_.wishes.text = t;
+  }
+
+  // What the numbers of a sentence of the reader's own are, and are not.
+  void ownNumbers() {
+    const Box box = row(22, 4);
+    textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.text, "Same word, same numbers");
+    if (w_.toggle("same_word", box, "", c_.state.sameWord)) {
+      c_.wishes.set(OptionId::same_word, !c_.state.sameWord);
+    }
+    note("random-note", c_.state.sameWord ? "The numbers of a word are drawn at random, not learned."
+                                          : "Numbers are drawn at random or the example's, not learned.");
+    if (splitsCharacters()) note("split-note", "A character is a token; put spaces to make words.");
+  }
+
+  void note(std::string_view name, std::string_view words) {
+    const float height = paragraph(list_, c_.fonts.small, x_, y_, width_, c_.palette.muted, words);
+    c_.places[std::string(name)] = {x_, y_, width_, height};
+    y_ += height + 8;
+  }
+
+  // Were sentences that are written without spaces split into their characters?
+  bool splitsCharacters() const {
+    int single = 0;
+    for (const std::vector<std::string>* labels : {&c_.state.labels, &c_.state.keyLabels}) {
+      for (const std::string& label : *labels) {
+        if (!document::isIdeographic(label)) continue;
+        if (document::clusterLength(label) < label.size()) return false;
+        ++single;
+      }
+    }
+    return single > 1;
   }
 
   // Steps to the next count that divides the model width; headWay() offers the way to the one after this.

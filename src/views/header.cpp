@@ -71,6 +71,7 @@ class Header {
   }
 
   std::string_view presetTitle() const {
+    if (c_.ownSentence()) return "Your own sentence";
     for (const document::Preset& p : document::presets()) {
       if (p.name == c_.state.preset) return p.title;
     }

@@ -5,6 +5,7 @@
 
 #include "attention/trace.h"
 #include "gfx/heatmap.h"
+#include "gfx/lines.h"
 
 namespace views {
 
@@ -19,6 +20,7 @@ struct Fonts {
   ImFont* mono = nullptr;       ///< JetBrains Mono 13
   ImFont* monoSmall = nullptr;  ///< JetBrains Mono 11
   ImFont* monoTiny = nullptr;   ///< JetBrains Mono 10, digits only: where a cell would lose a decimal otherwise
+  gfx::Lines* lines = nullptr;  ///< for text that the faces have no glyphs for; null where there is none
 };
 
 /// One theme. The hues are Okabe and Ito's, safe for colour-blind eyes: Q blue, K vermilion, V green; weights purple.

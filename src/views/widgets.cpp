@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "document/number.h"
+#include "document/sentence.h"
 #include "document/text.h"
 
 namespace views {
@@ -27,6 +28,31 @@ float lineTop(ImFont* font, float midY) {
 }
 
 float sizeOf(ImFont* font) { return font->FontSize * ImGui::GetIO().FontGlobalScale; }
+
+const Fonts& fonts() { return *static_cast<const Fonts*>(ImGui::GetIO().UserData); }
+
+bool hasGlyphs(const ImFont* font, std::string_view words) {
+  while (!words.empty()) {
+    const int length = std::max(document::utf8Length(words), 1);
+    const char32_t c = length > 1 ? document::utf8Decode(words) : 0;
+    if (c > 0xffff || (c != 0 && !font->FindGlyphNoFallback(static_cast<ImWchar>(c)))) return false;
+    words.remove_prefix(static_cast<std::size_t>(length));
+  }
+  return true;
+}
+
+/// How many bytes of the words' beginning, in whole characters, fit the width with "…" behind them.
+std::size_t fitting(gfx::Lines& lines, ImFont* font, std::string_view words, float width) {
+  std::size_t& cut = lines.cut(words, faceOf(font), width);
+  if (cut != std::string_view::npos) return cut;
+  std::vector<std::size_t> ends{0};
+  constexpr std::size_t kMost = 512;  // no line of text is longer
+  while (ends.back() < words.size() && ends.size() < kMost) {
+    ends.push_back(ends.back() + document::clusterLength(words.substr(ends.back())));
+  }
+  const auto fits = [&](std::size_t end) { return lines.measure(std::string(words.substr(0, end)) + "…", faceOf(font)) <= width; };
+  return cut = *std::prev(std::partition_point(ends.begin() + 1, ends.end(), fits));
+}
 
 void arcArrow(ImDrawList* list, ImVec2 center, float radius, bool clockwise, float from, float sweep, ImU32 color) {
   const float sign = clockwise ? 1.0f : -1.0f;
@@ -114,13 +140,32 @@ ImDrawList* sharp(ImDrawList* list) {
   return list;
 }
 
+gfx::Lines* linesFor(ImFont* font, std::string_view words) {
+  const bool isPlain = std::all_of(words.begin(), words.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return isPlain || hasGlyphs(font, words) ? nullptr : fonts().lines;
+}
+
+gfx::Face faceOf(const ImFont* font) {
+  // A face knows the height of its lines; the em is the part of it that the designers gave.
+  constexpr float kInterLine = 1.21f, kMonoLine = 1.32f;
+  const Fonts& f = fonts();
+  const bool isMono = font == f.mono || font == f.monoSmall || font == f.monoTiny;
+  const bool isStrong = font == f.strong || font == f.smallStrong || font == f.title || font == f.tiny;
+  return {font->FontSize * ImGui::GetIO().FontGlobalScale / (isMono ? kMonoLine : kInterLine), isStrong ? 600 : 400};
+}
+
 float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
   if (words.empty()) return 0;
+  if (gfx::Lines* lines = linesFor(font, words)) {
+    lines->draw(list, words, faceOf(font), x, y + font->Ascent * ImGui::GetIO().FontGlobalScale, color);
+    return lines->width(words, faceOf(font));
+  }
   list->AddText(font, sizeOf(font), {x, y}, color, words.data(), end(words));
   return textWidth(font, words);
 }
 
 float textWidth(ImFont* font, std::string_view words) {
+  if (gfx::Lines* lines = linesFor(font, words)) return lines->width(words, faceOf(font));
   return words.empty() ? 0 : font->CalcTextSizeA(sizeOf(font), FLT_MAX, 0, words.data(), end(words)).x;
 }
 
@@ -164,14 +209,20 @@ float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, I
       if (space == std::string_view::npos || space == 0) break;  // one long word stands out
       cut = space;
     }
-    text(list, font, x, y, color, words.substr(0, cut));
-    words.remove_prefix(std::min(cut + 1, words.size()));
+    gfx::Lines* lines = linesFor(font, words.substr(0, cut));
+    if (lines && textWidth(font, words.substr(0, cut)) > width) {  // many scripts do without spaces
+      cut = std::max(fitting(*lines, font, words.substr(0, cut), width), document::clusterLength(words));
+    }
+    if (list) text(list, font, x, y, color, words.substr(0, cut));
+    words.remove_prefix(cut);
+    if (words.starts_with(' ')) words.remove_prefix(1);
   }
   return y - top;
 }
 
 std::string elide(ImFont* font, std::string_view words, float width) {
   if (textWidth(font, words) <= width) return std::string(words);
+  if (gfx::Lines* lines = linesFor(font, words)) return std::string(words.substr(0, fitting(*lines, font, words, width))) + "…";
   const float room = width - textWidth(font, "…");
   const char* cut = words.data();
   font->CalcTextSizeA(sizeOf(font), std::max(room, 0.0f), 0, words.data(), end(words), &cut);

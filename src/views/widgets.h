@@ -9,7 +9,12 @@ namespace views {
 
 /// The draw list of the window that was just begun, with edges as fine as the screen's own pixels.
 ImDrawList* sharp(ImDrawList* list);
-/// Text in a face of the theme. Returns the width.
+/// The platform's lines where the words hold a character that the face has no glyph for; then the whole line is theirs.
+/// Null where the face has all of them, which costs a look at each byte.
+gfx::Lines* linesFor(ImFont* font, std::string_view words);
+/// How the platform draws what stands beside letters of this face.
+gfx::Face faceOf(const ImFont* font);
+/// Text in a face of the theme, and in any script. Returns the width.
 float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words);
 /// The same, ending at `right`, or centred on `x`; `y` is the middle of the line.
 void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color, std::string_view words);
@@ -19,9 +24,10 @@ float textWidth(ImFont* font, std::string_view words);
 /// Words with raised and lowered letters: "K^T" raises the T, "W_Q" lowers the Q. One letter after the sign; other
 /// underscores ("d_k") stay as they are. Returns the width; draws nothing where `list` is null.
 float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words);
-/// Words in lines of at most `width`, broken at spaces, from the top `y` on. Returns their height.
+/// Words in lines of at most `width`, broken at spaces, and elsewhere in scripts that the faces do not have, from the
+/// top `y` on. Returns their height.
 float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words);
-/// `words`, cut to `width` with "…" where they are longer. Cuts between UTF-8 characters.
+/// `words`, cut to `width` with "…" where they are longer. Cuts between what a reader takes for characters.
 std::string elide(ImFont* font, std::string_view words, float width);
 
 /// How much a pixel of a drag changes a number, and a press of an arrow key: finer with Shift, coarser with Alt.

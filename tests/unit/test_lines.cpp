@@ -1,0 +1,165 @@
+// Lines of text that the platform draws: measured and drawn once, kept within bounds, put into ImGui's draw lists.
+#include <doctest/doctest.h>
+#include <imgui.h>
+
+#include <string>
+
+#include "fonts.h"
+#include "gfx/lines.h"
+#include "views/theme.h"
+#include "views/widgets.h"
+
+namespace {
+
+/// Ten pixels a byte; a heart has a colour of its own.
+class FakeText : public gfx::Rasteriser {
+ public:
+  float measure(std::string_view text, gfx::Face) override {
+    ++measured;
+    return 10.0f * static_cast<float>(text.size());
+  }
+  gfx::LinePicture rasterise(std::string_view text, gfx::Face face, std::uint32_t color) override {
+    ++drawn;
+    size = face.size, weight = face.weight;
+    gfx::LinePicture p;
+    p.left = 1, p.top = 12, p.width = 10 * static_cast<int>(text.size()), p.height = 16;
+    const bool isRed = text.find("❤") != std::string_view::npos;
+    p.pixels.assign(static_cast<std::size_t>(p.width * p.height), isRed ? 0xff0000ffu : 0x80000000u | color);
+    return p;
+  }
+  int measured = 0, drawn = 0, weight = 0;
+  float size = 0;
+};
+
+class Screen {
+ public:
+  explicit Screen(float scale = 2) {
+    context_ = ImGui::CreateContext();
+    ImGui::SetCurrentContext(context_);
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {400, 300};
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    static constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2026, 0x2026, 0};
+    config.GlyphRanges = kGlyphs;
+    const auto face = fonts::jetbrainsmono_regular;
+    font = io.Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(face.data()), static_cast<int>(face.size()), 16 * scale, &config);
+    io.Fonts->Build();
+    io.Fonts->SetTexID(nullptr);
+    io.FontGlobalScale = 1 / scale;
+    fonts_.text = font;
+    fonts_.lines = &lines;
+    io.UserData = &fonts_;
+    frame(scale);
+  }
+  ~Screen() {
+    ImGui::EndFrame();
+    ImGui::DestroyContext(context_);
+  }
+  void frame(float scale = 2) {
+    if (list != nullptr) ImGui::EndFrame();
+    ImGui::NewFrame();
+    lines.newFrame(scale);
+    list = ImGui::GetForegroundDrawList();
+  }
+  FakeText platform;
+  gfx::Lines lines{platform};
+  ImFont* font = nullptr;
+  ImDrawList* list = nullptr;
+
+ private:
+  ImGuiContext* context_;
+  views::Fonts fonts_;
+};
+
+}  // namespace
+
+TEST_CASE("plain text costs the platform nothing") {
+  Screen s;
+  views::text(s.list, s.font, 0, 0, IM_COL32_WHITE, "W = softmax(S) 0.25 \u00e9");
+  CHECK(views::elide(s.font, "a very long line of plain words", 40).ends_with("…"));
+  CHECK(s.platform.measured + s.platform.drawn == 0);
+  CHECK(s.lines.bytes() == 0);
+}
+
+TEST_CASE("a line in another script is measured and drawn once, at the pixel ratio, and takes any colour") {
+  Screen s(2);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(views::text(s.list, s.font, 10.3f, 20, IM_COL32(200, 0, 0, 255), "看见") == 30);
+    views::text(s.list, s.font, 10, 50, IM_COL32(0, 200, 0, 255), "看见");
+    s.frame();
+  }
+  CHECK(s.platform.measured == 1);
+  CHECK(s.platform.drawn == 1);
+  CHECK(s.platform.weight == 400);
+  CHECK(s.platform.size > 20);
+  CHECK(s.lines.bytes() == gfx::Lines::kPageBytes);
+}
+
+TEST_CASE("the rectangle lies on whole pixels, is as large as the picture, and is drawn in the ink's colour") {
+  Screen s(1.5f);
+  const ImU32 ink = IM_COL32(10, 20, 30, 255);
+  const int before = s.list->VtxBuffer.Size;
+  s.lines.draw(s.list, "看", {16, 600}, 10.4f, 30.2f, ink);
+  REQUIRE(s.list->VtxBuffer.Size == before + 4);
+  const ImDrawVert &a = s.list->VtxBuffer[before], &c = s.list->VtxBuffer[before + 2];
+  CHECK(a.pos.x * 1.5f == doctest::Approx(16 - 2));  // 15.6 → 16; the pen stands 1 + 1 pixels inside
+  CHECK(a.pos.y * 1.5f == doctest::Approx(45 - 13));
+  CHECK((c.pos.x - a.pos.x) * 1.5f == doctest::Approx(32));
+  CHECK((c.uv.x - a.uv.x) * gfx::Lines::kWidth == doctest::Approx(32));
+  CHECK((c.uv.y - a.uv.y) * gfx::Lines::kHeight == doctest::Approx(18));
+  CHECK(a.col == ink);
+}
+
+TEST_CASE("what has colours of its own keeps them, and is drawn for each colour of the letters beside it") {
+  Screen s;
+  const int before = s.list->VtxBuffer.Size;
+  s.lines.draw(s.list, "看❤", {16, 400}, 10, 30, IM_COL32(10, 20, 30, 128));
+  REQUIRE(s.list->VtxBuffer.Size == before + 4);
+  CHECK(s.list->VtxBuffer[before].col == IM_COL32(255, 255, 255, 128));
+  CHECK(s.platform.drawn == 2);
+  s.lines.draw(s.list, "看❤", {16, 400}, 10, 60, IM_COL32(10, 20, 30, 255));
+  CHECK(s.platform.drawn == 2);
+  s.lines.draw(s.list, "看❤", {16, 400}, 10, 60, IM_COL32(99, 20, 30, 255));
+  CHECK(s.platform.drawn == 3);
+}
+
+TEST_CASE("a line is cut between characters, and what is cut fits") {
+  Screen s;
+  const std::string family = "👨‍👩‍👧";  // 18 bytes: 180 pixels of the fake, 90 logical ones
+  const std::string words = family + family + family;
+  CHECK(views::elide(s.font, words, 300) == words);
+  CHECK(views::elide(s.font, words, 250) == family + family + "…");
+  CHECK(views::elide(s.font, words, 190) == family + "…");
+  CHECK(views::elide(s.font, words, 40) == "…");
+  const int before = s.platform.measured;
+  CHECK(views::elide(s.font, words, 190) == family + "…");
+  CHECK(s.platform.measured == before);
+  CHECK(views::paragraph(nullptr, s.font, 0, 0, 100, 0, words) == doctest::Approx(3 * 16));
+}
+
+TEST_CASE("what is kept is bounded: pages that no frame uses any more are taken again") {
+  Screen s;
+  for (int i = 0; i < 3000; ++i) {
+    s.lines.draw(s.list, "看" + std::to_string(i), {16, 400}, 10, 30, IM_COL32_WHITE);
+    if (i % 20 == 0) s.frame();
+  }
+  CHECK(s.lines.bytes() <= gfx::Lines::kMostPages * gfx::Lines::kPageBytes);
+  const int before = s.platform.drawn;
+  s.lines.draw(s.list, "看2999", {16, 400}, 10, 30, IM_COL32_WHITE);
+  CHECK(s.platform.drawn == before);
+  for (int i = 0; i < 30; ++i) {
+    s.frame();
+    s.lines.width(std::string(100000, 'a') + std::to_string(i), {16, 400});
+  }
+}
+
+TEST_CASE("a lost context takes no picture along") {
+  Screen s;
+  s.lines.draw(s.list, "看", {16, 400}, 10, 30, IM_COL32_WHITE);
+  s.lines.contextLost();
+  s.frame();
+  s.lines.draw(s.list, "看", {16, 400}, 10, 30, IM_COL32_WHITE);
+  CHECK(s.platform.drawn == 1);
+}
