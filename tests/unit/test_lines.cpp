@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <imgui.h>
 
+#include <span>
 #include <string>
 
 #include "fonts.h"
@@ -33,7 +34,7 @@ class FakeText : public gfx::Rasteriser {
 
 class Screen {
  public:
-  explicit Screen(float scale = 2) {
+  explicit Screen(float scale = 2, std::span<const unsigned char> face = fonts::jetbrainsmono_regular) {
     context_ = ImGui::CreateContext();
     ImGui::SetCurrentContext(context_);
     ImGuiIO& io = ImGui::GetIO();
@@ -41,9 +42,8 @@ class Screen {
     io.DisplaySize = {400, 300};
     ImFontConfig config;
     config.FontDataOwnedByAtlas = false;
-    static constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2026, 0x2026, 0};
+    static constexpr ImWchar kGlyphs[] = {0x20, 0x27ff, 0};
     config.GlyphRanges = kGlyphs;
-    const auto face = fonts::jetbrainsmono_regular;
     font = io.Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(face.data()), static_cast<int>(face.size()), 16 * scale, &config);
     io.Fonts->Build();
     io.Fonts->SetTexID(nullptr);
@@ -81,6 +81,18 @@ TEST_CASE("plain text costs the platform nothing") {
   CHECK(views::elide(s.font, "a very long line of plain words", 40).ends_with("…"));
   CHECK(s.platform.measured + s.platform.drawn == 0);
   CHECK(s.lines.bytes() == 0);
+}
+
+TEST_CASE("the faces hold what the interface and its examples write; the platform draws what they lack") {
+  {
+    const Screen words(2, fonts::inter_regular);
+    CHECK(views::linesFor(words.font, "÷ √d_k · q × k² − γ, δ, ε, μ, σ: ‖∂h‖ μ⁴ 0.5 ± 0.1 ≤ 1 ≥ 0 ≠ ∞ ← ↑ → ↓ ⟶ Σ Δ ₁₂₃ – — … • ✓") == nullptr);
+    CHECK(views::linesFor(words.font, "économique Größe") == nullptr);
+    CHECK(views::linesFor(words.font, "Łódź") == &words.lines);
+  }
+  const Screen numbers(2);
+  CHECK(views::linesFor(numbers.font, "√(1.5² + 0.2²) × 3 ÷ 4 · Σ −∞ ≤ 1 ≥ 0 → W₁ b₉ – … économique") == nullptr);
+  CHECK(views::linesFor(numbers.font, "Größe") == &numbers.lines);
 }
 
 TEST_CASE("a line in another script is measured and drawn once, at the pixel ratio, and takes any colour") {

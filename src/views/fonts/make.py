@@ -14,18 +14,18 @@ import sys
 from fontTools import subset
 from fontTools.cffLib import cffStandardStrings
 
-BASIC, LATIN_1, EXTENDED_A = range(0x20, 0x7F), range(0xA0, 0x100), range(0x100, 0x180)
+BASIC, LATIN_1 = range(0x20, 0x7F), range(0xA0, 0x100)
 SYMBOLS = (
     "−×÷·±√Σ∞≤≥≈≠∈‖→←↑↓⟶↶↷↺⤢▾✎◐ᵀ∂Δ"
     "₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹αβγδεζηθικλμνξοπρστυφχψω…–—“”‘’•✓✕"
 )
-MONO_SYMBOLS = "−×÷·√Σ∞≤≥→₀₁₂₃₄₅₆₇₈₉…–ᵀ"
+MONO_SYMBOLS = "²é−×÷·√Σ∞≤≥→₀₁₂₃₄₅₆₇₈₉…–ᵀ"
 UNUSED_TABLES = ["GPOS", "GSUB", "GDEF", "BASE", "DSIG", "MATH", "STAT", "gasp", "kern", "meta"]
 
 
 def characters(path):
     mono = "Mono" in path.name
-    ranges = [BASIC, LATIN_1] if mono else [BASIC, LATIN_1, EXTENDED_A]
+    ranges = [BASIC] if mono else [BASIC, LATIN_1]
     return {code for r in ranges for code in r} | {ord(c) for c in (MONO_SYMBOLS if mono else SYMBOLS)}
 
 
