@@ -202,8 +202,9 @@ struct App::Parts {
   void measureLabels(const views::Fonts& fonts) {
     const document::State& s = document.state();
     const float scale = ImGui::GetIO().FontGlobalScale;
-    if (scale == measured.scale && s.labels == measured.labels && s.keyLabels == measured.keyLabels) return;
-    measured = {scale, s.labels, s.keyLabels};
+    const int glyphs = fonts.text->Glyphs.Size;  // of a face that may be made anew with more
+    if (scale == measured.scale && glyphs == measured.glyphs && s.labels == measured.labels && s.keyLabels == measured.keyLabels) return;
+    measured = {scale, glyphs, s.labels, s.keyLabels};
     labelWidth = 0;
     for (const std::vector<std::string>* labels : {&s.labels, &s.keyLabels}) {
       for (const std::string& label : *labels) {
@@ -670,6 +671,7 @@ struct App::Parts {
   float labelWidth = 30;
   struct {
     float scale = 0;
+    int glyphs = 0;
     std::vector<std::string> labels, keyLabels;
   } measured;  ///< what labelWidth was measured from
 
