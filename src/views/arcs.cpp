@@ -34,7 +34,11 @@ class Arcs {
     key_ = focus.tensor == TensorId::weights || focus.tensor == TensorId::scores ? focus.col : -1;
     captions();
     collect();
-    for (const Link& l : links_) link(l);
+    for (const bool chosen : {false, true}) {  // those of the token in focus on top
+      for (const Link& l : links_) {
+        if (l.chosen == chosen) link(l);
+      }
+    }
     labels();
     note();
   }
@@ -60,7 +64,7 @@ class Arcs {
     if (w >= attention::kLink) links_.push_back({i, j, w, chosen});
   }
 
-  // Those of the token in focus, then the strongest of the others, in the order in which they are drawn.
+  // Those of the token in focus, and the strongest of the others.
   void collect() {
     const attention::Tensor& w = c_.weights();
     const int queries = c_.rowsSoFar(), keys = w.cols();
@@ -79,7 +83,6 @@ class Arcs {
       std::nth_element(links_.begin(), links_.begin() + kMost, links_.end(), isBefore);
       links_.resize(kMost);
     }
-    std::stable_partition(links_.begin(), links_.end(), [](const Link& l) { return !l.chosen; });
   }
 
   // A curve has as many points as its bend needs.
