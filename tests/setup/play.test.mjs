@@ -158,6 +158,19 @@ test('fuzzing names its targets, and wants whole seconds', () => {
   }
 });
 
+test('the fuzz suite leaves its seeds as they are', () => {
+  const {stdout} = shell(`
+    ROOT=$TC; FUZZ_TARGETS='one two'; mkdir -p "$BUILD/asan" "$ROOT/tests/fuzz/corpus/one" "$ROOT/tests/fuzz/corpus/two"
+    for name in one two; do
+      # As libFuzzer does: what is new goes to the first folder, and the later ones are only read.
+      printf '%s\\n' '#!/bin/sh' 'for word; do case $word in -*) ;; *) ls "$word"; echo >"$word/new"; exit ;; esac; done' >"$BUILD/asan/fuzz_$name"
+      chmod +x "$BUILD/asan/fuzz_$name"
+    done
+    fuzz_all 1 10; fuzz_all 1 10; find "$ROOT/tests" -type f`);
+  const once = 'fuzz one\nfuzz two\n# pass 2\n# fail 0\n';
+  assert.equal(stdout, once + once);
+});
+
 // Starts ./play, resolves with its address.
 function serve() {
   const child = spawn('./play', [], {cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe']});
