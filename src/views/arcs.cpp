@@ -115,7 +115,7 @@ class Arcs {
     for (int t = 0; t < c_.rowsSoFar(); ++t) {
       const bool chosen = !byKey_ && t == chosen_;
       if (pitch_ < 11 && !chosen) continue;
-      ImFont* font = chosen ? c_.fonts.strong : c_.fonts.text;
+      ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
       const std::string word = elide(font, c_.state.labels[static_cast<std::size_t>(t)], std::min(110.0f, x0_ - left_ - 18));
       textRight(list_, font, x0_ - 10, y(t), chosen ? c_.palette.query : c_.palette.text, word);
       const float width = textWidth(font, word), high = std::min(pitch_, 24.0f);
@@ -125,7 +125,7 @@ class Arcs {
     for (int t = 0; t < c_.state.keyTokens; ++t) {
       const bool chosen = t == (byKey_ ? chosen_ : key_);
       if (pitch_ < 11 && !chosen) continue;
-      ImFont* font = chosen ? c_.fonts.strong : c_.fonts.text;
+      ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
       textMiddle(list_, font, x1_ + 10, y(t), chosen ? c_.palette.key : c_.palette.text,
                  elide(font, keys[static_cast<std::size_t>(t)], std::min(110.0f, right_ - x1_ - 18)));
     }

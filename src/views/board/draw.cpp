@@ -127,8 +127,8 @@ class BoardView {
   void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, TensorId id, const Slice& s,
                const float* peaks) {
     // A smaller face before fewer decimals, and one decimal at least: 3.5 must not read 4.
-    // The ink of a number ends before its last advance does, so it may take all of a cell.
-    const float room = m.cell - 1;
+    // With air between neighbours: digits that touch read as one number.
+    const float room = m.cell - 3;
     const int fewest = std::min(c_.state.decimals, 1);
     int decimals = c_.state.decimals;
     float length = longest(tensor, id, s, m, decimals);
