@@ -51,6 +51,7 @@ onBoard('every normaliser, with the row sum beside the weights', async (board) =
 
 onBoard('every pattern, with its parts', async (board) => {
   await board.call('set', 'labels', 'one two three four five six seven eight nine ten');
+  await board.settle();  // a sentence of one's own adds a switch, which moves what is below it
   for (const pattern of ['local', 'dilated', 'strided', 'block', 'global', 'random', 'longformer', 'bigbird']) {
     await choose(board, 'pattern', pattern);
     await board.check();
