@@ -181,11 +181,15 @@ class Pointer {
       typeCell(c_, hit.cell, {});
       return;
     }
+    // Of slanted labels, whose boxes overlap, the one whose line the pointer is on.
+    const std::string* best = nullptr;
+    float bestAway = 0;
     for (const auto& [name, box] : c_.lastPlaces) {
       if (name.rfind(kLabelPrefix, 0) != 0 || !box.contains(io_.MousePos.x, io_.MousePos.y)) continue;
-      typeLabel(name, box);
-      return;
+      const float away = std::fabs((io_.MousePos.x - box.x) - (box.bottom() - io_.MousePos.y));
+      if (!best || away < bestAway) best = &name, bestAway = away;
     }
+    if (best) typeLabel(*best, c_.lastPlaces.find(*best)->second);
   }
 
   void typeLabel(const std::string& place, Box box) {
