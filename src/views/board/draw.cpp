@@ -335,7 +335,7 @@ class BoardView {
       p = {pivot.x + (dx + dy) * kTurn, pivot.y + (dy - dx) * kTurn};
     }
     const float reach = textWidth(font, words) * kTurn;
-    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {x - 4, foot - reach - 10, reach + 8, reach + 12};
+    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {x - 4, foot - reach - 8, reach + 8, reach + 10};
   }
 
   // Of the table of positions, which has rows for cached keys too: more than there are queries.
