@@ -22,13 +22,6 @@ std::uint32_t rgb(ImU32 color) {
 
 }  // namespace
 
-float Rasteriser::measure(std::string_view text, Face face) {
-  const auto characters = std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
-  return face.size / 2 * static_cast<float>(characters);
-}
-
-LinePicture Rasteriser::rasterise(std::string_view, Face, std::uint32_t) { return {}; }
-
 Lines::~Lines() {
   if (!started_) return;
   for (const Page& page : pages_) glDeleteTextures(1, &page.name);

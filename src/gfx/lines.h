@@ -28,13 +28,18 @@ struct LinePicture {
 };
 
 /// What a platform does with a line of text in any script (UTF-8): it shapes it, in both directions, with its own faces.
+/// Without a function outside of the class, so that what derives from it may be compiled with or without type information.
 class Rasteriser {
  public:
   virtual ~Rasteriser() = default;
   /// How far the pen moves, in framebuffer pixels. A place without text of its own gives half an em a character.
-  virtual float measure(std::string_view text, Face face);
+  virtual float measure(std::string_view text, Face face) {
+    float characters = 0;
+    for (const char c : text) characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    return face.size / 2 * characters;
+  }
   /// Draws it in a colour (0xRRGGBB); signs that have colours of their own, such as emoji, keep them.
-  virtual LinePicture rasterise(std::string_view text, Face face, std::uint32_t color);
+  virtual LinePicture rasterise(std::string_view /*text*/, Face /*face*/, std::uint32_t /*color*/) { return {}; }
 };
 
 /// Measures lines, and draws them into ImGui draw lists as textured rectangles. What was measured and drawn is kept,
