@@ -303,10 +303,12 @@ class BoardView {
     int focused = -1;
     for (int t = 0; t < m.cols && focused < 0; ++t) focused = key(t) ? t : -1;
     const float end = m.sums ? box.right() + 8 : c_.layout.board.right() - 10;  // for a long name, beside Σ or the edge
+    // The brief arithmetic stands beside the matrices of a small embed.
+    const float rightEnd = c_.layout.inspectorIsBrief ? onScreen(c_.layout, c_.view, c_.layout.inspector).x : c_.layout.board.right();
     for (int t = 0; t < m.cols; ++t) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
       if (m.slanted) {
-        if (placed(t, focused, m.cell, 20)) slantedLabel(t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, key(t), m.labelsAbove ? "above" : "below", m.sums ? box.right() + 34 : c_.layout.board.right() - 10);
+        if (placed(t, focused, m.cell, 20)) slantedLabel(t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, key(t), m.labelsAbove ? "above" : "below", m.sums ? box.right() + 34 : rightEnd - 10);
         continue;
       }
       if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18, end);
