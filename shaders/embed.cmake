@@ -1,5 +1,6 @@
 # Turns files into C++ constants at build time.
 #   text    OUT.h:          inline constexpr char heatmap_frag[] = "…";        from heatmap.frag
+#   table   OUT.h:          files[], each with its name and its text;           from query.json …
 #   binary  OUT.h, OUT.cpp: extern const std::span<const unsigned char> inter_regular;  from Inter-Regular.otf
 # Arguments: FILES (a list), NAMESPACE, KIND, OUT (path without extension).
 
@@ -10,14 +11,27 @@ set(body "")
 if(KIND STREQUAL "binary")
   string(APPEND header "#include <span>\n\n")
 endif()
+if(KIND STREQUAL "table")
+  string(APPEND header "#include <string_view>\n\n")
+  string(APPEND header "#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // our compilers take longer ones than all have to\n\n")
+endif()
 string(APPEND header "namespace ${NAMESPACE} {\n")
+if(KIND STREQUAL "table")
+  string(APPEND header "inline constexpr struct File {\n  std::string_view name, text;\n} files[] = {\n")
+endif()
 
 foreach(file IN LISTS FILES)
   if(KIND STREQUAL "text")
     get_filename_component(name "${file}" NAME)
     string(MAKE_C_IDENTIFIER "${name}" name)
     file(READ "${file}" text)
+    string(REGEX REPLACE " *//[^\n]*" "" text "${text}")  # comments are for readers of the sources; the page pays for each byte
+    string(REGEX REPLACE "\n\n+" "\n" text "${text}")
     string(APPEND header "inline constexpr char ${name}[] = R\"glsl(${text})glsl\";\n")
+  elseif(KIND STREQUAL "table")
+    get_filename_component(name "${file}" NAME)
+    file(READ "${file}" text)
+    string(APPEND header "{\"${name}\", R\"file(${text})file\"},\n")
   else()
     get_filename_component(name "${file}" NAME_WE)
     string(TOLOWER "${name}" name)
@@ -31,6 +45,9 @@ foreach(file IN LISTS FILES)
   endif()
 endforeach()
 
+if(KIND STREQUAL "table")
+  string(APPEND header "};\n")
+endif()
 file(WRITE "${OUT}.h" "${header}}  // namespace ${NAMESPACE}\n")
 if(KIND STREQUAL "binary")
   get_filename_component(stem "${OUT}" NAME)

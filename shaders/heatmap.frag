@@ -25,7 +25,7 @@ float value_at(ivec2 cell) {
   return texelFetch(cells, transposed ? cell.yx : cell, 0).r;
 }
 
-// The same as gfx::fraction() and gfx::at(): text contrast is chosen by them.
+// The same as draw::fraction() and draw::at(): text contrast is chosen by them.
 float fraction(ivec2 cell) {
   float value = value_at(cell);
   float t = (value - range.x) * range.y;

@@ -1,24 +1,28 @@
 // One playground on one canvas: what the browser says goes into the wasm module, what the module asks is done here.
 // It takes no key, no wheel turn and no focus that the reader did not give it. No state of the playground lives here.
 
-const MODIFIER = {shift: 1, control: 2, alt: 4};
-const modifiersOf = (e) => (e.shiftKey ? MODIFIER.shift : 0) | (e.ctrlKey || e.metaKey ? MODIFIER.control : 0) |
-  (e.altKey ? MODIFIER.alt : 0);
-const MOVED = 0, DOWN = 1, UP = 2, LEFT = 3;
-// How a text field ends: app::Entry.
-const COMMIT = 0, CANCEL = 1, LEAVE = 2, NEXT = 3, PREVIOUS = 4;
+import {DISPOSED} from './values.js';
+
 // In the order of ImGuiMouseCursor_, which begins at -1 with "none".
 const CURSORS = ['none', 'default', 'text', 'move', 'ns-resize', 'ew-resize', 'nesw-resize', 'nwse-resize', 'pointer', 'not-allowed'];
 const ERRORS = {type: TypeError, syntax: SyntaxError};
-// Apple's decimal keyboard has no minus sign; there the ordinary one has to do.
-const LACKS_MINUS = /^(iPhone|iPad|Mac)/.test(navigator.platform) && navigator.maxTouchPoints > 0;
 // The first letter that has a direction is Hebrew, Arabic or another of that family.
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+// Calls that neither draw nor take input: for them no context is asked for when it was taken away.
+const KEEPS_CONTEXT = /^(context|wake|resize|notify|embed|focus|frames|max)/;
 const UTF8 = new TextEncoder();
 const MOST_NESTED = 10;  // listeners that call back, whose listeners call back …; twice that fill the stack
-const DARK = matchMedia('(prefers-color-scheme: dark)');
+const DARK = globalThis.matchMedia?.('(prefers-color-scheme: dark)');
 
-export const DISPOSED = 'This playground was disposed of.';
+/** In the browser's storage: what was passed in lessons, and whether the Guide was closed; by tab, in `session`. Null where it is switched off. */
+export function storage(kind = 'local') {
+  try {
+    return globalThis[`${kind}Storage`];
+  } catch {
+    return null;
+  }
+}
+const REMEMBERED = 'attention-playground';
 
 /** An error that ends the playground, with the `type` of the error event. */
 export class Failure extends Error {
@@ -27,6 +31,56 @@ export class Failure extends Error {
     this.type = type;
   }
 }
+
+const MORE = 1, DRAWN = 2, TRAINS = 4;  // what a frame says
+const CONTEXT = {alpha: false, depth: false, stencil: false, antialias: false, powerPreference: 'low-power'};
+
+/** Where a reader or an administrator switched WebGL off, Chromium says so only of canvases in the page. */
+function isAllowed() {
+  const gl = document.createElement('canvas').getContext('webgl2', CONTEXT);
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return gl !== null;
+}
+
+/**
+ * The one graphics context that all boards of a page draw with, one after the other; each shows a copy. A browser gives a page
+ * about 16 of them, for all that it holds, and takes away those that were not used for longest.
+ */
+const graphics = {
+  boards: new Set(),
+  gl: null,
+
+  /** The context, made anew where it was taken away; null where the browser gives none. */
+  context() {
+    if (this.gl && !this.gl.isContextLost()) return this.gl;
+    if (!(this.isAllowed ??= isAllowed())) return null;
+    const canvas = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : document.createElement('canvas');
+    const gl = canvas.getContext('webgl2', CONTEXT);
+    if (!gl || gl.isContextLost()) return null;
+    this.gl = gl;
+    const listen = (type, method) => canvas.addEventListener(type, (e) => {
+      e.preventDefault();
+      if (gl === this.gl) this.boards.forEach((board) => board[method]());
+    });
+    listen('webglcontextlost', 'contextLost');
+    listen('webglcontextrestored', 'contextRestored');
+    return gl;
+  },
+
+  /** Copies what was drawn: without a copy where the browser can hand the picture over. */
+  present(shown) {
+    const {canvas} = this.gl;
+    if (shown?.transferFromImageBitmap) shown.transferFromImageBitmap(canvas.transferToImageBitmap());
+    else shown?.drawImage(canvas, 0, 0);
+  },
+
+  /** With the last board the context goes too. */
+  leave(board) {
+    if (!this.boards.delete(board) || this.boards.size) return;
+    this.gl?.getExtension('WEBGL_lose_context')?.loseContext();
+    this.gl = null;
+  },
+};
 
 export class Playground {
   /**
@@ -49,39 +103,59 @@ export class Playground {
     this.onScreen = true;
   }
 
-  /** Throws where WebGL2 is off. Before loading, so that the graphics process starts meanwhile. */
-  openContext() {
-    this.gl = this.canvas.getContext('webgl2', {alpha: false, depth: false, stencil: false, antialias: false, powerPreference: 'low-power'});
-    if (this.gl) return;
-    throw new Failure('webgl', 'This browser has WebGL 2 switched off or blocked, which the playground draws with; switch on hardware acceleration, or try another browser.');
+  /** False where WebGL2 is off. Before loading, so that the graphics process starts meanwhile. */
+  openContext(gl = graphics.context()) {
+    if (!gl) return false;
+    graphics.gl = gl;
+    graphics.boards.add(this);
+    this.shown = gl.isPlain ? null : this.canvas.getContext(gl.canvas.transferToImageBitmap ? 'bitmaprenderer' : '2d', {alpha: false});
+    return true;
   }
 
-  /** Starts in this canvas an instance made by `create`, the module's factory. */
-  async start(create, module) {
-    const {gl} = this;
-    this.wasm = await create({
+  /**
+   * Starts in this canvas an instance made by `create`, the factory of the module's first part. Without `rest` it can draw the
+   * board of the beginning, and no more: a call that wants more has no effect, and from then on none has.
+   */
+  async start(create, module, rest) {
+    let first;
+    const wasm = await new Promise((resolve, reject) => create({
       host: this,
       instantiateWasm(imports, done) {
-        WebAssembly.instantiate(module, imports).then((instance) => done(instance, module));
+        WebAssembly.instantiate(module, imports).then((instance) => done(first = instance, module)).catch(reject);
         return {};
       },
-    });
+    }).then(resolve, reject));
+    if (rest) await WebAssembly.instantiate(rest, {first: first.exports});
     if (this.ends.signal.aborted) return;
-    this.wasm.GL.makeContextCurrent(this.wasm.GL.registerContext(gl, {majorVersion: 2, enableExtensionsByDefault: false}));
-    if (!this.run('start')) throw new Failure('webgl', `The graphics driver refused the playground's drawing program: ${this.reply()}`);
+    Object.assign(this, {wasm, first, isWhole: rest != null, lacks: false});
+    const gl = graphics.context();
+    if (!gl) throw new Failure('webgl', 'The graphics context is gone.');
+    this.adopt(gl);
+    if (!this.run('start') && !this.lacks && !gl.isContextLost()) throw new Failure('webgl', `The graphics driver refused the playground's drawing program: ${this.reply()}`);
     this.maxText = this.run('max_text');
   }
 
-  /** From here on it listens and draws. The first frame is drawn before this returns, where there is room for one. */
-  listen() {
-    this.listenToPointer();
-    this.listenToTouch();
-    this.listenToKeys();
-    this.listenToClipboard();
-    this.listenToSurroundings();
+  adopt(gl) {
+    const {GL} = this.wasm;
+    Object.assign(this, {gl, isLost: false});
+    GL.makeContextCurrent(GL.registerContext(gl, {majorVersion: 2, enableExtensionsByDefault: false}));
+  }
+
+  /** Adds the rest, or starts with it where nothing was started that could be gone on with; was that so? */
+  async complete(create, module, rest) {
+    const anew = !this.wasm || this.lacks;
+    if (anew) await this.start(create, module, rest);
+    else await WebAssembly.instantiate(rest, {first: this.first.exports});
+    this.isWhole = this.alive;
+    return anew;
+  }
+
+  /** From here on it draws. The first frame is drawn before this returns, where there is room for one. */
+  show() {
+    if (!this.sizes) this.listenToSurroundings();
+    this.pixels = [0, 0];
     this.measure();
-    this.draw();
-    this.canvas.style.visibility = '';
+    this.canvas.style.visibility = this.lacks ? 'hidden' : '';
   }
 
   dispose() {
@@ -90,11 +164,24 @@ export class Playground {
     cancelAnimationFrame(this.scheduled);
     this.sizes?.disconnect();
     this.visibility?.disconnect();
-    this.closeField();
+    this.closeField?.();
     this.canvas.remove();
-    this.gl?.getExtension('WEBGL_lose_context')?.loseContext();
+    this.freeGraphics();
+    graphics.leave(this);
     this.gl = this.wasm = null;
+    this.isWhole = false;
   }
+
+  /** What this board has in the context that others go on using. */
+  freeGraphics() {
+    const {gl, wasm} = this;
+    for (const [kind, list] of Object.entries({Texture: 'textures', Buffer: 'buffers', VertexArray: 'vaos', Program: 'programs'})) {
+      wasm?.GL[list].forEach((one) => one && gl?.[`delete${kind}`](one));
+    }
+  }
+
+  /** How many graphics contexts all boards of this page hold. */
+  get contexts() { return graphics.gl && !graphics.gl.isContextLost() ? 1 : 0; }
 
   get alive() { return this.wasm != null && !this.ends.signal.aborted; }
 
@@ -106,7 +193,8 @@ export class Playground {
    */
   call(name, values, read = (result) => result) {
     const {wasm} = this, texts = [];
-    if (!wasm) return undefined;
+    if (!wasm || this.lacks) return undefined;
+    if (this.isLost && !KEEPS_CONTEXT.test(name)) this.hasContext();  // or input would wait for it
     if (this.nested > MOST_NESTED) throw new RangeError('Listeners of this playground change it, and so call each other, without end.');
     this.depth++;
     try {
@@ -117,11 +205,14 @@ export class Playground {
       });
       return read(wasm[`_playground_${name}`](...passed));
     } catch (error) {
-      if (error instanceof WebAssembly.RuntimeError) this.on.crash(error);
+      const isFault = error instanceof WebAssembly.RuntimeError;
+      this.lacks = isFault && !this.isWhole;
+      if (this.lacks) return undefined;  // it called into the rest
+      if (isFault) this.on.crash(error);
       throw error;
     } finally {
       this.depth--;
-      texts.forEach((text) => wasm._free(text));
+      if (!this.lacks) texts.forEach((text) => wasm._free(text));
       this.sendEvents();
     }
   }
@@ -176,29 +267,6 @@ export class Playground {
   /** For what runs code of the page: focus, click and copy do. */
   later(method, ...values) { this.events.push(() => this[method](...values)); }
 
-  tensor(name) {
-    return this.answer('tensor', [name], (reply) => {
-      const [address, ...shape] = JSON.parse(reply);
-      const count = shape.reduce((a, b) => a * b);
-      return {data: this.wasm.HEAPF32.slice(address / 4, address / 4 + count), shape};
-    });
-  }
-
-  setTensor(name, data, shape) {
-    const {wasm} = this;
-    if (!wasm) throw new Error(DISPOSED);
-    const bytes = 4 * (data.length + shape.length);
-    const address = wasm._malloc(bytes);
-    if (!address) throw new RangeError(`There is not enough memory for the ${data.length} numbers of ${name}.`);
-    try {
-      wasm.HEAPF32.set(data, address / 4);
-      wasm.HEAP32.set(shape, address / 4 + data.length);
-      this.ask('set_tensor', name, address, data.length, address + 4 * data.length, shape.length);
-    } finally {
-      wasm._free(address);
-    }
-  }
-
   // ------------------------------------------------------------ frames
 
   requestFrame() {
@@ -209,12 +277,46 @@ export class Playground {
     });
   }
 
-  isVisible() { return this.alive && this.onScreen && !document.hidden && this.pixels[0] > 0 && !this.gl?.isContextLost(); }
+  isVisible() { return this.alive && this.onScreen && !document.hidden && this.pixels[0] > 0; }
 
+  /** While there is no context to be had, the picture stays as it is; the next change, or its return, draws it again. */
   draw() {
-    if (!this.alive || !this.isVisible()) return;
-    if (this.run('frame')) this.requestFrame();
+    if (!this.isVisible() || !this.hasContext()) return;
+    const [width, height] = this.pixels, {canvas} = this.gl;
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    const said = this.call('frame', [], (bits) => {
+      if (bits & DRAWN) graphics.present(this.shown);
+      return bits;
+    });
+    if (said & MORE) this.requestFrame();
+    clearTimeout(this.trains);
+    if (said & TRAINS) this.trainOn(20);
+    this.drawn?.();
   }
+
+  /** Where the next frame comes late, a run goes on until it does, in slices that leave room for input. */
+  trainOn(wait) { this.trains = setTimeout(() => this.scheduled && this.run('train_on') && this.trainOn(), wait); }
+
+  /** Makes all anew where the context is another one than last time, or came back. */
+  hasContext() {
+    const gl = graphics.context();
+    if (!gl || (gl === this.gl && !this.isLost)) return gl;
+    if (!this.isLost) this.contextLost();  // the event that says so is still to come
+    if (!this.alive) return null;
+    this.adopt(gl);
+    return this.run('context_restored');
+  }
+
+  /** With the context the browser may forget what it drew. */
+  contextLost() {
+    this.isLost = true;
+    this.run('context_lost');
+    this.requestFrame();
+    this.on.contextLost();
+  }
+
+  contextRestored() { this.draw(); }
 
   /** The canvas takes the size of its box in device pixels, and is drawn at once: a new size clears it. */
   measure(entry) {
@@ -251,14 +353,6 @@ export class Playground {
     this.visibility.observe(this.canvas);
     document.addEventListener('visibilitychange', look, {signal});
     DARK.addEventListener('change', look, {signal});
-    this.canvas.addEventListener('webglcontextlost', (e) => {
-      e.preventDefault();
-      this.run('context_lost');
-      this.on.contextLost();
-    }, {signal});
-    this.canvas.addEventListener('webglcontextrestored', () => {
-      if (this.run('context_restored')) this.draw();
-    }, {signal});
   }
 
   /** Where no device-pixel box is reported: a query for the present ratio changes once, so it is asked anew each time. */
@@ -269,177 +363,7 @@ export class Playground {
     }, {once: true, signal: this.ends.signal});
   }
 
-  // ------------------------------------------------------------ pointer
-
-  /** In logical pixels of the canvas, also where the page scales it. */
-  point(e) {
-    const box = this.canvas.getBoundingClientRect();
-    const scale = box.width / this.canvas.clientWidth || 1;
-    return [(e.clientX - box.left) / scale, (e.clientY - box.top) / scale];
-  }
-
-  pointer(what, e, clicks = 0) { this.run('pointer', what, ...this.point(e), e.pointerType === 'touch' ? 1 : 0, modifiersOf(e), clicks); }
-
-  /** Browsers count clicks, but not taps. */
-  countTaps({timeStamp, clientX, clientY}) {
-    const {last} = this;
-    const goesOn = last && timeStamp - last.timeStamp < 350 && Math.hypot(clientX - last.clientX, clientY - last.clientY) < 24;
-    this.last = {timeStamp, clientX, clientY, count: goesOn ? last.count + 1 : 1};
-    return this.last.count;
-  }
-
-  isFocused() {
-    const {activeElement} = this.root;
-    return activeElement != null && (activeElement === this.canvas || activeElement === this.field);
-  }
-
-  mayScroll() { return this.on.wheelAlways() || this.isFocused(); }
-
-  listenToPointer() {
-    const {canvas, ends: {signal}} = this;
-    let awaitsMouse = false;
-    const listen = (type, handler) => canvas.addEventListener(type, (e) => e.isPrimary && handler(e), {signal});
-    listen('pointermove', (e) => {
-      if (e.pointerType !== 'touch' || this.isOurs(e)) this.pointer(MOVED, e);
-    });
-    listen('pointerdown', (e) => {
-      if (e.button !== 0) return;
-      this.wasFocused = this.mayScroll();
-      canvas.classList.add('pointed');  // no ring around it until a key is used
-      canvas.focus({preventScroll: true});
-      if (!this.alive) return;  // a listener of the page's disposed of it
-      // What is in a field was refused: the press does no more than to leave it, which it did not.
-      if (this.field) return this.field.focus({preventScroll: true});
-      canvas.setPointerCapture(e.pointerId);
-      this.swipe = {x: e.clientX, y: e.clientY, kept: false};
-      awaitsMouse = e.pointerType === 'mouse';
-      if (!awaitsMouse) this.pointer(DOWN, e, this.countTaps(e));
-    });
-    listen('pointerup', (e) => e.button === 0 && this.pointer(UP, e));
-    listen('pointercancel', (e) => this.pointer(LEFT, e));
-    listen('pointerleave', (e) => canvas.hasPointerCapture(e.pointerId) || this.pointer(LEFT, e));
-    canvas.addEventListener('mousedown', (e) => {
-      if (e.button !== 0) return;
-      e.preventDefault();  // the browser's own reaction would be to focus, and scroll there, and to start selecting text
-      // Comes right after pointerdown, and knows which of several clicks in a row this one is.
-      if (awaitsMouse) this.pointer(DOWN, e, e.detail);
-      awaitsMouse = false;
-    }, {signal});
-    const wheel = (e) => this.wheel(e);
-    const listenToWheel = () => canvas.addEventListener('wheel', wheel, {signal, passive: false});
-    // Listened to only while it may be used: a listener makes the browser ask before it scrolls the page.
-    canvas.addEventListener('focus', listenToWheel, {signal});
-    canvas.addEventListener('blur', () => this.on.wheelAlways() || canvas.removeEventListener('wheel', wheel), {signal});
-    this.wheelMayHaveChanged = () => {
-      if (this.mayScroll()) listenToWheel();
-      else canvas.removeEventListener('wheel', wheel);
-    };
-    this.wheelMayHaveChanged();
-  }
-
-  wheel(e) {
-    if (e.ctrlKey || this.on.wheelNever() || !this.mayScroll()) return;
-    const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : e.deltaMode === WheelEvent.DOM_DELTA_PAGE ? this.canvas.clientHeight : 1;
-    if (this.run('wheel', ...this.point(e), e.deltaY * unit)) e.preventDefault();
-  }
-
-  /**
-   * A vertical swipe belongs to the page (touch-action: pan-y). On the focused board it is kept where it would drag a
-   * cell or scroll the board itself. What is kept has to be said before the browser starts to scroll: at the first touch,
-   * or at the first move.
-   */
-  listenToTouch() {
-    const {canvas, ends: {signal}} = this;
-    const options = {signal, passive: false};
-    let began = null;
-    canvas.addEventListener('touchstart', (e) => {
-      began = e.touches.length === 1 && this.wasFocused ? this.point(e.touches[0]) : null;
-      if (!began || !this.run('hit', ...began)) return;
-      this.swipe.kept = true;
-      if (e.cancelable) e.preventDefault();
-    }, options);
-    canvas.addEventListener('touchmove', (e) => {
-      if (began && !this.swipe.kept) {
-        const [, y] = this.point(e.touches[0]);
-        this.swipe.kept = this.run('scrolls', ...began, began[1] - y) !== 0;
-        began = null;
-      }
-      if (this.swipe.kept && e.cancelable) e.preventDefault();
-    }, options);
-  }
-
-  /** Before the browser takes a swipe for its own it reports a move or two; they must not change a number. */
-  isOurs({clientX, clientY}) {
-    const {swipe} = this;
-    swipe.kept ||= Math.abs(clientX - swipe.x) > Math.abs(clientY - swipe.y);
-    return swipe.kept;
-  }
-
-  setCursor(cursor) { this.canvas.style.cursor = CURSORS[cursor + 1] ?? 'default'; }
-
-  // ------------------------------------------------------------ keys and clipboard
-
-  listenToKeys() {
-    const {canvas, ends: {signal}} = this;
-    const held = new Map();
-    canvas.addEventListener('keydown', (e) => {
-      canvas.classList.remove('pointed');
-      const isClipboard = (e.ctrlKey || e.metaKey) && /^[cxv]$/i.test(e.key);
-      if (e.isComposing || e.key === 'Tab' || isClipboard) return;
-      const repeats = e.repeat && e.key.length > 1 && held.has(e.code);  // arrows and the like repeat by themselves
-      if (!repeats && !this.run('key', 1, e.key, modifiersOf(e))) return;
-      held.set(e.code, e.key);
-      e.preventDefault();
-      e.stopPropagation();
-    }, {signal});
-    canvas.addEventListener('keyup', (e) => {
-      const key = held.get(e.code);  // as it went down: Shift may have gone up since
-      if (held.delete(e.code)) this.run('key', 0, key, modifiersOf(e));
-    }, {signal});
-    // A field with what was refused is open still: it is what the reader has to do with.
-    canvas.addEventListener('focus', () => this.field?.focus({preventScroll: true}), {signal});
-    // A text field that opens takes the focus while C++ is on the stack; it hears of that afterwards.
-    const tell = (focused) => this.alive && this.run('focus', focused);
-    const tellLater = (focused) => this.depth > 0 ? queueMicrotask(() => tell(focused)) : tell(focused);
-    canvas.addEventListener('focus', () => tellLater(1), {signal});
-    canvas.addEventListener('blur', () => tellLater(0), {signal});
-  }
-
-  listenToClipboard() {
-    const {canvas, ends: {signal}} = this;
-    const copy = (e) => {
-      const text = this.call('copy', [], (some) => some && this.reply());
-      if (!text) return;
-      e.clipboardData.setData('text/plain', text);
-      e.preventDefault();
-      if (e.type === 'cut') this.run('clear_cells');
-    };
-    canvas.addEventListener('copy', copy, {signal});
-    canvas.addEventListener('cut', copy, {signal});
-    // Nothing on the page is selected, so the browser asks first whether there is something to cut or copy.
-    const yes = (e) => e.preventDefault();
-    canvas.addEventListener('beforecopy', yes, {signal});
-    canvas.addEventListener('beforecut', yes, {signal});
-    canvas.addEventListener('paste', (e) => {
-      const text = e.clipboardData.getData('text/plain');
-      if (!text) return;
-      e.preventDefault();
-      if (this.fits(text, 'The clipboard')) this.run('paste', text);  // the board says why when it refuses
-    }, {signal});
-  }
-
-  /** A button's copy: by a copy event of our own, which needs no permission; the clipboard interface where that is refused. */
-  copy(text) {
-    const set = (e) => {
-      e.clipboardData.setData('text/plain', text);
-      e.preventDefault();
-      e.stopImmediatePropagation();
-    };
-    document.addEventListener('copy', set, {capture: true});
-    const done = document.execCommand('copy');
-    document.removeEventListener('copy', set, {capture: true});
-    if (!done) navigator.clipboard?.writeText(text).catch((error) => this.tell(`The browser did not let the text be copied: ${error.message}`));
-  }
+  // ------------------------------------------------------------ sentences
 
   /** What the page's author asked for in an attribute: when it is refused, the board says why. */
   attempt(name, ...values) {
@@ -457,104 +381,15 @@ export class Playground {
     this.run('notify', message, 1);
   }
 
-  // ------------------------------------------------------------ typing
-
-  /** A real text field over the cell: phone keyboards, input methods, the clipboard and undo of the browser all work in it. */
-  beginText({x, y, width, height, text, name, numeric, centered, selectAll, dark, isCell, wrong}) {
-    this.closeField();
-    const field = this.field = document.createElement('input');
-    field.type = 'text';
-    field.value = text;
-    field.inputMode = numeric && !LACKS_MINUS ? 'decimal' : 'text';
-    field.autocomplete = 'off';
-    field.spellcheck = false;
-    field.setAttribute('autocapitalize', 'off');
-    field.setAttribute('enterkeyhint', 'done');
-    field.setAttribute('aria-label', name);
-    field.className = `${numeric ? 'number' : ''} ${centered ? 'centered' : ''} ${dark ? 'dark' : 'light'}`;
-    if (wrong) {
-      field.setAttribute('aria-invalid', 'true');
-      field.title = wrong;
-    }
-    Object.assign(field.style, {left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px`});
-    this.root.append(field);
-    // One that comes back after the reader has left the board does not call him back.
-    if (!this.isLeft) field.focus({preventScroll: true});
-    if (selectAll) field.select();
-    else field.setSelectionRange(text.length, text.length);
-    field.addEventListener('keydown', (e) => this.keyInField(e, isCell));
-    field.addEventListener('blur', (e) => {
-      if (this.field !== field) return;
-      this.isLeft = e.relatedTarget !== this.canvas;
-      this.endText(LEAVE);
-      this.isLeft = false;
-    });
-    // Native events of this field would leave the element and look like its own.
-    for (const type of ['keyup', 'keypress', 'beforeinput', 'input', 'change', 'copy', 'cut', 'paste']) {
-      field.addEventListener(type, (e) => e.stopPropagation());
-    }
-  }
-
-  keyInField(e, isCell) {
-    if (e.isComposing) return;
-    const tabs = isCell && e.key === 'Tab';
-    if (e.key !== 'Tab') e.stopPropagation();
-    if (!tabs && e.key !== 'Enter' && e.key !== 'Escape') return;
-    if (!tabs) e.preventDefault();
-    this.endText(tabs ? e.shiftKey ? PREVIOUS : NEXT : e.key === 'Enter' ? COMMIT : CANCEL);
-    if (!this.field) this.canvas.focus({preventScroll: true});  // from where Tab leaves the board
-    else if (tabs) e.preventDefault(), e.stopPropagation();
-  }
-
-  /** What was refused is in a new field when this returns; so is the next cell. */
-  endText(how) {
-    const {field} = this;
-    this.field = null;
-    if (field && this.alive) this.run('end_text', how, this.fits(field.value, 'What was typed') ? field.value : '');
-    field?.remove();
-  }
-
-  dropText() {
-    const hadFocus = this.field && this.root.activeElement === this.field;
-    this.closeField();
-    if (hadFocus) this.canvas.focus({preventScroll: true});
-  }
-
-  /** Taking away a focused field blurs it, so it is forgotten first. */
-  closeField() {
-    const {field} = this;
-    this.field = null;
-    field?.remove();
-  }
-
-  // ------------------------------------------------------------ files
-
-  pickFile() {
-    const chooser = document.createElement('input');
-    chooser.type = 'file';
-    chooser.accept = '.json,application/json';
-    chooser.addEventListener('change', () => this.openFiles(chooser.files), {once: true});
-    chooser.click();
-  }
-
-  saveFile(name, bytes) {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([bytes], {type: 'application/json'}));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  }
-
-  async openFiles(files) {
-    if (files.length === 0) return;
-    if (files.length > 1) return this.tell('Drop one file at a time: a JSON file with a state or with tensors.');
-    const [file] = files;
-    if (file.size > this.maxText) return this.tell(`${file.name} has ${file.size} bytes; the playground reads up to ${this.maxText}.`);
+  wantLesson(id, step) { this.on.lesson(id, step); }
+  wantLessons() { this.on.lessons(); }
+  remembered() { return this.encode(storage()?.[REMEMBERED] ?? ''); }
+  remember(text) {
     try {
-      const text = await file.text();
-      if (this.alive) this.run('open', text, file.name.slice(0, 200));
-    } catch (error) {
-      this.tell(`${file.name} could not be read: ${error.message}`, 'load');
+      localStorage[REMEMBERED] = text;
+      return 1;
+    } catch {
+      return 0;  // full, or switched off
     }
   }
 
@@ -563,7 +398,7 @@ export class Playground {
   /** A canvas that a line of text is shaped and drawn on, with the faces that the reader's system has. */
   pen(text, size, weight) {
     const pen = this.drawsText ??= document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-    pen.font = `${weight} ${size}px system-ui,sans-serif`;
+    pen.font = `${weight} ${size}px ${this.family ?? 'system-ui,sans-serif'}`;
     pen.direction = RIGHT_TO_LEFT.test(text) ? 'rtl' : 'ltr';
     pen.textAlign = 'left';
     return pen;
@@ -585,6 +420,9 @@ export class Playground {
 
   // ------------------------------------------------------------ the rest of what the module asks
 
+  setCursor(cursor) { this.canvas.style.cursor = CURSORS[cursor + 1] ?? 'default'; }
+
+  prefersStillness() { return matchMedia('(prefers-reduced-motion: reduce)').matches; }
   prefersDark() { return DARK.matches ? 1 : 0; }
 
   toggleFullscreen() { this.on.toggleFullscreen(); }

@@ -13,7 +13,37 @@ export interface LoadOptions {
   wasm?: BufferSource | WebAssembly.Module;
 }
 
+export type Score = 'dot' | 'scaled' | 'general' | 'additive' | 'cosine';
+export type Normalizer = 'softmax' | 'sparsemax' | 'sigmoid' | 'relu' | 'hardmax' | 'none';
+
 export interface ForwardOptions {
+  /** Entries that go through the same layer: every tensor but `wA`, `uA`, `vA` and a shared mask has them in front. Default 1. */
+  batch?: number;
+  /** How a query and a key become one number. Default 'scaled', q·k × scale; 'general' takes `wA`, 'additive' `wA`, `uA` and `vA`. */
+  score?: Score;
+  /** How a row of scores becomes a row of weights. Default 'softmax'. */
+  normalizer?: Normalizer;
+  /** Where the order of the tokens comes in: q and k are turned, or distance lowers the scores. Default 'none'. */
+  position?: 'none' | 'rotary' | 'alibi';
+  /** Which columns are turned together: 2i and 2i + 1, the default, or i and i + r/2 as Llama has it. */
+  rotaryPairs?: 'adjacent' | 'half';
+  /** Default 10000. */
+  rotaryBase?: number;
+  /** The first so many columns are turned; 0, the default: all. */
+  rotaryDims?: number;
+  /** Longer texts: positions ÷ factor, or a larger base. Default 'none'. */
+  rotaryScaling?: 'none' | 'linear' | 'ntk';
+  rotaryFactor?: number;
+  /** What stands for the positions 0, 1, 2 … of the keys, and of the queries among them; a short list counts on from its last. */
+  positionIds?: readonly number[] | Int32Array | Uint32Array;
+  /** The first so many keys are seen whatever `causal` says. Default 0. */
+  prefix?: number;
+  /** A mistake to look at: rows no longer sum to 1. Default false. */
+  maskAfterSoftmax?: boolean;
+  /** W_a [heads, headDim, headDim] of 'general', qᵀ·W_a·k; of 'additive' W_a and U_a [heads, units, headDim], v_a [heads, units]. */
+  wA?: Numbers;
+  uA?: Numbers;
+  vA?: Numbers;
   /** Queries [heads, queryCount, headDim], row-major; as `layout: 'packed'` [queryCount, heads × headDim]. */
   q: Numbers;
   /** Keys [kvHeads, keyCount, headDim]; packed [keyCount, kvHeads × headDim]. */
@@ -39,16 +69,16 @@ export interface ForwardOptions {
   /** Keys seen before (after) position i + causalOffset; -1, the default: all. */
   windowLeft?: number;
   windowRight?: number;
-  /** Keys from this one on are padding. Default `keyCount`. */
-  keyLength?: number;
-  /** Factor of the scores. Default 1 / √headDim. */
+  /** Keys from this one on are padding, one number or one for each entry of the batch. Default `keyCount`. */
+  keyLength?: number | readonly number[];
+  /** Factor of the score 'scaled'. Default 1 / √headDim. */
   scale?: number;
   /** Scores become softcap × tanh(score / softcap); 0, the default: they do not. */
   softcap?: number;
   /** Divides the masked scores; more than 0. Default 1. */
   temperature?: number;
   /**
-   * One value a key, [keyCount], [queryCount, keyCount] or [heads, queryCount, keyCount].
+   * One value a key, [keyCount], [queryCount, keyCount], [heads, queryCount, keyCount] or [batch, heads, queryCount, keyCount].
    * Booleans or a Uint8Array: true (not 0) may be seen. Numbers: added to the scores, -Infinity masks.
    */
   mask?: readonly boolean[] | Uint8Array | Numbers;
@@ -65,6 +95,28 @@ export interface ForwardResult {
   weights?: Float32Array;
 }
 
+export interface BackwardOptions extends Omit<ForwardOptions, 'weights' | 'out'> {
+  /** ∂L/∂output, in the shape of the output. One of this and `dWeights` must be there. */
+  dOutput?: Numbers;
+  /** ∂L/∂weights, [heads, queryCount, keyCount]. */
+  dWeights?: Numbers;
+  /** Where the gradients go, in the shapes of `q`, `k` and `v`. Without them new arrays are made. */
+  dQ?: Float32Array;
+  dK?: Float32Array;
+  dV?: Float32Array;
+}
+
+/** ∂L/∂q, ∂L/∂k and ∂L/∂v, in the shapes of `q`, `k` and `v`. Masked pairs, and rows with every key masked, have 0. */
+export interface BackwardResult {
+  dQ: Float32Array;
+  dK: Float32Array;
+  dV: Float32Array;
+  /** Of the weights of the score, where it has them: the sum over the batch. */
+  dWA?: Float32Array;
+  dUA?: Float32Array;
+  dVA?: Float32Array;
+}
+
 export interface Attention {
   readonly kernel: Kernel;
   /**
@@ -77,10 +129,16 @@ export interface Attention {
   /** The array itself while it is usable, else a new one over the same numbers. */
   renew(array: Float32Array): Float32Array;
   /**
-   * softmax(mask(q·kᵀ × scale) / temperature) · v. A TypeError or RangeError names the argument that is wrong, and nothing was
+   * softmax(mask(q·kᵀ × scale) / temperature) · v, or what the options make of it: `attn run` computes the same. Layers with another
+   * score, normaliser or position than the usual ones keep whole matrices of scores, and are slower. A TypeError or RangeError names the argument that is wrong, and nothing was
    * written then: numbers that are not finite, shapes that do not fit, arrays that were freed, more than there is memory for.
    */
   forward(options: ForwardOptions): ForwardResult;
+  /**
+   * The gradients of a number L by q, k and v, from those by the output, the weights, or both (vector-Jacobian product of
+   * `forward` with the same options). Refusals as in `forward`.
+   */
+  backward(options: BackwardOptions): BackwardResult;
 }
 
 /** Loads the fastest build that this engine can run. Each call makes an instance of its own. */

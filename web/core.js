@@ -1,5 +1,6 @@
-// attention-playground/core: scaled dot-product attention in WebAssembly, without a screen. For pages, workers and Node 18+.
-// The types, and what every option means, are in core.d.ts. The C++ side is src/attention/kernels_binding.cpp.
+// attention-playground/core: the attention layer in WebAssembly, without a screen. For pages, workers and Node 18+.
+// The types, and what every option means, are in core.d.ts. The C++ side is
+// src/attention/kernels/kernels_binding.cpp, and steps/core_binding.cpp for other scores, normalisers and positions than the usual ones.
 
 // (module (func (drop (f32x4.relaxed_madd (v128.const 0 …) (v128.const 0 …) (v128.const 0 …)))) and the same with f32x4.add.
 const zero = [0xfd, 12, ...Array(16).fill(0)];
@@ -15,17 +16,31 @@ const files = {'wasm-relaxed': 'core-relaxed.wasm', 'wasm-simd128': 'core.wasm'}
 // build, which then is the slower one. It cannot be asked for; Math.f16round is a little younger.
 const ranked = () => 'f16round' in Math ? ['wasm-relaxed', 'wasm-simd128'] : ['wasm-simd128'];
 
-// The words of a call, in the order of struct Forward in kernels.h; the last of them are not for us.
+// The words of a call, in the order of struct Forward in kernels.h, whose last words are not for us, and struct Backward after it.
 const CALL = Object.fromEntries([
   'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'q', 'qHead', 'qRow', 'k', 'kHead', 'kRow', 'v', 'vHead', 'vRow',
   'scale', 'softcap', 'temperature', 'causal', 'causalOffset', 'windowLeft', 'windowRight', 'keyLength', 'blocked', 'blockedHead',
   'blockedRow', 'bias', 'biasHead', 'biasRow', 'out', 'outHead', 'outRow', 'weights', 'weightsHead', 'weightsRow',
 ].map((name, word) => [name, word]));
-const CALL_WORDS = 56;
+['dOutput', 'dWeights', 'dQ', 'dK', 'dV'].forEach((name, i) => { CALL[name] = 56 + 3 * i; });  // each with its strides behind it
+const CALL_WORDS = 71;
+// Those of a layer, in the order of struct Words in core_binding.cpp.
+const LAYER = Object.fromEntries(['score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
+  'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA'].map((name, word) => [name, word]));
+const LAYER_WORDS = 19;
+const CHOICES = {
+  score: ['dot', 'scaled', 'general', 'additive', 'cosine'], normalizer: ['softmax', 'sparsemax', 'sigmoid', 'relu', 'hardmax', 'none'],
+  position: ['none', 'sinusoidal', 'rotary', 'alibi'], rotaryPairs: ['adjacent', 'half'], rotaryScaling: ['none', 'linear', 'ntk'],
+};
 
-const OPTIONS = new Set([
+// What the first kernels do not know, or not of one call; a call that names none of them can be remembered.
+const LAYER_OPTIONS = ['batch', 'score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
+  'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA'];
+const OPTIONS = new Set([...LAYER_OPTIONS,
   'q', 'k', 'v', 'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'layout', 'causal', 'causalOffset', 'windowLeft',
   'windowRight', 'keyLength', 'scale', 'softcap', 'temperature', 'mask', 'weights', 'out']);
+const BACKWARD_OPTIONS = new Set([...OPTIONS, 'dOutput', 'dWeights', 'dQ', 'dK', 'dV']);
+for (const name of ['weights', 'out']) BACKWARD_OPTIONS.delete(name);
 
 const MAX = 0x7fffffff, LONGEST_LIST = 2 ** 27;
 
@@ -89,6 +104,12 @@ function real(name, value, fallback) {
   return value;
 }
 
+function choice(name, value, fallback) {
+  if (value === undefined) return fallback;
+  if (CHOICES[name].includes(value)) return value;
+  throw new RangeError(`${name} must be ${CHOICES[name].map((word) => `'${word}'`).join(', ')}, not ${shown(value)}`);
+}
+
 function flag(name, value) {
   if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`);
   return value === true;
@@ -98,6 +119,13 @@ function apart(output, input) {
   if (input.pointer < output.pointer + 4 * output.length && output.pointer < input.pointer + 4 * input.length) {
     throw new RangeError(`${output.name} overlaps ${input.name}`);
   }
+}
+
+// The same for two arrays of the caller that are written to, and may lie outside of WebAssembly memory.
+function aside(one, other) {
+  if (!one.to || !other.to || bufferOf.call(one.to) !== bufferOf.call(other.to)) return;
+  const span = ({name, to}) => ({name, pointer: offsetOf.call(to), length: lengthOf.call(to)});
+  apart(span(one), span(other));
 }
 
 // A copy of a list, each item read once. Lists may hold anything: null, which is what JSON makes of NaN, would count as 0.
@@ -142,6 +170,10 @@ function listedMask(mask, shapes) {
 
 function fitsMask(length, shapes) {
   if (shapes.includes(length)) return;
+  if (shapes[3] !== shapes[2]) {
+    throw new RangeError(`mask has ${length} values; it takes keyCount (${shapes[0]}), queryCount × keyCount (${shapes[1]}), ` +
+      `heads × queryCount × keyCount (${shapes[2]}) or batch × heads × queryCount × keyCount (${shapes[3]})`);
+  }
   throw new RangeError(`mask has ${length} values; it takes keyCount (${shapes[0]}), queryCount × keyCount (${shapes[1]}) or ` +
     `heads × queryCount × keyCount (${shapes[2]})`);
 }
@@ -157,10 +189,104 @@ function same(a, b, names, given) {
     a.softcap === b.softcap && a.temperature === b.temperature && a.mask === b.mask && a.weights === b.weights;
 }
 
+// The sizes and options of a call, checked, one after the other.
+function settingsOf(options) {
+  const heads = count('heads', options.heads, 1);
+  const kvHeads = count('kvHeads', options.kvHeads, heads);
+  if (heads % kvHeads !== 0) throw new RangeError(`heads must be a multiple of kvHeads: ${heads} is none of ${kvHeads}`);
+  const headDim = count('headDim', options.headDim);
+  const valueDim = count('valueDim', options.valueDim, headDim);
+  const queryCount = count('queryCount', options.queryCount);
+  const keyCount = count('keyCount', options.keyCount, queryCount);
+  const layout = options.layout ?? 'split';
+  if (layout !== 'split' && layout !== 'packed') throw new RangeError(`layout must be 'split' or 'packed', not ${shown(layout)}`);
+  const packed = layout === 'packed';
+  const causal = flag('causal', options.causal);
+  const causalOffset = count('causalOffset', options.causalOffset, 0, -MAX);
+  const windowLeft = count('windowLeft', options.windowLeft, -1, -1);
+  const windowRight = count('windowRight', options.windowRight, -1, -1);
+  const batch = count('batch', options.batch, 1);
+  const keyLengths = keyLengthsOf(options.keyLength, keyCount, batch, options.batch !== undefined);
+  const layer = layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset});
+  if (options.scale !== undefined && layer.score !== 'scaled') throw new RangeError(`scale goes with the score 'scaled', not '${layer.score}'`);
+  const scale = layer.score === 'dot' ? 1 : real('scale', options.scale, 1 / Math.sqrt(headDim));
+  const softcap = real('softcap', options.softcap, 0);
+  if (softcap < 0) throw new RangeError(`softcap must be 0 (none) or more, not ${softcap}`);
+  const temperature = real('temperature', options.temperature, 1);
+  if (!(Math.fround(temperature) > 0)) throw new RangeError(`temperature must be more than 0, not ${temperature}`);
+  const lengths = {
+    q: batch * heads * queryCount * headDim, k: batch * kvHeads * keyCount * headDim, v: batch * kvHeads * keyCount * valueDim,
+    output: batch * heads * queryCount * valueDim, weights: batch * heads * queryCount * keyCount, ...layer.lengths,
+  };
+  const masks = [keyCount, queryCount * keyCount, heads * queryCount * keyCount, batch * heads * queryCount * keyCount];
+  return {heads, kvHeads, queryCount, keyCount, headDim, valueDim, packed, causal, causalOffset, windowLeft, windowRight, keyLength: keyLengths[0],
+    scale, softcap, temperature, lengths, masks, batch, keyLengths, layer};
+}
+
+// One length of keys for all entries of a batch, or one for each where there is one.
+function keyLengthsOf(given, keyCount, batch, isBatch) {
+  const isList = isBatch && (Array.isArray(given) || isNumbers(given));
+  if (isList && given.length !== batch) throw new RangeError(`keyLength has ${given.length} numbers, and the batch has ${batch} entries`);
+  return Array.from({length: batch}, (_, i) => {
+    const length = count(isList ? `keyLength[${i}]` : 'keyLength', isList ? given[i] : given, keyCount, 0);
+    if (length > keyCount) throw new RangeError(`${isList ? `keyLength[${i}]` : 'keyLength'} must be at most keyCount (${keyCount}), not ${length}`);
+    return length;
+  });
+}
+
+// What a layer has beyond the kernels: `isUsual` where that is nothing, `weights` the names of the weights of its score.
+function layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset}) {
+  const score = choice('score', options.score, 'scaled'), normalizer = choice('normalizer', options.normalizer, 'softmax');
+  const position = choice('position', options.position, 'none');
+  const rotaryPairs = choice('rotaryPairs', options.rotaryPairs, 'adjacent'), rotaryScaling = choice('rotaryScaling', options.rotaryScaling, 'none');
+  const rotaryBase = real('rotaryBase', options.rotaryBase, 10000), rotaryFactor = real('rotaryFactor', options.rotaryFactor, 1);
+  if (!(Math.fround(rotaryBase) > 1)) throw new RangeError(`rotaryBase must be more than 1, not ${rotaryBase}`);
+  if (!(Math.fround(rotaryFactor) > 0)) throw new RangeError(`rotaryFactor must be more than 0, not ${rotaryFactor}`);
+  const rotaryDims = count('rotaryDims', options.rotaryDims, 0, 0), prefix = count('prefix', options.prefix, 0, 0);
+  if (prefix > keyCount) throw new RangeError(`prefix must be at most keyCount (${keyCount}), not ${prefix}`);
+  const maskAfterSoftmax = flag('maskAfterSoftmax', options.maskAfterSoftmax);
+  if (maskAfterSoftmax && normalizer !== 'softmax') throw new RangeError(`maskAfterSoftmax needs the normalizer 'softmax', not '${normalizer}'`);
+  if (position === 'sinusoidal') throw new RangeError("position must be 'none', 'rotary' or 'alibi': sinusoids are added to x, and there is q");
+  const turned = rotaryDims > 0 && rotaryDims < headDim ? rotaryDims : headDim;
+  if (position === 'rotary') {
+    if (score === 'additive') throw new RangeError("position 'rotary' turns dot products, and the additive score has none");
+    if (turned % 2) throw new RangeError(`${rotaryDims % 2 ? 'rotaryDims' : 'headDim'} must be even: rotary positions turn columns in pairs, and there are ${turned}`);
+    if (causalOffset < 0) throw new RangeError(`causalOffset must be 0 or more with rotary positions, not ${causalOffset}`);
+    if (causalOffset + queryCount > 2 ** 24) throw new RangeError(`causalOffset: positions beyond ${2 ** 24} are too many`);
+  }
+  const ids = options.positionIds === undefined ? [] : options.positionIds;
+  if (!Array.isArray(ids) && !isNumbers(ids)) throw new TypeError('positionIds must be an array of whole numbers');
+  const {length} = ids;
+  if (!Number.isInteger(length) || length < 0 || length > 2 ** 20) throw new RangeError(`positionIds has ${shown(length)} numbers; use at most ${2 ** 20}`);
+  const positionIds = Array.from({length}, (_, i) => {
+    const id = count(`positionIds[${i}]`, ids[i], undefined, 0);
+    if (id > 1e6) throw new RangeError(`positionIds[${i}] must be at most 1000000, not ${id}`);
+    return id;
+  });
+  const weights = {general: ['wA'], additive: ['wA', 'uA', 'vA']}[score] ?? [];
+  for (const name of ['wA', 'uA', 'vA']) {
+    if ((options[name] ?? null) !== null && !weights.includes(name)) throw new RangeError(`${name}: the score '${score}' has no such weights`);
+  }
+  // vA says how many hidden units there are.
+  const vA = options.vA, units = score === 'additive' && (Array.isArray(vA) || isNumbers(vA)) ? Math.max(1, Math.floor(vA.length / heads)) : headDim;
+  const lengths = weights.length ? {wA: heads * units * headDim, uA: heads * units * headDim, vA: heads * units} : {};
+  const isUsual = (score === 'scaled' || score === 'dot') && normalizer === 'softmax' && position === 'none' && prefix === 0 && !maskAfterSoftmax;
+  return {score, normalizer, position, rotaryPairs, rotaryScaling, rotaryBase, rotaryFactor, rotaryDims, prefix, maskAfterSoftmax, positionIds, weights, units,
+    lengths, isUsual};
+}
+
+const LIKE = {q: 'q', k: 'k', v: 'v', dOutput: 'output', dWeights: 'weights', wA: 'wA', uA: 'uA', vA: 'vA'};
+const PRODUCTS = {
+  q: 'heads × queryCount × headDim', k: 'kvHeads × keyCount × headDim', v: 'kvHeads × keyCount × valueDim',
+  output: 'heads × queryCount × valueDim', weights: 'heads × queryCount × keyCount',
+  wA: 'heads × units × headDim', uA: 'heads × units × headDim', vA: 'heads × units',
+};
+
 class Attention {
   #wasm;
   #workspace;
   #call;           // address of the words of a call
+  #layer;          // and of those of a layer
   #words;          // views of them, made anew when memory has grown
   #reals;
   #made = new WeakMap();   // array from alloc or renew -> {pointer, length, array: the latest one over it, freed}
@@ -174,7 +300,8 @@ class Attention {
     wasm._initialize();
     this.#workspace = wasm.workspace();
     this.#call = wasm.call() >>> 0;
-    if (wasm.callBytes() !== 4 * CALL_WORDS) throw new Error('core.js and its .wasm are of different versions');
+    if (wasm.callBytes() !== 4 * CALL_WORDS || !wasm.layer) throw new Error('core.js and its .wasm are of different versions');
+    this.#layer = wasm.layer() >>> 0;
     this.#view();
   }
 
@@ -246,6 +373,7 @@ class Attention {
       windowLeft: given.windowLeft, windowRight: given.windowRight, keyLength: given.keyLength, scale: given.scale, softcap: given.softcap,
       temperature: given.temperature, mask: given.mask, weights: given.weights, out: given.out,
     };
+    for (const name of LAYER_OPTIONS) if (given[name] !== undefined) options[name] = given[name];
     const last = this.#last;
     if (last !== null && this.#words.length && same(last.options, options, last.names, given) && last === this.#last &&
         this.#wasm.forward(this.#workspace, this.#call, 0) === 0) {
@@ -257,27 +385,7 @@ class Attention {
       if (!OPTIONS.has(name)) throw new TypeError(`${name} is not an option of forward`);
       names.push(name);
     }
-    const heads = count('heads', options.heads, 1);
-    const kvHeads = count('kvHeads', options.kvHeads, heads);
-    if (heads % kvHeads !== 0) throw new RangeError(`heads must be a multiple of kvHeads: ${heads} is none of ${kvHeads}`);
-    const headDim = count('headDim', options.headDim);
-    const valueDim = count('valueDim', options.valueDim, headDim);
-    const queryCount = count('queryCount', options.queryCount);
-    const keyCount = count('keyCount', options.keyCount, queryCount);
-    const layout = options.layout ?? 'split';
-    if (layout !== 'split' && layout !== 'packed') throw new RangeError(`layout must be 'split' or 'packed', not ${shown(layout)}`);
-    const packed = layout === 'packed';
-    const causal = flag('causal', options.causal);
-    const causalOffset = count('causalOffset', options.causalOffset, 0, -MAX);
-    const windowLeft = count('windowLeft', options.windowLeft, -1, -1);
-    const windowRight = count('windowRight', options.windowRight, -1, -1);
-    const keyLength = count('keyLength', options.keyLength, keyCount, 0);
-    if (keyLength > keyCount) throw new RangeError(`keyLength must be at most keyCount (${keyCount}), not ${keyLength}`);
-    const scale = real('scale', options.scale, 1 / Math.sqrt(headDim));
-    const softcap = real('softcap', options.softcap, 0);
-    if (softcap < 0) throw new RangeError(`softcap must be 0 (none) or more, not ${softcap}`);
-    const temperature = real('temperature', options.temperature, 1);
-    if (!(Math.fround(temperature) > 0)) throw new RangeError(`temperature must be more than 0, not ${temperature}`);
+    const settings = settingsOf(options), {lengths, masks: shapes, layer} = settings, {queryCount, keyCount} = settings;
     const {out, weights = false, mask} = options;
     if (typeof weights !== 'boolean' && !isFloats(weights)) throw new TypeError('weights must be true, false or a Float32Array to write to');
     if (out !== undefined && !isFloats(out)) throw new TypeError('out must be a Float32Array');
@@ -286,77 +394,185 @@ class Attention {
       apart(span('weights', weights), span('out', out));
     }
 
-    const outLength = heads * queryCount * valueDim, weightsLength = heads * queryCount * keyCount;
     const temporary = [];
     try {
       // First all that may run code of the caller, then everything that may make memory grow, then the numbers.
-      const inputs = {
-        q: listed('q', options.q, heads * queryCount * headDim, 'heads × queryCount × headDim'),
-        k: listed('k', options.k, kvHeads * keyCount * headDim, 'kvHeads × keyCount × headDim'),
-        v: listed('v', options.v, kvHeads * keyCount * valueDim, 'kvHeads × keyCount × valueDim'),
-      };
-      const shapes = [keyCount, queryCount * keyCount, heads * queryCount * keyCount];
+      const inputs = this.#lists(options, lengths, ['q', 'k', 'v', ...layer.weights]);
       const masked = mask === undefined || mask === null ? null : listedMask(mask, shapes);
-      const q = this.#input('q', inputs.q, heads * queryCount * headDim, 'heads × queryCount × headDim', temporary);
-      const k = this.#input('k', inputs.k, kvHeads * keyCount * headDim, 'kvHeads × keyCount × headDim', temporary);
-      const v = this.#input('v', inputs.v, kvHeads * keyCount * valueDim, 'kvHeads × keyCount × valueDim', temporary);
-      const o = this.#output('out', out, outLength, 'heads × queryCount × valueDim', temporary);
+      const all = this.#inputs(inputs, lengths, temporary), [q, k, v] = all;
+      const o = this.#output('out', out, lengths.output, PRODUCTS.output, temporary);
       const w = weights === false ? null :
-        this.#output('weights', weights === true ? undefined : weights, weightsLength, 'heads × queryCount × keyCount', temporary);
+        this.#output('weights', weights === true ? undefined : weights, lengths.weights, PRODUCTS.weights, temporary);
       const m = masked && this.#mask(masked, shapes, queryCount, keyCount, temporary);
-      this.#copy(q), this.#copy(k), this.#copy(v);
-      apart(o, q), apart(o, k), apart(o, v);
-      if (w) apart(w, q), apart(w, k), apart(w, v), apart(w, o);
+      for (const input of all) this.#copy(input), apart(o, input);
+      if (w) for (const input of [...all, o]) apart(w, input);
       if (m && !m.blocked) {
         apart(o, m);
         if (w) apart(w, m);
       }
 
-      this.#view();
-      const words = this.#words, reals = this.#reals;
-      words[CALL.heads] = heads;
-      words[CALL.kvHeads] = kvHeads;
-      words[CALL.queryCount] = queryCount;
-      words[CALL.keyCount] = keyCount;
-      words[CALL.headDim] = headDim;
-      words[CALL.valueDim] = valueDim;
-      words[CALL.causal] = causal ? 1 : 0;
-      words[CALL.causalOffset] = causalOffset;
-      words[CALL.windowLeft] = windowLeft;
-      words[CALL.windowRight] = windowRight;
-      words[CALL.keyLength] = keyLength;
-      reals[CALL.scale] = scale;
-      reals[CALL.softcap] = softcap;
-      reals[CALL.temperature] = temperature;
-      const place = (word, {pointer}, among, rows, dim) => {
-        words[word] = pointer;
-        words[word + 1] = packed ? dim : rows * dim;
-        words[word + 2] = packed ? among * dim : dim;
-      };
-      place(CALL.q, q, heads, queryCount, headDim);
-      place(CALL.k, k, kvHeads, keyCount, headDim);
-      place(CALL.v, v, kvHeads, keyCount, valueDim);
-      place(CALL.out, o, heads, queryCount, valueDim);
-      words[CALL.weights] = w ? w.pointer : 0;
-      words[CALL.weightsHead] = queryCount * keyCount;
-      words[CALL.weightsRow] = keyCount;
-      words[CALL.blocked] = m?.blocked ? m.pointer : 0;
-      words[CALL.bias] = m && !m.blocked ? m.pointer : 0;
-      words[CALL.blockedHead] = words[CALL.biasHead] = m ? m.headStride : 0;
-      words[CALL.blockedRow] = words[CALL.biasRow] = m ? m.rowStride : 0;
-      let status = this.#wasm.forward(this.#workspace, this.#call, 0);
-      if (status === 2) {
-        for (const input of [q, k, v]) this.#finite(input);
-        status = this.#wasm.forward(this.#workspace, this.#call, 1);
-      }
-      if (status) throw new RangeError('keyCount: there is no memory left to work in');
+      this.#say(settings, q, k, v, m);
+      this.#put('out', o, settings, 'output');
+      this.#put('weights', w, settings, 'weights');
+      this.#run('forward', settings, all, temporary);
       const result = {output: this.#result(o)};
       if (w) result.weights = this.#result(w);
-      if (!temporary.length && !m) this.#last = {options, names, result};
+      if (!temporary.length && !m && !LAYER_OPTIONS.some((name) => name in options)) this.#last = {options, names, result};
       return {...result};
     } finally {
       for (const pointer of temporary) this.#wasm.free(pointer);
     }
+  }
+
+  // ∂L/∂q, ∂L/∂k and ∂L/∂v from ∂L/∂output, ∂L/∂weights, or both.
+  backward(given) {
+    if (given === null || typeof given !== 'object') throw new TypeError('backward takes an object of options');
+    this.#last = null;
+    const options = {};
+    for (const name of BACKWARD_OPTIONS) options[name] = given[name];  // each is read once
+    for (const name in given) if (!BACKWARD_OPTIONS.has(name)) throw new TypeError(`${name} is not an option of backward`);
+    const settings = settingsOf(options), {lengths, masks, layer} = settings, {mask} = options;
+    const names = ['q', 'k', 'v', 'dOutput', 'dWeights'].filter((name) => name.length === 1 || (options[name] ?? null) !== null);
+    if (names.length === 3) throw new TypeError('dOutput is missing; give dOutput, dWeights, or both');
+    names.push(...layer.weights);
+    for (const name of ['dQ', 'dK', 'dV']) {
+      if (options[name] !== undefined && !isFloats(options[name])) throw new TypeError(`${name} must be a Float32Array to write to`);
+    }
+    const temporary = [];
+    try {
+      const lists = this.#lists(options, lengths, names);
+      const masked = mask === undefined || mask === null ? null : listedMask(mask, masks);
+      const inputs = this.#inputs(lists, lengths, temporary);
+      const outputs = ['q', 'k', 'v'].map((name) => this.#output(`d${name.toUpperCase()}`, options[`d${name.toUpperCase()}`], lengths[name],
+        PRODUCTS[name], temporary));
+      const ofWeights = layer.weights.map((name) => this.#output(`d${name[0].toUpperCase()}A`, undefined, lengths[name], PRODUCTS[name], temporary));
+      const m = masked && this.#mask(masked, masks, settings.queryCount, settings.keyCount, temporary);
+      for (const input of inputs) this.#copy(input);
+      outputs.forEach((output, i) => {
+        for (const other of [...inputs, ...outputs.slice(0, i), ...(m && !m.blocked ? [m] : [])]) apart(output, other);
+        for (let j = 0; j < i; ++j) aside(output, outputs[j]);
+      });
+
+      const of = (name) => inputs[names.indexOf(name)];
+      this.#say(settings, of('q'), of('k'), of('v'), m);
+      this.#put('dOutput', of('dOutput'), settings, 'output');
+      this.#put('dWeights', of('dWeights'), settings, 'weights');
+      ['q', 'k', 'v'].forEach((name, i) => this.#put(`d${name.toUpperCase()}`, outputs[i], settings, name));
+      const made = this.#run('backward', settings, inputs, temporary, ofWeights);
+      const [dQ, dK, dV] = outputs.map((output) => this.#result(output));
+      return {dQ, dK, dV, ...made};
+    } finally {
+      for (const pointer of temporary) this.#wasm.free(pointer);
+    }
+  }
+
+  // One call for each entry of the batch. The arrays are those of the words; gradients of the weights of a score, which all entries
+  // share, are added up and returned.
+  #run(what, settings, inputs, temporary, ofWeights = []) {
+    const {batch, keyLengths, layer, lengths} = settings, words = this.#words, first = words.slice();
+    if (!layer.isUsual) {
+      for (const input of inputs) this.#finite(input);
+      if (layer.maskAfterSoftmax && first[CALL.blocked] && first[CALL.blockedHead]) throw new RangeError('mask: with maskAfterSoftmax one mask is for all heads');
+      this.#sayLayer(settings, inputs, ofWeights, temporary);
+    }
+    const sums = {};
+    for (let entry = 0; entry < batch; ++entry) {
+      this.#view();
+      const now = this.#words;
+      const move = (name, length) => { now[CALL[name]] = first[CALL[name]] && first[CALL[name]] + 4 * length / batch * entry; };
+      for (const [name, like] of [['q', 'q'], ['k', 'k'], ['v', 'v'], ['out', 'output'], ['weights', 'weights'], ['dOutput', 'output'], ['dWeights', 'weights'],
+        ['dQ', 'q'], ['dK', 'k'], ['dV', 'v']]) move(name, lengths[like]);
+      if (settings.masksApart) {
+        const cells = settings.heads * settings.queryCount * settings.keyCount;
+        now[CALL.blocked] = first[CALL.blocked] && first[CALL.blocked] + cells * entry;
+        now[CALL.bias] = first[CALL.bias] && first[CALL.bias] + 4 * cells * entry;
+      }
+      now[CALL.keyLength] = keyLengths[entry];
+      this.#once(what, layer, inputs);
+      for (const output of ofWeights) {
+        const numbers = this.#result(output);
+        sums[output.name] = entry === 0 ? numbers : sums[output.name].map((sum, i) => sum + numbers[i]);
+      }
+    }
+    return sums;
+  }
+
+  #once(what, layer, inputs) {
+    let status;
+    if (!layer.isUsual) {
+      status = this.#wasm[what === 'forward' ? 'layerForward' : 'layerBackward'](this.#call, this.#layer);
+    } else {
+      status = this.#wasm[what](this.#workspace, this.#call, 0);
+      if (status === 2) {
+        for (const input of inputs) this.#finite(input);
+        status = this.#wasm[what](this.#workspace, this.#call, 1);
+      }
+    }
+    if (status) throw new RangeError('keyCount: there is no memory left to work in');
+  }
+
+  // What a layer has beyond a call.
+  #sayLayer({layer}, inputs, ofWeights, temporary) {
+    const {positionIds} = layer;
+    let ids = 0;
+    if (positionIds.length) {
+      ids = this.#take('positionIds', positionIds.length * 4);
+      temporary.push(ids);
+      new Float32Array(this.#wasm.memory.buffer, ids, positionIds.length).set(positionIds);
+    }
+    const words = new Int32Array(this.#wasm.memory.buffer, this.#layer, LAYER_WORDS), reals = new Float32Array(this.#wasm.memory.buffer, this.#layer, LAYER_WORDS);
+    for (const name in CHOICES) words[LAYER[name]] = CHOICES[name].indexOf(layer[name]);
+    reals[LAYER.rotaryBase] = layer.rotaryBase, reals[LAYER.rotaryFactor] = layer.rotaryFactor;
+    words[LAYER.rotaryDims] = layer.rotaryDims, words[LAYER.prefix] = layer.prefix, words[LAYER.maskAfterSoftmax] = layer.maskAfterSoftmax ? 1 : 0;
+    words[LAYER.positionIds] = ids, words[LAYER.idCount] = positionIds.length, words[LAYER.units] = layer.units;
+    for (const name of ['wA', 'uA', 'vA']) {
+      words[LAYER[name]] = inputs.find((input) => input.name === name)?.pointer ?? 0;
+      words[LAYER[`d${name[0].toUpperCase()}A`]] = ofWeights.find((output) => output.name === `d${name[0].toUpperCase()}A`)?.pointer ?? 0;
+    }
+  }
+
+  #lists(options, lengths, names) {
+    return names.map((name) => {
+      const like = LIKE[name];
+      return [name, listed(name, options[name], lengths[like], PRODUCTS[like])];
+    });
+  }
+
+  #inputs(lists, lengths, temporary) {
+    return lists.map(([name, list]) => this.#input(name, list, lengths[LIKE[name]], PRODUCTS[LIKE[name]], temporary));
+  }
+
+  // Sizes, options and what is read, into the words of the call.
+  #say(settings, q, k, v, m) {
+    this.#last = null;  // a list whose items call back may have made a call meanwhile
+    this.#view();
+    const words = this.#words, reals = this.#reals;
+    for (const name of ['heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'causalOffset', 'windowLeft', 'windowRight', 'keyLength']) {
+      words[CALL[name]] = settings[name];
+    }
+    words[CALL.causal] = settings.causal ? 1 : 0;
+    for (const name of ['scale', 'softcap', 'temperature']) reals[CALL[name]] = settings[name];
+    this.#put('q', q, settings, 'q');
+    this.#put('k', k, settings, 'k');
+    this.#put('v', v, settings, 'v');
+    words[CALL.blocked] = m?.blocked ? m.pointer : 0;
+    words[CALL.bias] = m && !m.blocked ? m.pointer : 0;
+    words[CALL.blockedHead] = words[CALL.biasHead] = m ? m.headStride : 0;
+    words[CALL.blockedRow] = words[CALL.biasRow] = m ? m.rowStride : 0;
+    settings.masksApart = Boolean(m?.apart);
+  }
+
+  // A tensor and its strides, which are those of q, k, v, the output or the weights.
+  #put(name, tensor, {heads, kvHeads, queryCount, keyCount, headDim, valueDim, packed}, like) {
+    const word = CALL[name], words = this.#words;
+    const [among, rows, dim] = {
+      q: [heads, queryCount, headDim], k: [kvHeads, keyCount, headDim], v: [kvHeads, keyCount, valueDim], output: [heads, queryCount, valueDim],
+      weights: [heads, queryCount, keyCount],
+    }[like];
+    const isPacked = packed && like !== 'weights';
+    words[word] = tensor ? tensor.pointer : 0;
+    words[word + 1] = isPacked ? dim : rows * dim;
+    words[word + 2] = isPacked ? among * dim : dim;
   }
 
   // What is to be read: already in WebAssembly memory, or a copy still to be made.
@@ -412,14 +628,15 @@ class Attention {
     const length = place ? place.length : lengthOf.call(mask);
     fitsMask(length, shapes);
     const rowStride = length === shapes[0] && queryCount > 1 ? 0 : keyCount;
-    const headStride = length === shapes[2] ? queryCount * keyCount : 0;
+    const apart = length === shapes[3] && length !== shapes[2];  // a mask for each entry of the batch
+    const headStride = apart || length === shapes[2] ? queryCount * keyCount : 0;
     if (mask instanceof Uint8Array) {
       const pointer = this.#take('mask', length);
       temporary.push(pointer);
       if (lengthOf.call(mask) !== length) throw new TypeError('mask lies in memory that has grown since');
       const bytes = new Uint8Array(this.#wasm.memory.buffer, pointer, length);
       for (let i = 0; i < length; ++i) bytes[i] = mask[i] ? 0 : 1;
-      return {name: 'mask', blocked: true, pointer, length, headStride, rowStride};
+      return {name: 'mask', blocked: true, pointer, length, headStride, rowStride, apart};
     }
     let pointer = place?.pointer;
     if (!place) {
@@ -431,6 +648,6 @@ class Attention {
     for (let i = 0; i < length; ++i) {
       if (!(numbers[i] < Infinity)) throw new RangeError(`mask[${i}] is ${numbers[i]}; it must be a finite number or -Infinity`);
     }
-    return {name: 'mask', blocked: false, pointer, length, headStride, rowStride};
+    return {name: 'mask', blocked: false, pointer, length, headStride, rowStride, apart};
   }
 }

@@ -11,19 +11,22 @@ export interface PlaygroundTensor {
 }
 
 export type TensorName =
-  | 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v' | 'x_kv' | 'w_a' | 'u_a' | 'v_a' | 'bias'
+  | 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v' | 'x_kv' | 'w_a' | 'u_a' | 'v_a' | 'bias' | 'b_q' | 'b_k' | 'b_v' | 'b_o' | 'x_v'
   | 'positions' | 'x_positioned' | 'x_kv_positioned' | 'q_rotated' | 'k_rotated'
   | 'raw' | 'scores' | 'softcapped' | 'biased' | 'masked' | 'exponentials' | 'row_max' | 'row_sum' | 'weights' | 'head_output' | 'concat' | 'output';
 
 /** The block around the layer and the two levels of hierarchical attention; as the options block_… and segment_… say. */
 export type StageName =
   | 'block:attention' | 'block:dropout_1' | 'block:residual_1' | 'block:norm_1' | 'block:hidden_raw' | 'block:hidden'
-  | 'block:feed_forward' | 'block:dropout_2' | 'block:residual_2' | 'block:norm_2' | 'token_weights' | 'segment_weights';
+  | 'block:feed_forward' | 'block:dropout_2' | 'block:residual_2' | 'block:norm_2' | 'token_weights' | 'segment_weights'
+  /** 1 where a number is kept by dropout, else 0. */
+  | 'block:drop_mask_1' | 'block:drop_mask_2';
 
 /** What the block and hierarchical attention would learn: as their seeds make it, until somebody changes it. */
 export type ParameterName =
   | 'gamma_1' | 'delta_1' | 'w_1' | 'b_1' | 'w_2' | 'b_2' | 'gamma_2' | 'delta_2'
-  | 'token_w' | 'token_b' | 'token_query' | 'segment_w' | 'segment_b' | 'segment_query';
+  | 'token_w' | 'token_b' | 'token_query' | 'segment_w' | 'segment_b' | 'segment_query'
+  | 'memory_w' | 'memory_u' | 'memory_b' | 'memory_w_a' | 'memory_u_a' | 'memory_v_a';
 
 /** The experiments, as their controls stand on the screen. */
 export type ExperimentName =
@@ -32,12 +35,34 @@ export type ExperimentName =
    * weights, entropy in bits]: one for the d_k on the screen, and one for every power of two up to 1024.
    */
   | 'spread:table' | 'spread:curve'
+  /**
+   * Two heads as above; a row for the d_k on the screen and one for every power of two: [d_k, μ and σ of the keys, ‖∂w/∂s‖ of
+   * softmax: median and mean over the queries, ‖∂w/∂q‖: the same].
+   */
+  | 'spread:saturation'
   /** The histogram of the scores, two heads as above; rows of [middle of the bin, count]. */
   | 'spread:counts'
   /** Weights and outputs of the fully connected layer and of attention once a token has moved. */
   | 'weights:fixed' | 'weights:following' | 'weights:connected' | 'weights:attended'
   /** Rows of [tokens between, what is left of the first in a recurrent network, its weight if its score leads, 1/n]. */
-  | 'reach:curve';
+  | 'reach:curve'
+  /** Rows of [tokens between, and of a change of the first state what is left in the last one, in the sum of attention, in an even sum]. */
+  | 'reach:gradients'
+  /** The recurrent network that reads the sentence: h; i, f, g, o side by side, and c, of an LSTM. */
+  | 'memory:states' | 'memory:gates' | 'memory:cells'
+  /** Weights of attention over h; the fixed context and that of attention. */
+  | 'memory:weights' | 'memory:contexts'
+  /** Rows of [tokens after it, ‖∂fixed context/∂word‖, ‖∂context of attention/∂word‖]. */
+  | 'memory:gradients'
+  /**
+   * This layer and what it is compared with, rows of [tokens, parameters, multiply-adds, tanh, bytes of weights, of the cache, of
+   * the scores, sequential steps]; and two heads of the same at powers of ten up to a million.
+   */
+  | 'cost:table' | 'cost:curve'
+  /** [1, steps, 3]: rows of [step, loss of its batch, the last loss on what is held out]; of long runs not every step. */
+  | 'train:loss'
+  /** The weights of an attention of the run, from 1, on the chosen sentence: [heads, queries, keys]. */
+  | `train:weights:${number}`;
 
 export type OptionName =
   | 'mode' | 'tokens' | 'labels' | 'heads' | 'd_k' | 'model_dim' | 'causal' | 'scale' | 'temperature'
@@ -47,13 +72,26 @@ export type OptionName =
   | 'pattern_global' | 'pattern_random' | 'pattern_seed' | 'mask_after_softmax' | 'kv_heads' | 'd_v' | 'cross'
   | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'zoom' | 'present' | 'step' | 'batch' | 'batch_item' | 'same_word'
   | 'block_residual' | 'block_norm' | 'block_activation' | 'block_hidden' | 'block_dropout' | 'block_epsilon' | 'block_seed'
-  | 'segment_by' | 'segment_tokens' | 'segment_seed' | 'experiment' | 'weight_scale';
+  | 'segment_by' | 'segment_tokens' | 'segment_seed' | 'experiment' | 'weight_scale'
+  | 'view' | 'block_dropout_kind' | 'block_dropout_seed' | 'gradient'
+  | 'spread_dim' | 'spread_mean' | 'spread_deviation' | 'spread_scaled' | 'spread_seed'
+  | 'memory_cell' | 'memory_units' | 'memory_seed' | 'cost_tokens' | 'cost_compare' | 'cost_window'
+  | 'spread_same' | 'spread_key_mean' | 'spread_key_deviation' | 'spread_draws'
+  | 'dense_token' | 'dense_amount' | 'dense_moved' | 'dense_seed'
+  | 'reach_tokens' | 'reach_recurrent' | 'reach_input' | 'reach_lead' | 'reach_seed'
+  | 'train_task' | 'train_layers' | 'train_heads' | 'train_d_model' | 'train_feed_forward' | 'train_layer_norm' | 'train_residual' | 'train_causal'
+  | 'train_position' | 'train_score' | 'train_normalizer' | 'train_optimizer' | 'train_rate' | 'train_batch' | 'train_dropout' | 'train_seed'
+  | 'train_sentences' | 'train_running' | 'stepper'
+  | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'separate_values'
+  | 'column_names' | 'column_layout' | 'batch_of' | 'layer' | 'color_map';
 
 export type OptionValue = boolean | number | string | string[] | number[];
 
 export interface PlaygroundExplanation {
   text: string;
   terms: {label: string; text: string; value: number}[];
+  /** The step that makes the cell, as nested loops in pseudocode; there is none for an input. */
+  loops?: string[];
 }
 
 export interface PlaygroundItem {
@@ -76,6 +114,8 @@ export interface PlaygroundStats {
   uploads: number;
   /** In the frame that was drawn last. */
   vertices: number;
+  /** Graphics contexts that all boards of the page hold together: they share one. */
+  contexts: number;
 }
 
 /** A refused value: a TypeError, RangeError or SyntaxError with the name of the field that was wrong. */
@@ -88,35 +128,226 @@ export interface PlaygroundErrorDetail {
   message: string;
 }
 
+/** Of `input` and `change`: who changed what. */
+export interface PlaygroundChangeDetail {
+  source: 'user' | 'script' | 'lesson' | 'training';
+  /** Where it was no edit: the whole state is another. */
+  action?: 'undo' | 'redo' | 'reset' | 'open';
+  /** What was edited: a tensor, a parameter, an option, labels, or the painted mask. */
+  name?: TensorName | ParameterName | OptionName | 'mask';
+  /** The same, of an option. */
+  option?: OptionName;
+  head?: number;
+  /** The cell, or the first one of a block; of labels, the token. */
+  row?: number;
+  col?: number;
+  /** Of a block of several cells. */
+  rows?: number;
+  cols?: number;
+  /** Of one cell, one label or one option. At the end of a drag: where it began, and where it ended. */
+  before?: OptionValue;
+  after?: OptionValue;
+}
+
+/** Of `step`, `answer` and `passed`: the id of the lesson, and the step, from 0. */
+export interface PlaygroundStepDetail {
+  lesson: string;
+  step: number;
+}
+
+/** A lesson as lessons/schema.json describes it. */
+export interface PlaygroundLesson {
+  lesson: 1;
+  [field: string]: unknown;
+}
+
+/** Where the selection is. */
+export interface PlaygroundSelectDetail {
+  name: TensorName;
+  head: number;
+  row: number;
+  col: number;
+}
+
 /** Events do not bubble; listen on the element itself. */
 export interface PlaygroundEventMap {
   ready: CustomEvent<Record<string, never>>;
   /** While a value is dragged. */
-  input: CustomEvent<Record<string, unknown>>;
+  input: CustomEvent<PlaygroundChangeDetail>;
   /** When an edit is done. */
-  change: CustomEvent<Record<string, unknown>>;
+  change: CustomEvent<PlaygroundChangeDetail>;
   /** Null when nothing is selected any more. */
-  select: CustomEvent<Record<string, unknown> | null>;
+  select: CustomEvent<PlaygroundSelectDetail | null>;
+  /** A step of a lesson was opened. */
+  step: CustomEvent<PlaygroundStepDetail & {steps: number; title: string}>;
+  /** A prediction was made. */
+  answer: CustomEvent<PlaygroundStepDetail & {choice: number; right: boolean}>;
+  /** A step was passed; `all`: with it the whole lesson. Of a puzzle also its par, and the edits that it took. */
+  passed: CustomEvent<PlaygroundStepDetail & {all: boolean; par?: number; edits?: number}>;
   error: CustomEvent<PlaygroundErrorDetail>;
+  /** With the attribute `fit`: the height that it takes, in CSS pixels, whenever it is another one. */
+  fit: CustomEvent<{height: number}>;
+  /** Once a frame while a run goes on. `sliceMs`: how long the frame's share of the training took, in milliseconds. */
+  train: CustomEvent<TrainResult & {sliceMs: number; isDone: boolean}>;
 }
 
-/** `<attention-playground preset state hide lock theme wheel page>` */
+/** How a run stands: its last step on its batch, and what the model does now on the sentences held out. */
+export interface TrainResult {
+  step: number;
+  loss: number;
+  accuracy: number;
+  heldOut: {loss: number; accuracy: number};
+  gradientNorm: number;
+}
+
+/** What a gradient may be taken by: an input of the layer, and q, k and v also where they are made from x. */
+export type InputName = 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v' | 'x_kv' | 'w_a' | 'u_a' | 'v_a' | 'bias';
+
+/** A cell to be followed; its row and column by number, from 0, or by the token that stands there. */
+export interface PlaygroundTarget {
+  tensor: TensorName | StageName | ParameterName;
+  head?: number;
+  row?: number | string;
+  col?: number | string;
+}
+
+export interface PlaygroundObservation extends PlaygroundTarget {
+  /** Undefined when the cell is not there any more. */
+  value: number | undefined;
+  before: number | undefined;
+}
+
+/** What should hold. `at` is [head, row, column]; null stands for all of them, row and column may be tokens. */
+export type PlaygroundCheck =
+  | {tensor: TensorName | StageName | ParameterName; at?: (number | string | null)[]; min?: number; max?: number; near?: number | number[];
+      /** How far from `near` and `like` it may be; 0.005 unless given. */
+      within?: number; like?: {tensor: TensorName | StageName | ParameterName; at?: number[]}; argmax?: number;
+      /** What is made of the cells first; `change`: since the check was set up. */
+      of?: 'each' | 'sum' | 'mean' | 'norm' | 'entropy' | 'change'; change?: 'up' | 'down' | 'same'}
+  | {option: OptionName; is?: OptionValue; min?: number; max?: number}
+  /** Cells and options that differ from the board as it was when the check was set up. */
+  | {edits: true | Record<string, never>; min?: number; max?: number};
+
+export interface PlaygroundVerdict {
+  value: OptionValue | number[];
+  holds: boolean;
+}
+
+/** What may be written in its tag. */
+export interface PlaygroundAttributes {
+  preset?: string;
+  state?: string | PlaygroundState;
+  src?: string;
+  view?: string;
+  lesson?: string;
+  step?: number | string;
+  lang?: string;
+  show?: string | string[];
+  hide?: string | string[];
+  lock?: string | string[];
+  theme?: 'auto' | 'light' | 'dark';
+  wheel?: 'focus' | 'always' | 'never';
+  loading?: 'lazy' | 'eager';
+  poster?: string;
+  fit?: boolean | '';
+  page?: boolean | '';
+}
+
+export interface PlaygroundLinkOptions {
+  preset?: string;
+  view?: string;
+  show?: string | string[];
+  hide?: string | string[];
+  lock?: string | string[];
+  theme?: 'auto' | 'light' | 'dark';
+  lesson?: string;
+  /** Of that lesson, from 0. */
+  step?: number;
+  wheel?: 'focus' | 'always' | 'never';
+  /** The language of the interface: "de", "zh". */
+  lang?: string;
+  /** As high as the board takes. */
+  fit?: boolean;
+}
+
+export interface PlaygroundBlobOptions {
+  /** The state, all tensors by their names, one tensor, or a figure. */
+  format: 'json' | 'npz' | 'safetensors' | 'npy' | 'csv' | 'tsv' | 'svg' | 'png';
+  /** The one of npy, csv and tsv; weights where it is not given. */
+  tensor?: string;
+  /** Of a figure: weights of one head (the default), all heads, arcs, the board; as PNG without a style the board is as on the screen. */
+  what?: 'weights' | 'heads' | 'arcs' | 'board';
+  /** Of a figure; print where it is not given: monotone in grey. */
+  style?: 'print' | 'light' | 'dark';
+  /** How much larger, 0.1 to 20. */
+  scale?: number;
+  /** Counted from 0; the one in focus where it is not given. */
+  head?: number;
+  /** Of a figure; labels, numbers, bar and caption where it is not given. */
+  with?: ('labels' | 'numbers' | 'bar' | 'caption' | 'sums' | 'clear')[];
+  /** Of the weights; those of the style where it is not given. */
+  colors?: 'own' | 'cividis' | 'grey';
+}
+
+export type PlaygroundLanguage = 'numpy' | 'torch' | 'jax' | 'latex';
+
+export interface PlaygroundEmbedOptions extends PlaygroundLinkOptions {
+  /** An element in the page itself (the default), or a frame for places that may not load scripts. */
+  kind?: 'element' | 'iframe';
+  width?: number;
+  height?: number;
+  title?: string;
+  /** Readers start from the numbers that stand on the board, and not from the preset. */
+  state?: boolean;
+}
+
+/** `<attention-playground preset state src view lesson step hide lock show theme wheel loading poster fit lang page>` */
 export class AttentionPlayground extends HTMLElement {
+  /**
+   * Where index.html, embed.html, element.js and lessons/ are published, for links, embed code and lessons by their id: an address that ends
+   * in a slash. Where it is not set, beside the element's script; a bundle sets it.
+   */
+  static home?: string;
   preset: string;
   /** State text that it starts with, or takes at once when it is changed later. */
   state: string;
-  /** Comma-separated: header, panel, heads, arcs, inspector, import, export. */
+  /** The address of a file to begin with: .json, .npy, .npz, .safetensors, .csv or .tsv. */
+  src: string;
+  /** What is open: the board of the layer, or one of the pages. A change of the page by the reader leaves it as it is. */
+  view: 'layer' | 'block' | 'segments' | 'spread' | 'dense' | 'memory' | 'cost' | 'train' | 'model';
+  /** The lesson that is open from the start: its id, or the address of a file such as "my-lesson.json". */
+  lesson: string;
+  /** Comma-separated: header, views, panel, guide, heads, arcs, plane, values, changes, loops, inspector, import, export. */
   hide: string;
-  /** Comma-separated names of options and tensors that the reader cannot change. */
+  /**
+   * Comma-separated names of options, tensors and actions (undo, reset, presets, drop, paste, mask) that the reader cannot change
+   * or do; "all" is all of them. What would change a locked thing by a way around it, such as undo or a file, is refused too.
+   */
   lock: string;
+  /** Comma-separated tensors and parts that are laid out, and nothing else: "q,k,weights,output", "arcs", "weights,inspector". From 200 × 120. */
+  show: string;
   theme: 'auto' | 'light' | 'dark';
   /** When the wheel scrolls inside the playground: once it has the focus (the default), always, or never. */
   wheel: 'focus' | 'always' | 'never';
+  /** When it loads: once it comes near to what is seen (the default), or at once. Asking for `ready` begins too. */
+  loading: 'lazy' | 'eager';
+  /** Address of a picture that is shown while it loads, and when it fails. */
+  poster: string;
+  /**
+   * It is as high as the board takes at its width, in place of the height that styles give it, and need not be scrolled. Other views
+   * than the layer keep the height of the styles.
+   */
+  fit: boolean;
 
   /** Resolves when the first frame is drawn; rejects with the sentence that the page shows. */
   readonly ready: Promise<AttentionPlayground>;
   getState(): PlaygroundState;
   setState(state: PlaygroundState | string, options?: {undoable?: boolean}): void;
+  /**
+   * Opens a lesson by its id, by the address of a file, or as an object, at a step counted from 0. Rejects with a RefusedError that
+   * names file, step and field; the board stays as it is then.
+   */
+  openLesson(lesson: string | PlaygroundLesson, step?: number): Promise<void>;
   /** Back to the very start, as one step that can be undone. */
   reset(): void;
   undo(): boolean;
@@ -132,6 +363,31 @@ export class AttentionPlayground extends HTMLElement {
   locate(name: string, head?: number, row?: number, col?: number): DOMRect;
   items(): PlaygroundItem[];
   explain(name: TensorName | StageName, head?: number, row?: number, col?: number): PlaygroundExplanation;
+  /**
+   * ∂target/∂cell for every cell of the input `wrt`, in the shape of that input. The target is a cell of any tensor of the layer.
+   * Where there is no derivative it is PyTorch's: ReLU has 0 at 0, a hard maximum has 0; masked cells have 0. A RangeError
+   * says which part is not in this layer.
+   */
+  gradient(target: {tensor: TensorName; head?: number; row?: number; col?: number}, wrt: InputName): PlaygroundTensor;
+  /** Calls back soon, and whenever the number is another one. Returns what ends it. */
+  observe(target: PlaygroundTarget, callback: (value: number | undefined, observation: PlaygroundObservation) => unknown): () => void;
+  /** Calls back each time that the check, or all of a list, begins to hold. Returns what ends it. */
+  on(check: PlaygroundCheck | PlaygroundCheck[], callback: (verdicts: PlaygroundVerdict[]) => unknown): () => void;
+  /** The address of the page with this board in it, bit for bit: its state after #s=, the options in the query. */
+  link(options?: PlaygroundLinkOptions): Promise<string>;
+  /** HTML for a page that shall have this board in it. */
+  embedCode(options?: PlaygroundEmbedOptions): Promise<string>;
+  /**
+   * That many more steps of the run that the options train_… describe, a few milliseconds after each frame. Rejects with a
+   * RangeError where a number was not finite any more: the run stands at its last good step then.
+   */
+  train(steps: number): Promise<TrainResult>;
+  /** The run begins anew, by the same seed. */
+  resetTraining(): void;
+  /** The layer as a file, or a figure of it. Rejects with a TypeError or RangeError that names the option. */
+  toBlob(options: PlaygroundBlobOptions): Promise<Blob>;
+  /** The layer as a program that gives the same numbers, or as formulas with them. */
+  toCode(language: PlaygroundLanguage): Promise<string>;
   stats(): PlaygroundStats;
   /** Frees the graphics context and the memory, for good. */
   dispose(): void;

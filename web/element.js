@@ -1,7 +1,9 @@
 // <attention-playground>: the public interface. What it does is done by the wasm module behind web/canvas.js; here are
 // loading, attributes, methods and events. With the attribute `page` it is the page: it fills the window, always takes the
 // wheel, and opens the preset that the address names (?preset=…).
-import {DISPOSED, Failure, Playground} from './canvas.js';
+import {Failure, Playground, storage} from './canvas.js';
+import {inline} from './files.js';
+import {DISPOSED, LONGEST_LIST, LONGEST_NAME, languageOf, listOf, nameOf, textOf, wrong} from './values.js';
 
 // ---------------------------------------------------------------- the module, fetched and compiled once for all elements
 
@@ -13,90 +15,163 @@ const ZERO = [65, 0, 253, 15];
 const hasSimd = () => WebAssembly.validate(bytesOf(...ZERO, 253, 98));
 const hasRelaxedSimd = () => WebAssembly.validate(bytesOf(...ZERO, ...ZERO, ...ZERO, 253, 133, 2));
 
-let loading;
-const load = () => loading ??= fetchModule().catch((error) => {
-  loading = undefined;  // the next element tries again
-  throw error;
-});
+// Written out, so that bundlers find them.
+const address = {
+  'playground.wasm': () => new URL('./playground.wasm', import.meta.url),
+  'playground.rest.wasm': () => new URL('./playground.rest.wasm', import.meta.url),
+  'playground-relaxed.wasm': () => new URL('./playground-relaxed.wasm', import.meta.url),
+  'playground-relaxed.rest.wasm': () => new URL('./playground-relaxed.rest.wasm', import.meta.url),
+};
+const glue = {playground: () => import('./playground.js'), 'playground-relaxed': () => import('./playground-relaxed.js')};
 
-async function fetchModule() {
+/** Does it once, whoever asks; after an error the next one who asks tries again. */
+function once(action) {
+  let outcome;
+  const forget = () => { outcome = undefined; };
+  return Object.assign(() => outcome ??= action().catch((error) => {
+    forget();
+    throw error;
+  }), {forget});
+}
+
+async function kindOfModule() {
   if (typeof WebAssembly !== 'object' || !hasSimd()) {
     throw new Failure('no-simd', 'This browser cannot run WebAssembly SIMD, which the playground computes with; please update it (Chrome 91, Firefox 89, Safari 16.4 or newer).');
   }
-  const name = hasRelaxedSimd() ? 'playground-relaxed' : 'playground';
+  return inline.get('kind') ?? (hasRelaxedSimd() ? 'playground-relaxed' : 'playground');
+}
+
+/** What draws the board of the beginning; the rest is all else. */
+const loadFirst = once(async () => {
+  const name = await kindOfModule();
+  const [module, {default: create}] = await inTime((signal) => Promise.all([compile(`${name}.wasm`, signal), script(`${name}.js`, glue[name])]));
+  return {module, create};
+});
+const loadRest = once(async () => {
+  const name = await kindOfModule();
+  const [rest, {extend}] = await inTime((signal) => Promise.all([compile(`${name}.rest.wasm`, signal), script('later.js', () => import('./later.js'))]));
+  extend(Playground);
+  return rest;
+});
+
+const PATIENCE = 45_000;  // milliseconds, for what is loaded in one go
+
+async function inTime(load) {
+  if (!inline.size && location.protocol === 'file:' && import.meta.url.startsWith('file:')) {
+    throw new Failure('load', 'Browsers load WebAssembly only from a web server, and not from a file; please start one in the folder of the playground, or open the playground’s address.');
+  }
+  const stop = new AbortController();
+  let timer;
+  const outOfTime = new Promise((resolve, reject) => timer = setTimeout(() => {
+    reject(new Error(`nothing arrived within ${PATIENCE / 1000} seconds`));
+    stop.abort();
+  }, PATIENCE));
   try {
-    const [module, {default: create}] = await Promise.all([
-      compile(new URL(`./${name}.wasm`, import.meta.url)),
-      import(`./${name}.js`),
-    ]);
-    return {module, create};
+    return await Promise.race([load(stop.signal), outOfTime]);
   } catch (error) {
     throw new Failure('load', `The playground could not be loaded (${error.message}); please reload the page.`);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-async function compile(url) {
-  const response = await fetch(url, {credentials: 'same-origin'});
-  if (!response.ok) throw new Error(`status ${response.status} for ${url.pathname.split('/').pop()}`);
+const script = async (name, load) => inline.get(name) ?? load().catch(() => { throw new Error(`${name} did not arrive, or is damaged`); });
+const loadGuide = once(() => script('guide.js', () => import('./guide.js')));
+const loadShare = once(() => script('share.js', () => import('./share.js')));
+
+async function compile(name, signal) {
+  if (inline.has(name)) return WebAssembly.compile(await inline.get(name)());
+  const response = await fetch(address[name](), {credentials: 'same-origin', signal}).catch(() => { throw new Error(`${name} did not arrive`); });
+  if (!response.ok) throw new Error(`status ${response.status} for ${name}`);
   const isWasm = response.headers.get('Content-Type')?.startsWith('application/wasm');
-  return isWasm ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
+  try {
+    return await (isWasm ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer()));
+  } catch (error) {
+    throw new Error(error instanceof WebAssembly.CompileError ? `${name} is damaged, or is another file` : `${name} broke off`);
+  }
 }
 
 // ---------------------------------------------------------------- looks
 
 // Made by script, so a page with style-src 'self' needs no exception for it.
-const STYLES = new CSSStyleSheet();
-STYLES.replaceSync(`
-  :host { display: block; position: relative; overflow: hidden; height: 440px; color-scheme: light dark;
+const STYLES = `
+  :host { display: block; position: relative; overflow: hidden; height: 440px; min-width: 200px; min-height: 120px; color-scheme: light dark;
     background: light-dark(#f7f7f5, #16181d); color: light-dark(#1f2328, #e6e7ea);
-    font: 14px/1.5 system-ui, sans-serif; }
+    font: var(--attention-size, 14px)/1.5 var(--attention-font, system-ui, sans-serif); }
   :host([hidden]) { display: none; }
   :host([page]) { position: fixed; inset: 0; height: auto; }
   :host([theme=light]) { color-scheme: light; }
   :host([theme=dark]) { color-scheme: dark; }
-  canvas { position: absolute; inset: 0; width: 100%; height: 100%; display: block; touch-action: pan-y;
+  canvas { font: inherit; caret-color: var(--attention-accent, #0072b2); transition: font-size 1ms, font-family 1ms allow-discrete, caret-color 1ms; position: absolute; inset: 0; width: 100%; height: 100%; display: block; touch-action: pan-y pinch-zoom;
     user-select: none; -webkit-user-select: none; -webkit-touch-callout: none; -webkit-tap-highlight-color: transparent; }
   canvas:focus { outline: none; }
-  canvas:focus-visible:not(.pointed) { outline: 2px solid #0072b2; outline-offset: -2px; }
-  input { position: absolute; box-sizing: border-box; margin: 0; padding: 0 4px; border: 2px solid #0072b2;
-    border-radius: 4px; font: 14px/1 system-ui, sans-serif; z-index: 1; min-width: 56px; }
+  canvas:focus-visible:not(.pointed) { outline: 2px solid var(--attention-accent, #0072b2); outline-offset: -2px; }
+  input { position: absolute; box-sizing: border-box; margin: 0; padding: 0 4px; border: 2px solid var(--attention-accent, #0072b2);
+    border-radius: 4px; font: calc(14px * var(--zoom))/1 var(--attention-font, system-ui, sans-serif); z-index: 1;
+    min-width: calc(56px * var(--zoom)); }
   input:focus { outline: none; }
   input[aria-invalid] { border-color: #b3261e; }
   input.number { font-family: ui-monospace, monospace; padding: 0 2px; }
   input.centered { text-align: center; }
   input.light { background: #fff; color: #1f2328; color-scheme: light; }
   input.dark { background: #22252c; color: #e6e7ea; color-scheme: dark; }
-  @media (pointer: coarse) { input { font-size: 16px; } }
-  .message { position: absolute; inset: 0; display: grid; place-items: center; padding: 24px; text-align: center; }
+  @media (pointer: coarse) { input { font-size: calc(16px * var(--zoom)); } }
+  .message { position: absolute; inset: 0; display: grid; place-items: center; place-content: center; gap: 12px; padding: 24px;
+    text-align: center; overflow: auto; isolation: isolate; }
+  .message > [hidden] { display: none; }
+  .poster { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: contain; object-position: top; z-index: -1; }
+  p, .poster ~ slot::slotted(*) { margin: 0; max-width: 60ch; padding: 6px 12px; border-radius: 6px; background: light-dark(#f7f7f5, #16181d); }
+  button { font: inherit; padding: 4px 16px; }
+  progress { width: min(240px, 60%); height: 6px; accent-color: var(--attention-accent, #7b52ab); animation: appear 0.6s step-end; }
+  @keyframes appear { from { visibility: hidden; } }
   .message[hidden] { display: none; }
-  .drop { pointer-events: none; border: 3px dashed #0072b2; font-weight: 600;
+  .drop { pointer-events: none; border: 3px dashed var(--attention-accent, #0072b2); font-weight: 600;
     background: light-dark(#ffffffd9, #16181dd9); }
-`);
-
-const DROP_TEXT = 'Drop a JSON file with Q, K and V, or with a saved state';
+`;
+let sheet;
 
 // ---------------------------------------------------------------- the element
 
-// Beyond these nothing fits, so nothing is read, copied or printed: C++ has the exact limits.
-const LONGEST_NAME = 999, LONGEST_LIST = 9999, MOST_NUMBERS = 2 ** 22, MOST_AXES = 8, MOST_VALUES = 2 ** 24;
+// What may stand in the address of the page.
+const ASKED = ['preset', 'view', 'show', 'hide', 'lock', 'theme', 'wheel', 'lesson', 'step', 'fit', 'lang'];
+const linkedState = () => /^#s=(.+)/s.exec(location.hash)?.[1] ?? null;
+const ATTRIBUTES = ['preset', 'state', 'src', 'view', 'lesson', 'hide', 'lock', 'show', 'theme', 'wheel', 'loading', 'poster', 'fit'];
+const EMBED = ['hide', 'lock', 'show', 'fit'], CHECKED = ['hide', 'lock', 'show', 'theme', 'wheel', 'loading'];
+const DAMAGED = 'The files of the playground do not fit together, or one arrived damaged; please reload the page. If that does not help, its author has to publish all files of one version.';
+// What the module shows when it starts.
+const FIRST_PRESET = 'i-saw-a-saw';
 
-const ATTRIBUTES = ['preset', 'state', 'hide', 'lock', 'theme', 'wheel'];
-
-class AttentionPlayground extends HTMLElement {
-  static observedAttributes = ATTRIBUTES;
+// On a server, where pages are made but not shown, there are no elements: importing this does nothing there.
+class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
+  static get observedAttributes() { return ATTRIBUTES; }  // a field would keep the bundler from leaving private names as they are
 
   #root = this.attachShadow({mode: 'open'});
   #message = this.#panel('message');
+  #parts = Object.fromEntries(Object.entries({poster: 'img', loads: 'progress', alert: 'p', retry: 'button'}).map(([name, tag]) => [name, document.createElement(tag)]));
+  #nearby = null;      // watches until it comes near to what is seen
   #playground = null;  // while it is on the page
   #kept = null;        // the state text of one that was taken off the page
+  #changed = false;    // an attribute, since #open() and before the rest of the module came
+  #linked = null;      // the state of the address, packed
+  #found = 0;          // what web/keep.js found of an earlier visit
+  #readsLinks = false;
+  #whileAway = new Set();  // attributes that were changed since then
   #starting = null;
+  #ready = null;
   #disposed = false;
 
   constructor() {
     super();
-    this.#root.adoptedStyleSheets = [STYLES];
-    this.#message.append(document.createElement('slot'));
+    if (!sheet) (sheet = new CSSStyleSheet()).replaceSync(STYLES);
+    this.#root.adoptedStyleSheets = [sheet];
+    const {alert, retry, loads} = this.#parts;
+    this.#message.append(document.createElement('slot'), loads, alert, retry);
+    loads.setAttribute('aria-label', 'Loading the attention playground');
+    alert.setAttribute('role', 'alert');
+    retry.textContent = 'Retry';
+    retry.addEventListener('click', () => this.#retry());
     this.#newReady();
+    this.#fall(null);
   }
 
   #panel(className) {
@@ -106,17 +181,89 @@ class AttentionPlayground extends HTMLElement {
   }
 
   #newReady() {
-    this.ready = new Promise((resolve, reject) => this.#starting = {resolve, reject, begun: false, ended: false});
-    this.ready.catch(() => {});  // the page shows it and the error event tells it; awaiting is a choice
+    this.#ready = new Promise((resolve, reject) => this.#starting = {resolve, reject, begun: false});
+    this.#ready.catch(() => {});  // the page shows it and the error event tells it; awaiting is a choice
   }
 
   // ------------------------------------------------------------ on and off the page
 
   connectedCallback() {
     ATTRIBUTES.forEach((property) => this.#takeEarly(property));
-    if (this.#disposed || this.#playground || this.#starting.begun) return;
+    if (this.#disposed || this.#starting.begun) return;
+    if (this.hasAttribute('page')) this.#readAddress();
+    this.#showPoster();
+    if (this.loading === 'eager' || this.hasAttribute('page') || this.#isNear()) return this.#begin();
+    this.#nearby ??= new IntersectionObserver((entries) => entries.at(-1).isIntersecting && this.#begin(), {rootMargin: '50%'});
+    this.#nearby.observe(this);
+  }
+
+  /** What the address asks of the page; an element in a page of others is not meant. */
+  #readAddress() {
+    const query = new URLSearchParams(location.search);
+    for (const name of ASKED) {
+      const value = query.get(name);
+      if (value !== null && value.length <= LONGEST_LIST) this.setAttribute(name, value);
+    }
+    if (this.#readsLinks) return;
+    this.#readsLinks = true;
+    this.#linked = linkedState();
+    addEventListener('hashchange', () => this.#openLink(linkedState(), 1));
+  }
+
+  /** The state of a link; a damaged one is said, and the board stays. */
+  async #openLink(packed, undoable) {
+    const playground = this.#playground;
+    if (packed === null || !playground?.isWhole) return;
+    try {
+      const text = await (await loadShare()).unpack(packed);
+      if (playground.alive && this.#fits('state', text)) playground.ask('set_state', text, undoable);
+    } catch (error) {
+      if (playground.alive) playground.tell(error.message);
+    }
+  }
+
+  /** Who asks for it wants it, however far down the page it is. */
+  get ready() {
+    if (this.isConnected && !this.#disposed) this.#begin();
+    return this.#ready;
+  }
+
+  #isNear() {
+    const {top, bottom, width} = this.getBoundingClientRect();
+    return width > 0 && top < innerHeight * 1.5 && bottom > innerHeight * -0.5;
+  }
+
+  #begin() {
+    this.#nearby?.disconnect();
+    if (this.#starting.begun) return;
     this.#starting.begun = true;
     this.#start();
+  }
+
+  #retry() {
+    [loadFirst, loadRest].forEach(({forget}) => forget());
+    this.#fall(null);
+    this.#newReady();
+    this.#begin();
+  }
+
+  /** A picture of the board until there is one, and where there will be none. */
+  #showPoster() {
+    const {poster} = this.#parts, address = this.getAttribute('poster');
+    poster.alt = '';
+    if (address === null) return poster.remove();
+    poster.className = 'poster';
+    poster.src = address;
+    this.#message.prepend(poster);
+  }
+
+  /** What stands in the board's place: while it loads what the author wrote, and a bar; then a sentence too, and Retry. */
+  #fall(sentence) {
+    const {loads, alert, retry} = this.#parts;
+    loads.hidden = sentence !== null;
+    alert.hidden = retry.hidden = sentence === null;
+    alert.textContent = sentence;
+    this.#message.hidden = false;
   }
 
   /** A property that was set before the element was defined hides the accessor; it is set again through it. */
@@ -133,18 +280,19 @@ class AttentionPlayground extends HTMLElement {
 
   /** A move within the page comes as leaving and entering in one go; only who stays away is shut down. */
   disconnectedCallback() {
+    this.#nearby?.disconnect();
     setTimeout(() => {
-      if (this.isConnected || this.#disposed) return;
-      this.#kept = this.#playground?.alive ? this.#playground.ask('state') : this.#kept;
+      if (this.isConnected || this.#disposed || !this.#starting.begun) return;
+      this.#kept = this.#playground?.isWhole ? this.#playground.ask('state') : this.#kept;
       if (this.#disposed) return;  // by a listener
       this.#shutDown();
-      if (this.#starting.ended) this.#newReady();
-      this.#starting.begun = false;
+      this.#starting.reject(new Error('The playground was taken off the page before it was ready.'));
+      this.#newReady();
+      this.#fall(null);
     });
   }
 
   #shutDown() {
-    this.#dropEnds?.abort();
     this.#playground?.dispose();
     this.#playground = null;
   }
@@ -153,43 +301,100 @@ class AttentionPlayground extends HTMLElement {
     const starting = this.#starting;
     const playground = this.#playground = new Playground(this.#root, 'Attention playground', this.#listeners());
     try {
-      playground.openContext();
-      const {module, create} = await load();
-      if (playground === this.#playground) await playground.start(create, module);
+      if (!playground.openContext()) {
+        await loadRest();
+        playground.openTables();
+      }
+      // The board of the beginning is drawn before the rest comes over a slow line; for another one all is fetched at once.
+      const isPlain = this.#isPlain() && !this.#isBack();
+      const [{module, create}] = await Promise.all([loadFirst(), isPlain || loadRest()]);
+      if (playground !== this.#playground) return;
+      if (isPlain && this.#isPlain()) {
+        await playground.start(create, module);
+        if (playground !== this.#playground) return;
+        this.#open();
+        if (this.#isGuided()) playground.run('guide', 1);
+        playground.show();
+        this.#message.hidden = !playground.lacks;
+      }
+      const rest = await loadRest();
+      if (playground !== this.#playground) return;
+      const anew = await playground.complete(create, module, rest);
       if (playground !== this.#playground) return;
       this.#message.hidden = true;
-      this.#open();
+      await playground.speak();
+      if (playground !== this.#playground) return;
+      if (anew || this.#changed) this.#open();
+      this.#found = this.#isPage() ? await playground.recall() : 0;
+      const linked = this.#linked;
+      if (linked !== null && this.#found !== 1) await this.#openLink(linked, this.#found);
+      this.#linked = null;
       if (playground !== this.#playground) return;  // a listener disposed of it
       playground.listen();
+      playground.show();
       if (playground !== this.#playground) return;
-      this.#listenToFiles();
       starting.resolve(this);
-      starting.ended = true;
       this.#send('ready', {});
+      if (playground === this.#playground && (linked === null || this.hasAttribute('lesson'))) this.#beginLesson();
     } catch (error) {
       if (playground !== this.#playground) return;
-      starting.reject(error);
-      starting.ended = true;
-      this.#fail(error.type ?? 'crash', error.message);
+      this.#fail(error.type ?? 'load', error.type ? error.message : DAMAGED, error);
     }
   }
 
-  /** What the attributes say, then what was there before the element was taken off the page: reset() still goes back. */
-  #open() {
-    this.#setEmbed();
-    ['preset', 'state', 'theme'].forEach((attribute) => this.#apply(attribute));
-    const asked = this.hasAttribute('page') && new URLSearchParams(location.search).get('preset');
-    if (asked && this.#fits('preset', asked)) this.#playground.attempt('open_preset', asked, 0);
-    if (this.#kept) this.#playground?.ask('set_state', this.#kept, 1);
-    this.#kept = null;
+  /** Is nothing to be opened but what a new board shows? Parts may be hidden or locked. */
+  #isPlain() {
+    const preset = this.getAttribute('preset') ?? FIRST_PRESET;
+    return preset === FIRST_PRESET && this.theme === 'auto' && this.view === 'layer' && !this.hasAttribute('state') && !this.hasAttribute('src') && !this.hasAttribute('show') && this.#kept === null && this.#linked === null && /^(en\b|$)/i.test(languageOf(this)) && !this.#hasLooks();
   }
 
+  /** Was this tab here before? Then its board comes back. */
+  #isBack() { return this.#isPage() && storage('session')?.['attention-playground-tab']; }
+
+  /** Do the page's styles give it a face, a size or a colour? What takes them is in the rest. */
+  #hasLooks() { return ['font', 'size', 'accent'].some((name) => getComputedStyle(this).getPropertyValue(`--attention-${name}`)); }
+
+  /** What the attributes say, then what was there before the element was taken off the page: reset() still goes back. */
+  #open() {
+    this.#changed = false;
+    this.#setEmbed();
+    if (!this.#playground?.isWhole) return;  // all else says what is so already
+    const away = this.#whileAway;
+    this.#whileAway = new Set();
+    if (away.has('preset') || away.has('state')) this.#kept = null;  // another beginning
+    ['preset', 'state', 'src', 'theme'].forEach((attribute) => this.#apply(attribute));
+    this.#apply('view');
+    if (this.#kept) this.#playground?.ask('set_state', this.#kept, 1);
+    if (this.#kept) ['theme', 'view'].forEach((attribute) => away.has(attribute) && this.#apply(attribute));
+    this.#kept = null;
+    CHECKED.forEach((attribute) => this.#checkNames(attribute));
+  }
+
+  /** Is a lesson open from the start? That of the author; on the page the first one, until the reader has closed the Guide. */
+  #isGuided() {
+    const isHidden = this.hide.split(',').some((part) => part.trim() === 'guide');
+    if (isHidden || this.hasAttribute('lesson')) return !isHidden;
+    return this.#isPage() && this.#isPlain() && !storage()?.['attention-playground']?.startsWith('{"open":false');
+  }
+
+  #beginLesson() {
+    if (this.#isGuided()) this.#lessons((guide, playground) => guide.begin(playground, this.getAttribute('lesson'), this.getAttribute('step'), this.#found === 1));
+  }
+
+  /** What web/guide.js has to do, which is fetched with the first lesson. */
+  async #lessons(action) {
+    const board = this.#board, guide = await loadGuide();
+    if (board === this.#playground) return action(guide, board);
+  }
+
+  /** The page itself, and not the one for an iframe, which is a guest too. */
+  #isPage() { return (this.getAttribute('page') ?? 'embed') !== 'embed'; }
+
   /** Nothing can be drawn any more: a sentence in the page takes the place of the board. */
-  #fail(type, message) {
+  #fail(type, message, cause) {
     this.#shutDown();
-    this.#message.textContent = message;
-    this.#message.setAttribute('role', 'alert');
-    this.#message.hidden = false;
+    this.#starting.reject(Object.assign(new Failure(type, message), {cause}));
+    this.#fall(message);
     this.#send('error', {type, message});
   }
 
@@ -197,9 +402,11 @@ class AttentionPlayground extends HTMLElement {
     return {
       event: (type, detail) => this.#send(type, detail),
       crash: (error) => this.#fail('crash', `The playground stopped because of a fault in it (${error.message}); please reload the page.`),
-      contextLost: () => this.#send('error', {type: 'contextlost', message: 'The browser took the graphics context away; the board is drawn again as soon as it gives it back.'}),
+      contextLost: () => this.#send('error', {type: 'contextlost', message: 'The browser took the graphics context away; the board is drawn again as soon as it gives one back.'}),
+      lesson: (id, step) => this.#lessons((guide, board) => guide.bring(board, id, step)),
+      lessons: () => this.#lessons((guide, board) => guide.bringList(board)),
       toggleFullscreen: () => this.#toggleFullscreen(),
-      wheelAlways: () => this.wheel === 'always' || this.hasAttribute('page'),
+      wheelAlways: () => this.wheel === 'always' || this.#isPage(),
       wheelNever: () => this.wheel === 'never',
     };
   }
@@ -215,15 +422,28 @@ class AttentionPlayground extends HTMLElement {
   // ------------------------------------------------------------ attributes
 
   attributeChangedCallback(attribute, before, now) {
-    if (before === now || !this.#playground?.alive || this.#message.hidden === false) return;
+    if (before === now) return;
+    if (attribute === 'poster') this.#showPoster();
+    if (attribute === 'loading' && now === 'eager' && this.isConnected) this.#begin();
+    if (!this.#playground && this.#kept !== null) this.#whileAway.add(attribute);
+    if (!this.#playground?.alive || this.#message.hidden === false) return;
+    this.#changed ||= !this.#playground.isWhole;
+    if (this.#changed) return;
     if (attribute === 'wheel') this.#playground.wheelMayHaveChanged();
-    else if (attribute === 'hide' || attribute === 'lock') this.#setEmbed();
+    else if (attribute === 'lesson') this.#beginLesson();
+    else if (EMBED.includes(attribute)) this.#setEmbed();
     else this.#apply(attribute);
+    this.#checkNames(attribute);
   }
 
   #setEmbed() {
-    const {hide, lock} = this;
-    if (this.#fits('hide', hide) && this.#fits('lock', lock)) this.#playground.run('embed', hide, lock);
+    const {hide, lock, show} = this;
+    if (this.#fits('hide', hide) && this.#fits('lock', lock) && this.#fits('show', show)) this.#playground.run('embed', hide, lock, show, +this.fit);
+  }
+
+  #checkNames(attribute) {
+    const value = this.getAttribute(attribute);
+    if (value && CHECKED.includes(attribute) && this.#playground?.isWhole && value.length < LONGEST_LIST) this.#playground.checkNames(attribute, value);
   }
 
   /** Attributes come from the page's author: when one is wrong the board stays and says so. */
@@ -232,7 +452,13 @@ class AttentionPlayground extends HTMLElement {
     if ((value === null && attribute !== 'theme') || !this.#fits(attribute, value)) return;
     if (attribute === 'preset') this.#playground.attempt('open_preset', value, 0);
     if (attribute === 'state') this.#playground.attempt('set_state', value, 0);
-    if (attribute === 'theme') this.#playground.attempt('set', 'theme', JSON.stringify(value || 'auto'));
+    if (attribute === 'src') this.#playground.openSource(value);
+    if (attribute === 'theme') this.#set('theme', value || 'auto');
+    if (attribute === 'view') this.#set('view', value);
+  }
+
+  #set(option, value) {
+    if (this.#fits(option, value)) this.#playground.attempt('set', option, JSON.stringify(value));
   }
 
   /** Not when a listener disposed of the playground. */
@@ -248,89 +474,69 @@ class AttentionPlayground extends HTMLElement {
   set preset(value) { this.#reflect('preset', value); }
   get state() { return this.getAttribute('state') ?? ''; }
   set state(value) { this.#reflect('state', value); }
+  get src() { return this.getAttribute('src') ?? ''; }
+  set src(value) { this.#reflect('src', value); }
+  get view() { return this.getAttribute('view') ?? 'layer'; }
+  set view(value) { this.#reflect('view', value); }
+  get lesson() { return this.getAttribute('lesson') ?? ''; }
+  set lesson(value) { this.#reflect('lesson', value); }
   get hide() { return this.getAttribute('hide') ?? ''; }
   set hide(value) { this.#reflect('hide', value); }
   get lock() { return this.getAttribute('lock') ?? ''; }
   set lock(value) { this.#reflect('lock', value); }
+  get show() { return this.getAttribute('show') ?? ''; }
+  set show(value) { this.#reflect('show', value); }
   get theme() { return this.getAttribute('theme') ?? 'auto'; }
   set theme(value) { this.#reflect('theme', value); }
+  get loading() { return this.getAttribute('loading') ?? 'lazy'; }
+  set loading(value) { this.#reflect('loading', value); }
+  get poster() { return this.getAttribute('poster') ?? ''; }
+  set poster(value) { this.#reflect('poster', value); }
+  get fit() { return this.hasAttribute('fit'); }
+  set fit(value) { this.toggleAttribute('fit', Boolean(value)); }
   get wheel() { return this.getAttribute('wheel') ?? 'focus'; }
   set wheel(value) { this.#reflect('wheel', value); }
 
   // ------------------------------------------------------------ methods
 
   get #board() {
-    if (this.#playground?.alive && this.#message.hidden) return this.#playground;
+    if (this.#playground?.isWhole && this.#message.hidden) return this.#playground;
     throw new Error(this.#disposed ? DISPOSED : 'The playground is not ready; await its `ready` first.');
   }
 
-  getState() { return JSON.parse(this.#board.ask('state')); }
+  /** The address of the page with this board in it: its state, and as it shall be shown. */
+  async link(options) { return (await loadShare()).link(this, this.#board.ask('state'), options); }
+  /** HTML for a page that shall have this board in it. */
+  async embedCode(options) { return (await loadShare()).embedCode(this.#board.ask('state'), options); }
 
-  setState(state, options) {
-    const board = this.#board;
-    if (typeof state !== 'string' && (typeof state !== 'object' || state === null)) throw wrong('state', 'an object or a text', state);
-    if (options !== undefined && (typeof options !== 'object' || options === null)) throw wrong('options', 'an object', options);
-    const {undoable = true} = options ?? {};
-    if (typeof undoable !== 'boolean') throw wrong('undoable', 'true or false', undoable);
-    board.ask('set_state', short('state', typeof state === 'string' ? state : textOf('state', state, 'an object or a text'), board.maxText), undoable ? 1 : 0);
+  async openLesson(lesson, step = 0) {
+    if (!Number.isInteger(step)) throw wrong('step', 'a whole number', step);
+    const isText = typeof lesson === 'string', given = isText ? nameOf('lesson', lesson) : textOf('lesson', lesson, 'an object or a text');
+    await this.#lessons((guide, board) => isText ? guide.open(board, given, step) : guide.openText(board, given, step));
   }
 
-  reset() { this.#board.run('reset'); }
-  undo() { return this.#board.run('undo') !== 0; }
-  redo() { return this.#board.run('redo') !== 0; }
+  #do(name, values) { return this.#board.methods[name](this.#board, ...values); }
 
-  getTensor(name) { return this.#board.tensor(nameOf('name', name)); }
-
-  setTensor(name, data, shape) {
-    const board = this.#board;
-    nameOf('name', name);
-    if (!Array.isArray(data) && (!ArrayBuffer.isView(data) || data instanceof DataView)) throw wrong('data', 'an array of numbers', data);
-    if (shape !== undefined && !Array.isArray(shape)) throw wrong('shape', 'an array of whole numbers', shape);
-    const numbers = listOf('data', data, MOST_NUMBERS, 'a number', (value) => typeof value === 'number');
-    const sizes = shape === undefined ? board.tensor(name).shape : listOf('shape', shape, MOST_AXES, 'a whole number', Number.isInteger);
-    sizes.forEach((size, axis) => {
-      if (size < 0 || size > MOST_NUMBERS) throw refusal(RangeError, `shape[${axis}]`, `must be a whole number from 0 to ${MOST_NUMBERS}, not ${size}`);
-    });
-    board.setTensor(name, numbers, sizes);
-  }
-
-  get(option) { return JSON.parse(this.#board.ask('get', nameOf('option', option))); }
-
-  set(option, value) {
-    const board = this.#board;
-    nameOf('option', option);
-    const wanted = 'a finite number, a boolean, a text or a list';
-    if (typeof value === 'number' && !Number.isFinite(value)) throw wrong(option, wanted, value);
-    const json = textOf(option, value, wanted);
-    board.ask('set', option, short(option, json, board.maxText));
-  }
-
-  locate(name, head = 0, row = 0, col = 0) {
-    const board = this.#board;
-    return onPage(board, JSON.parse(board.ask('locate', nameOf('name', name), ...cellOf({head, row, col}))));
-  }
-
-  /** Every named thing that is to be seen, with its place: [{name, head, row, col, rect}, …]. For tours and tests. */
-  items() {
-    const board = this.#board;
-    return JSON.parse(board.ask('items')).map(({x, y, width, height, ...item}) => ({...item, rect: onPage(board, [x, y, width, height])}));
-  }
-
-  explain(name, head = 0, row = 0, col = 0) {
-    return JSON.parse(this.#board.ask('explain', nameOf('name', name), ...cellOf({head, row, col})));
-  }
-
-  stats() {
-    const board = this.#board;
-    return {
-      frames: board.run('frames'),
-      frameMs: board.run('frame_ms'),
-      kernel: board.ask('kernel'),
-      heapBytes: board.wasm?.HEAPU8.length ?? 0,
-      uploads: board.run('uploads'),
-      vertices: board.run('vertices'),
-    };
-  }
+  getState(...values) { return this.#do('getState', values); }
+  setState(...values) { return this.#do('setState', values); }
+  reset(...values) { return this.#do('reset', values); }
+  undo(...values) { return this.#do('undo', values); }
+  redo(...values) { return this.#do('redo', values); }
+  getTensor(...values) { return this.#do('getTensor', values); }
+  setTensor(...values) { return this.#do('setTensor', values); }
+  get(...values) { return this.#do('get', values); }
+  set(...values) { return this.#do('set', values); }
+  locate(...values) { return this.#do('locate', values); }
+  items(...values) { return this.#do('items', values); }
+  explain(...values) { return this.#do('explain', values); }
+  gradient(...values) { return this.#do('gradient', values); }
+  observe(...values) { return this.#do('observe', values); }
+  on(...values) { return this.#do('on', values); }
+  train(...values) { return this.#do('train', values); }
+  resetTraining(...values) { return this.#do('resetTraining', values); }
+  stats(...values) { return this.#do('stats', values); }
+  toBlob(...values) { return this.#do('toBlob', values); }
+  async toCode(...values) { return this.#do('toCode', values); }
 
   /** Frees the graphics context and the memory, for good. */
   dispose() {
@@ -343,67 +549,6 @@ class AttentionPlayground extends HTMLElement {
   /** Only by tabbing, clicking or this call does the board get the focus. */
   focus() { this.#board.canvas.focus({preventScroll: true}); }
 
-  // ------------------------------------------------------------ dropped files
-
-  #dropEnds = null;
-
-  #listenToFiles() {
-    const drop = this.#panel('message drop');
-    drop.hidden = true;
-    drop.textContent = DROP_TEXT;
-    this.#dropEnds = new AbortController();
-    const {signal} = this.#dropEnds;
-    signal.addEventListener('abort', () => drop.remove());
-    const hasFiles = (e) => e.dataTransfer?.types.includes('Files');
-    const over = (shown) => (e) => {
-      if (!hasFiles(e)) return;
-      e.preventDefault();
-      e.dataTransfer.dropEffect = 'copy';
-      drop.hidden = !shown;
-    };
-    this.addEventListener('dragenter', over(true), {signal});
-    this.addEventListener('dragover', over(true), {signal});
-    this.addEventListener('dragleave', over(false), {signal});
-    this.addEventListener('drop', (e) => {
-      over(false)(e);
-      if (hasFiles(e)) this.#playground?.openFiles(e.dataTransfer.files);
-    }, {signal});
-  }
-}
-
-// ---------------------------------------------------------------- what comes from outside: read once, checked, then passed on
-
-const refusal = (Kind, field, sentence) => Object.assign(new Kind(`${field} ${sentence}.`), {field});
-
-function wrong(field, wanted, value) {
-  const shown = value === null || typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
-  return refusal(TypeError, field, `must be ${wanted}, not ${shown}`);
-}
-
-/** Looked at before anything is done with a text. */
-function short(field, text, most) {
-  if (text?.length > most) throw refusal(RangeError, field, `is too long: it has ${text.length} characters, and takes at most ${most}`);
-  return text;
-}
-
-function nameOf(field, name) {
-  if (typeof name !== 'string') throw wrong(field, 'a text', name);
-  if (short(field, name, LONGEST_NAME).includes('\0')) throw refusal(RangeError, field, 'holds the character NUL, which no name has');
-  return name;
-}
-
-const viewLength = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get;
-
-/** A copy of a list that may be a Proxy, or have getters. */
-function listOf(field, list, most, wanted, isRight) {
-  const length = ArrayBuffer.isView(list) ? viewLength.call(list) : Number(list.length);
-  if (!(length >= 0 && length <= most)) throw refusal(RangeError, field, `is too long: it has ${length} items, and takes at most ${most}`);
-  const copy = [];
-  for (let i = 0; i < length; i++) {
-    copy.push(list[i]);
-    if (!isRight(copy[i])) throw wrong(`${field}[${i}]`, wanted, copy[i]);
-  }
-  return copy;
 }
 
 function attributeText(attribute, value) {
@@ -413,40 +558,5 @@ function attributeText(attribute, value) {
   return String(value);
 }
 
-/** JSON that keeps the sign of -0, which JSON.stringify() drops: a matrix comes back bit for bit. */
-function textOf(field, object, wanted) {
-  const mark = `\u{F0000}${Math.random()}`;  // no text in the object can be it
-  let left = MOST_VALUES;
-  const counted = (key, value) => {
-    left -= Array.isArray(value) ? Math.max(1, value.length) : 1;
-    if (!(left >= 0)) throw new RangeError(`more than ${MOST_VALUES} values`);
-    return Object.is(value, -0) ? mark : value;
-  };
-  let text;
-  try {
-    text = JSON.stringify(object, counted);
-  } catch (error) {
-    const refused = refusal(error instanceof RangeError ? RangeError : TypeError, field, `cannot be written as JSON: ${String(error?.message).split('\n')[0]}`);
-    throw Object.assign(refused, {cause: error});
-  }
-  if (text === undefined) throw wrong(field, wanted, object);
-  return text.replaceAll(`"${mark}"`, '-0.0');
-}
-
-/** From pixels of the canvas to the window, also where the page scales it. */
-function onPage({canvas}, [x, y, width, height]) {
-  const box = canvas.getBoundingClientRect();
-  const scale = box.width / canvas.clientWidth || 1;
-  return new DOMRect(box.left + x * scale, box.top + y * scale, width * scale, height * scale);
-}
-
-/** Head, row and column for C++, which would take a text for an address and 2 ** 32 for 0. */
-function cellOf(places) {
-  return Object.entries(places).map(([name, value]) => {
-    if (!Number.isInteger(value) || value !== (value | 0)) throw wrong(name, 'a whole number', value);
-    return value;
-  });
-}
-
-customElements.define('attention-playground', AttentionPlayground);
+if (globalThis.customElements && !customElements.get('attention-playground')) customElements.define('attention-playground', AttentionPlayground);
 export {AttentionPlayground};

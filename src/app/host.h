@@ -1,11 +1,11 @@
-// What the application asks of the place that it runs in. The shells implement it: a browser tab, a desktop window.
+// What the application asks of the platform that it runs on. The shells implement it: a browser tab, a desktop window.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "attention/error.h"
-#include "gfx/lines.h"
+#include "base/result.h"
+#include "draw/lines.h"
 
 namespace app {
 
@@ -33,32 +33,45 @@ enum class Entry { commit, cancel, leave, next, previous };
 
 /// What happened, for page scripts and for the title bar.
 struct Event {
-  enum class Type { input, change, select, error };
+  enum class Type { input, change, select, error, step, answer, passed, train };
   Type type = Type::change;
   std::string detail;  ///< JSON object text: {"name": "q", "head": 0, …}; for errors {"type": "state", "message": …}
 };
 
 /// As a rasteriser it draws the lines of text that the built-in faces have no glyphs for.
-class Host : public gfx::Rasteriser {
+class Host : public draw::Rasteriser {
  public:
   /// Draw another frame soon; without it nothing is drawn.
   virtual void requestFrame() = 0;
   /// Shows a text field; it ends in App::endText(). What is refused there comes back as a new field, with the text as it
   /// was typed and the reason.
   virtual void beginText(const TextField& field) = 0;
-  /// The frame is being built: a place that has no text fields of its own draws that one into it.
+  /// The frame is being built: a platform without text fields of its own draws this one into the frame.
   virtual void drawText() {}
   /// Takes the field away without an answer (the board was scrolled or reset).
   virtual void dropText() = 0;
   /// Lets the user pick a file to open; it arrives by App::openText(). False: there is no such dialog here.
   virtual bool pickFile() = 0;
-  /// Hands the user a text file; returns the sentence to show ("Saved to …"), or what went wrong.
-  virtual attention::Result<std::string> saveFile(std::string_view name, std::string_view text) = 0;
+  /// Hands the user a file; returns the sentence to show ("Saved to …"), or what went wrong. A state in JSON has its `text`; what
+  /// other names end in says how App::tensors() are to be written, of a table the one that it is called after. `asks`: where to.
+  virtual base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) = 0;
+  /// What was chosen in a form, as document::toLines(Choices), or "" where it was closed: it came with a file.
+  virtual void choose(std::string_view) {}
   /// Fills the screen, or goes back; from a key or click of the user.
   virtual void toggleFullscreen() = 0;
+  /// Opens a dialog with links to the board and code that embeds it; can it?
+  virtual bool canShare() const { return false; }
+  virtual void share() {}
   virtual void copyToClipboard(std::string_view text) = 0;
   virtual bool prefersDark() const = 0;
   virtual bool isTouch() const = 0;  ///< the last pointer was a finger: larger targets, no hover
+  virtual bool prefersStillness() const { return false; }  ///< what would glide is there at once
+  /// Brings a lesson by its id; it arrives by App::openLesson(). And the list of lessons, by App::setLessons().
+  virtual void wantLesson(std::string_view, int) {}
+  virtual void wantLessons() {}
+  /// Keeps a short text from one visit to the next; false: that cannot be done here.
+  virtual bool remember(std::string_view) { return true; }
+  virtual std::string remembered() const { return {}; }
   virtual void emit(const Event& event) = 0;
 };
 

@@ -39,7 +39,7 @@ struct SamePlace {
 
 bool isInPlace(const Edit& edit) {
   const SetOption* set = std::get_if<SetOption>(&edit);
-  if (set != nullptr && set->option == OptionId::batch_item) return false;
+  if (set != nullptr && (set->option == OptionId::batch_item || set->option == OptionId::layer)) return false;
   return std::holds_alternative<SetCells>(edit) || std::holds_alternative<PaintCells>(edit) ||
          set != nullptr || std::holds_alternative<SetLabels>(edit) || std::holds_alternative<SetParameter>(edit);
 }
@@ -70,8 +70,8 @@ Document::Document(State start) : state_(std::move(start)), start_(std::make_sha
   note(Change{});
 }
 
-Check Document::apply(const Edit& edit, std::uint64_t gesture) {
-  if (Check bad = check(state_, edit)) return bad;
+Result<void> Document::apply(const Edit& edit, std::uint64_t gesture) {
+  if (auto ok = check(state_, edit); !ok) return ok;
   Effect effect = document::apply(state_, edit);
   if (!effect.changed) return {};
   ++revision_;
@@ -89,6 +89,7 @@ void Document::record(Edit inverse, std::uint64_t gesture) {
     edits.push_back(std::move(inverse));
   else if (edits.size() == 1 && isInPlace(edits[0]) && leadsHere(edits[0]))
     return dropLast(past_);
+  past_.back().number = ++lastNumber_;
   count(past_);
 }
 
@@ -137,6 +138,7 @@ Document::Step Document::takeBack(const Step& step) {
   // A beginning that is kept in any case need not be kept as a difference too.
   const bool fromStart = step.start != nullptr && sameContent(state_, *start_);
   Step forth;
+  forth.number = step.number;
   for (auto edit = step.edits.rbegin(); edit != step.edits.rend(); ++edit) {
     Effect effect = document::apply(state_, *edit);
     if (!effect.changed) continue;
@@ -174,8 +176,8 @@ void Document::reset() {
   apply(Load{start_});
 }
 
-Check Document::open(State start, bool undoable) {
-  if (Check bad = check(start)) return bad;
+Result<void> Document::open(State start, bool undoable) {
+  if (auto ok = check(start); !ok) return ok;
   if (sameBits(start, state_) && sameBits(start, *start_)) return {};
   auto beginning = std::make_shared<const State>(std::move(start));
   const bool fromStart = sameContent(state_, *start_);
@@ -187,6 +189,7 @@ Check Document::open(State start, bool undoable) {
     step.edits.push_back(std::move(effect.inverse));
   start_ = std::make_shared<const State>(state_);
   clear(future_);
+  step.number = ++lastNumber_;
   if (undoable)
     past_.push_back(std::move(step)), count(past_);
   else
@@ -194,6 +197,33 @@ Check Document::open(State start, bool undoable) {
   ++revision_;
   note(Change{});
   return {};
+}
+
+std::vector<std::uint64_t> Document::stepNumbers() const {
+  std::vector<std::uint64_t> numbers;
+  for (const Step& step : past_) numbers.push_back(step.number);
+  for (auto step = future_.rbegin(); step != future_.rend(); ++step) numbers.push_back(step->number);
+  return numbers;
+}
+
+void Document::restore(State start, std::vector<Moment> moments, std::size_t at, const Settings& shown) {
+  clear(past_), clear(future_);
+  start_ = std::make_shared<const State>(std::move(start));
+  state_ = std::move(moments.front().state);
+  const std::uint64_t forgotten = forgotten_;
+  std::size_t back = 0;  // steps before the present one
+  for (std::size_t i = 1; i < moments.size(); ++i) {
+    const std::uint64_t before = forgotten_;
+    if (moments[i].begins) (void)open(std::move(moments[i].state), true);
+    else (void)apply(Load{std::make_shared<const State>(std::move(moments[i].state))});
+    back -= std::min<std::size_t>(back, forgotten_ - before);
+    if (i == at) back = past_.size();
+  }
+  while (past_.size() > back) undo();
+  forgotten_ = forgotten;
+  keepView(state_, shown);
+  ++revision_;
+  changes_.assign(1, Change{});
 }
 
 std::vector<Change> Document::takeChanges() { return std::exchange(changes_, {}); }

@@ -23,13 +23,15 @@ class Document {
   explicit Document(State start);
 
   const State& state() const { return state_; }
+  /// What reset() goes back to.
+  const State& start() const { return *start_; }
   /// Grows by at least one with every change, undo and redo included.
   std::uint64_t revision() const { return revision_; }
 
   /// Checks and applies. Edits with the same non-zero `gesture` as the last one become one undo step with it
   /// (a drag, typing). A refused edit changes nothing. An edit that changes nothing leaves no step and no
   /// revision.
-  Check apply(const Edit& edit, std::uint64_t gesture = 0);
+  Result<void> apply(const Edit& edit, std::uint64_t gesture = 0);
   /// Ends a gesture: the next edit is a step of its own even with the same number.
   void endGesture();
 
@@ -45,7 +47,23 @@ class Document {
   void reset();
   /// Makes `start` the new beginning (a preset or a file was opened). `undoable` false also forgets the
   /// history; else undo brings back the old state and the old beginning.
-  Check open(State start, bool undoable);
+  Result<void> open(State start, bool undoable);
+
+  /// The steps of the history from the oldest to the last that redo would bring back, by numbers that grow. A step whose content
+  /// changed has another number.
+  std::vector<std::uint64_t> stepNumbers() const;
+  /// How many of them undo would take back.
+  std::size_t stepsBack() const { return past_.size(); }
+  /// Did the last of those bring another beginning?
+  bool lastBegan() const { return !past_.empty() && past_.back().start != nullptr; }
+  /// What a history is made of: the state that a step led to, and whether that is a new beginning.
+  struct Moment {
+    State state;
+    bool begins = false;
+  };
+  /// Becomes a document with this beginning and history, of which moment `at` is the present one; `shown` says how it is shown. All
+  /// states have passed check(); there is at least one moment.
+  void restore(State start, std::vector<Moment> moments, std::size_t at, const Settings& shown);
 
   /// What changed since the last call, for Engine::apply. Empty if nothing did.
   std::vector<attention::Change> takeChanges();
@@ -57,6 +75,7 @@ class Document {
     std::shared_ptr<const State> start;  ///< the beginning to return to, if the step changed it
     std::uint64_t gesture = 0;
     std::size_t bytes = 0;  ///< as counted in historyBytes_
+    std::uint64_t number = 0;
   };
   Step takeBack(const Step& step);
   void record(Edit inverse, std::uint64_t gesture);
@@ -74,6 +93,7 @@ class Document {
   std::size_t historyBytes_ = 0;
   std::uint64_t forgotten_ = 0;
   std::uint64_t revision_ = 1;
+  std::uint64_t lastNumber_ = 0;  ///< of a step
   std::vector<attention::Change> changes_;
 };
 

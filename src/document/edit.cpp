@@ -1,3 +1,4 @@
+#include "document/pin.h"
 #include "document/edit.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <cstring>
 
 #include "document/resize.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 
 namespace document {
 namespace {
@@ -19,27 +20,26 @@ using Kind = Error::Kind;
 // -------------------------------------------------------------------------------------------------------
 
 /// A block of `count` values at [row, col] of a matrix of rows x cols.
-Check checkBlock(std::string_view field, int row, int col, int rows, int cols, int allRows, int allCols,
+Result<void> checkBlock(std::string_view field, int row, int col, int rows, int cols, int allRows, int allCols,
                  std::size_t count) {
   const bool fits = row >= 0 && col >= 0 && rows >= 1 && cols >= 1 && row < allRows && col < allCols &&
                     rows <= allRows - row && cols <= allCols - col;
   if (!fits)
-    return refuse(
+    return base::refuse(
         Kind::range, field,
         {"a block of ", rows, " × ", cols, " at row ", row, ", column ", col, " is not inside; there are ",
          allRows, " rows and ", allCols, " columns, counted from 0."});
   if (count == static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) return {};
-  return refuse(Kind::range, field,
+  return base::refuse(Kind::range, field,
                 {count, " values were given for ", rows, " × ", cols, " cells; give one a cell."});
 }
 
 /// `values` are of a block of `cols` columns at [row, col] of the matrix `field`.
-Check checkFinite(std::string_view field, int row, int col, int cols, const std::vector<float>& values,
+Result<void> checkFinite(std::string_view field, int row, int col, int cols, const std::vector<float>& values,
                   TensorId id = TensorId::q) {
   const auto at = static_cast<int>(firstWrong(id, values));
   if (at < 0) return {};
-  return refuse(Kind::range, joined({field, "[", row + at / cols, "][", col + at % cols, "]"}),
-                {std::isnan(values[static_cast<std::size_t>(at)]) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+  return refuseNumber(base::joined({field, "[", row + at / cols, "][", col + at % cols, "]"}), values[static_cast<std::size_t>(at)]);
 }
 
 /// The option to set so that an input which is not in use is.
@@ -52,6 +52,16 @@ std::string_view switchFor(const State& state, TensorId id) {
       return "score to \"additive\"";
     case TensorId::x_kv:
       return state.cross ? "mode to \"x\"" : "cross to true, and mode to \"x\",";
+    case TensorId::b_q:
+    case TensorId::b_k:
+    case TensorId::b_v:
+    case TensorId::b_o:
+      if (id == TensorId::b_o && state.projectionBias && state.mode == Mode::x) return "output_projection to true";
+      return state.projectionBias ? "mode to \"x\"" : "projection_bias to true, and mode to \"x\",";
+    case TensorId::x_v:
+      return state.separateValues ? "mode to \"x\"" : "separate_values to true, and mode to \"x\",";
+    case TensorId::w_o:
+      return state.outputProjection ? "mode to \"x\"" : "output_projection to true, and mode to \"x\",";
     default:
       return "mode to \"x\"";
   }
@@ -68,76 +78,79 @@ Sequence sequence(const State& state, Side side) {
   return {"tokens", "labels", state.tokens};
 }
 
-Check checkEdit(const State& state, const SetCells& edit) {
-  if (Check bad = checkEditable(state, edit.tensor)) return bad;
+Result<void> checkEdit(const State& state, const SetCells& edit) {
+  if (auto ok = checkEditable(state, edit.tensor); !ok) return ok;
   const Tensor& tensor = *input(state, edit.tensor);
   const std::string_view name = attention::name(edit.tensor);
   if (edit.head < 0 || edit.head >= tensor.heads())
-    return refuse(Kind::range, name,
+    return base::refuse(Kind::range, name,
                   {"there is no head ", edit.head, "; use 0 to ", tensor.heads() - 1, "."});
-  if (Check bad = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(),
-                             edit.values.size()))
-    return bad;
-  return checkFinite(joined({name, "[", edit.head, "]"}), edit.row, edit.col, edit.cols, edit.values, edit.tensor);
+  if (auto ok = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(), edit.values.size()); !ok)
+    return ok;
+  return checkFinite(base::joined({name, "[", edit.head, "]"}), edit.row, edit.col, edit.cols, edit.values, edit.tensor);
 }
 
-Check checkEdit(const State& state, const SetParameter& edit) {
+Result<void> checkEdit(const State& state, const SetParameter& edit) {
   const std::string_view field = name(edit.parameter);
   const ParameterShape shape = shapeOf(state, edit.parameter);
-  if (Check bad = checkParameterSize(state, edit.parameter)) return bad;
-  if (Check bad = checkBlock(field, edit.row, edit.col, edit.rows, edit.cols, shape.rows, shape.cols,
-                             edit.values.size()))
-    return bad;
+  if (auto ok = checkParameterSize(state, edit.parameter); !ok) return ok;
+  if (auto ok = checkBlock(field, edit.row, edit.col, edit.rows, edit.cols, shape.rows, shape.cols, edit.values.size()); !ok)
+    return ok;
   return checkFinite(field, edit.row, edit.col, edit.cols, edit.values);
 }
 
-Check checkEdit(const State& state, const PaintCells& edit) {
+Result<void> checkEdit(const State& state, const PaintCells& edit) {
   return checkBlock("mask", edit.row, edit.col, edit.rows, edit.cols, state.tokens, state.keyTokens,
                     edit.blocked.size());
 }
 
-Check checkEdit(const State& state, const SetOption& edit) { return check(state, edit.option, edit.value); }
+Result<void> checkEdit(const State& state, const SetOption& edit) {
+  if (edit.option == OptionId::pin && edit.value == Value(true)) {
+    if (const auto text = pinOf(state); !text) return text.error();
+  }
+  return check(state, edit.option, edit.value);
+}
 
-Check checkEdit(const State& state, const SetLabels& edit) {
+Result<void> checkEdit(const State& state, const SetLabels& edit) {
   const Sequence here = sequence(state, edit.side);
   const auto room = static_cast<std::size_t>(std::max(0, here.tokens - std::max(0, edit.first)));
   if (edit.first < 0 || edit.labels.empty() || edit.labels.size() > room)
-    return refuse(Kind::range, here.labelField,
+    return base::refuse(Kind::range, here.labelField,
                   {edit.labels.size(), " labels from token ", edit.first, " on do not fit; there are ",
                    here.tokens, " tokens, counted from 0."});
   return checkLabels(here.labelField, edit.labels, edit.first);
 }
 
-Check checkEdit(const State& state, const InsertTokens& edit) {
+Result<void> checkEdit(const State& state, const InsertTokens& edit) {
   const Sequence here = sequence(state, edit.side);
   if (edit.at < 0 || edit.at > here.tokens || edit.count < 1)
-    return refuse(Kind::range, here.field,
+    return base::refuse(Kind::range, here.field,
                   {"cannot put ", edit.count, " before token ", edit.at,
                    "; use a count from 1 and a place from 0 to ", here.tokens, "."});
   return check(state, optionNamed(here.field)->id, static_cast<double>(here.tokens) + edit.count);
 }
 
-Check checkEdit(const State& state, const RemoveTokens& edit) {
+Result<void> checkEdit(const State& state, const RemoveTokens& edit) {
   const Sequence here = sequence(state, edit.side);
   if (edit.at >= 0 && edit.count >= 1 && edit.at < here.tokens && edit.count <= here.tokens - edit.at &&
       edit.count < here.tokens)
     return {};
-  return refuse(Kind::range, here.field,
+  return base::refuse(Kind::range, here.field,
                 {"cannot remove ", edit.count, " from token ", edit.at, " on; there are ", here.tokens,
                  ", counted from 0, and one must stay."});
 }
 
-Check checkEdit(const State& state, const Randomize& edit) {
-  return edit.tensor ? checkEditable(state, *edit.tensor) : Check{};
+Result<void> checkEdit(const State& state, const Randomize& edit) {
+  return edit.tensor ? checkEditable(state, *edit.tensor) : Result<void>{};
 }
 
-Check checkEdit(const State&, const Restore& edit) {
+Result<void> checkEdit(const State&, const Restore& edit) {
   if (edit.difference != nullptr) return {};
-  return refuse(Kind::type, "state", {"there is none to restore; give one."});
+  return base::refuse(Kind::type, "state", {"there is none to restore; give one."});
 }
 
-Check checkEdit(const State&, const Load& edit) {
-  if (edit.state == nullptr) return refuse(Kind::type, "state", {"there is none to load; give one."});
+Result<void> checkEdit(const State&, const Load& edit) {
+  if (edit.state == nullptr) return base::refuse(Kind::type, "state", {"there is none to load; give one."});
   return check(*edit.state);
 }
 
@@ -319,19 +332,25 @@ std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDo
     case OptionId::temperature:
       return changeOf(What::temperature);
     case OptionId::seed:
+    case OptionId::column_names:
     // What stands around the layer is computed from its output.
     case OptionId::block_residual:
     case OptionId::block_norm:
     case OptionId::block_activation:
     case OptionId::block_hidden:
     case OptionId::block_dropout:
+    case OptionId::block_dropout_kind:
+    case OptionId::block_dropout_seed:
     case OptionId::block_epsilon:
     case OptionId::block_seed:
     case OptionId::segment_by:
     case OptionId::segment_tokens:
     case OptionId::segment_seed:
+    case OptionId::batch_of:
       return std::nullopt;
     default:
+      if (id >= OptionId::spread_dim && id <= OptionId::reach_seed) return std::nullopt;  // beside the layer
+      if (id >= OptionId::spread_same && id <= OptionId::weight_by) return std::nullopt;     // the same
       return option(id).undoable ? std::optional(changeOf(What::everything)) : std::nullopt;
   }
 }
@@ -368,6 +387,9 @@ Effect applyEdit(State& state, const SetOption& edit) {
     return replace(state, changeOf(What::everything), {.kind = kind}, [&](State& s) { act(s, after); });
   };
   switch (edit.option) {
+    case OptionId::pin:
+      if (!std::holds_alternative<bool>(edit.value)) return setPlain(state, edit);
+      return setPlain(state, {OptionId::pin, edit.value == Value(true) ? *pinOf(state) : std::string()});
     case OptionId::tokens:
       return setTokens(state, Side::queries, number());
     case OptionId::key_tokens:
@@ -381,6 +403,9 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::batch:
       return replace(state, changeOf(What::everything), {.kind = Reshape::Kind::batch},
                      [&](State& s) { resizeBatch(s, number()); });
+    case OptionId::layer:
+      if (!hasLayers(state)) return nothing();
+      [[fallthrough]];
     case OptionId::batch_item:
       return turnPage(state, number());
     case OptionId::same_word:
@@ -394,10 +419,15 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::kv_heads:
     case OptionId::d_v:
     case OptionId::cross:
+    case OptionId::projection_bias:
+    case OptionId::d_out:
+    case OptionId::separate_values:
+    case OptionId::additive_dim:
+    case OptionId::train_task:
     case OptionId::pattern:
       return replaced(Reshape::Kind::resize);
     case OptionId::score:
-      if (settingsAfter(state, edit.option, edit.value).scoreWeights != state.scoreWeights)
+      if (const Settings after = settingsAfter(state, edit.option, edit.value); after.scoreWeights != state.scoreWeights || scoreUnits(after) != scoreUnits(state))
         return replaced(Reshape::Kind::resize);
       [[fallthrough]];
     default:
@@ -441,19 +471,19 @@ std::size_t bytesOf(const Edit& edit) {
   return sizeof edit + more;
 }
 
-Check checkEditable(const State& state, TensorId id) {
+Result<void> checkEditable(const State& state, TensorId id) {
   const std::string_view name = attention::name(id);
   if (input(state, id) == nullptr)
-    return refuse(Kind::range, name, {"it is computed and cannot be set; change its inputs."});
+    return base::refuse(Kind::range, name, {"it is computed and cannot be set; change its inputs."});
   if (isEditable(state, id)) return {};
   if (id == TensorId::bias)
-    return refuse(Kind::range, name, {"there is none here; open a file whose mask is of numbers."});
+    return base::refuse(Kind::range, name, {"there is none here; open a file whose mask is of numbers."});
   if (id == TensorId::q || id == TensorId::k || id == TensorId::v)
-    return refuse(Kind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
-  return refuse(Kind::range, name, {"it is not in use here; set ", switchFor(state, id), " to change it."});
+    return base::refuse(Kind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
+  return base::refuse(Kind::range, name, {"it is not in use here; set ", switchFor(state, id), " to change it."});
 }
 
-Check check(const State& state, const Edit& edit) {
+Result<void> check(const State& state, const Edit& edit) {
   return std::visit([&](const auto& e) { return checkEdit(state, e); }, edit);
 }
 

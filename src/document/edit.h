@@ -5,7 +5,7 @@
 #include <optional>
 #include <variant>
 
-#include "attention/engine.h"
+#include "attention/engine/engine.h"
 #include "document/difference.h"
 #include "document/option.h"
 
@@ -88,9 +88,9 @@ bool isUndoable(const Edit& edit);
 std::size_t bytesOf(const Edit& edit);
 
 /// Is that tensor an input that is in use here? If not, the sentence says what would make it one.
-Check checkEditable(const State& state, TensorId id);
+Result<void> checkEditable(const State& state, TensorId id);
 /// Is the edit possible here? Says which field, which value and what would be right.
-Check check(const State& state, const Edit& edit);
+Result<void> check(const State& state, const Edit& edit);
 /// Carries it out. `edit` must have passed check(). Applying the inverse gives the same state, bit for bit.
 Effect apply(State& state, const Edit& edit);
 

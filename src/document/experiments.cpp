@@ -8,17 +8,18 @@ using attention::Spread;
 using attention::SpreadDraws;
 
 const SpreadDraws& Experiments::draws() {
-  return draws_.get(spreadSeed, [&] { return SpreadDraws(spreadSeed); });
+  return draws_.get(drawsKey(), [&] { return SpreadDraws(drawsKey().seed, drawsKey().count); });
 }
 
 const Spread& Experiments::spread() {
-  return spread_.get({spreadSpec, spreadSeed}, [&] { return draws().at(spreadSpec); });
+  const ExperimentOptions& o = state_.experiments;
+  return spread_.get({o.spread, drawsKey()}, [&] { return draws().at(o.spread); });
 }
 
 const std::vector<Spread>& Experiments::curve() {
-  attention::SpreadSpec spec = spreadSpec;
+  attention::SpreadSpec spec = state_.experiments.spread;
   spec.dim = 1;  // of the key: the curve does not depend on it
-  return curve_.get({spec, spreadSeed}, [&] {
+  return curve_.get({spec, drawsKey()}, [&] {
     std::vector<Spread> curve;
     for (; spec.dim <= SpreadDraws::largestDim; spec.dim *= 2) curve.push_back(draws().at(spec));
     return curve;
@@ -26,20 +27,56 @@ const std::vector<Spread>& Experiments::curve() {
 }
 
 const std::vector<attention::Reach>& Experiments::reach() {
-  return reach_.get(reachSpec, [&] { return attention::reach(reachSpec); });
+  const attention::ReachSpec& spec = state_.experiments.reach;
+  return reach_.get(spec, [&] { return attention::reach(spec); });
 }
 
-const attention::Comparison& Experiments::comparison(const State& state, const attention::Trace& trace,
-                                                     std::uint64_t revision) {
-  comparisonSpec.token = std::clamp(comparisonSpec.token, 0, std::min(trace.q.rows(), trace.k.rows()) - 1);
-  return comparison_.get({revision, comparisonSpec}, [&] {
-    attention::Spec layer = spec(state);
+double Experiments::costTokens() const {
+  return state_.experiments.costTokens > 0 ? state_.experiments.costTokens : state_.tokens;
+}
+
+attention::Cost Experiments::cost(double tokens, bool other) const {
+  const ExperimentOptions& o = state_.experiments;
+  attention::CostSpec spec;
+  spec.layer = document::spec(state_), spec.hasBiases = state_.projectionBias, spec.outputDim = state_.outputProjection ? outputColumns(state_) : 0;
+  spec.tokens = tokens, spec.modelDim = state_.mode == Mode::x ? state_.modelDim : 0;
+  if (!other) return attention::costOf(spec);
+  attention::Spec& layer = spec.layer;
+  switch (o.costOf) {
+    case CostOf::score:
+      layer.score = isDotProduct(layer.score) ? attention::Score::additive : attention::Score::scaled;
+      break;
+    case CostOf::heads:
+      layer.headDim *= layer.heads, layer.valueDim *= layer.heads;
+      layer.heads = layer.kvHeads = 1;
+      break;
+    case CostOf::window:
+      if (layer.windowLeft < 0 && layer.windowRight < 0) layer.windowLeft = layer.causal ? o.costWindow - 1 : (o.costWindow - 1) / 2, layer.windowRight = layer.causal ? 0 : o.costWindow / 2;
+      else layer.windowLeft = layer.windowRight = -1;
+      break;
+    case CostOf::recurrent: {
+      const int width = spec.modelDim > 0 ? spec.modelDim : layer.heads * layer.headDim;
+      return attention::recurrentCost(o.memory.cell, tokens, width, layer.heads * layer.valueDim);
+    }
+  }
+  return attention::costOf(spec);
+}
+
+int Experiments::denseToken() const {
+  return std::min(state_.experiments.dense.token, std::min(state_.tokens, state_.keyTokens) - 1);
+}
+
+const attention::Comparison& Experiments::comparison(const attention::Trace& trace, std::uint64_t revision) {
+  attention::ComparisonSpec asked = state_.experiments.dense;
+  asked.token = denseToken();
+  return comparison_.get({revision, asked}, [&] {
+    attention::Spec layer = spec(state_);
     // Q and K have them in them.
     if (layer.position == attention::Position::sinusoidal) layer.position = attention::Position::none;
-    attention::Inputs direct = inputs(state);
-    direct.x = direct.xKv = direct.wQ = direct.wK = direct.wV = direct.wO = nullptr;
+    attention::Inputs direct = inputs(state_);
+    direct.x = direct.xKv = direct.wQ = direct.wK = direct.wV = direct.wO = direct.bQ = direct.bK = direct.bV = direct.bO = direct.xV = nullptr;
     direct.q = &trace.q, direct.k = &trace.k, direct.v = &trace.v;
-    return attention::compare(layer, direct, comparisonSpec);
+    return attention::compare(layer, direct, asked);
   });
 }
 

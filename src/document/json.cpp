@@ -5,27 +5,27 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "document/number.h"
-#include "document/sentence.h"
+#include "base/number.h"
+#include "base/sentence.h"
 #include "document/text.h"
 
 namespace document {
 namespace {
 
-using attention::Error;
+using base::Error;
 using nlohmann::json;
 using Kind = Json::Kind;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Takes the events of the parser and builds the tree. Returning false ends the parse; `error` then says why.
+/// Takes the events of the parser and builds the tree. Returning false ends the parse; `ok` then says why.
 class Builder final : public nlohmann::json_sax<json> {
  public:
   Builder(std::string_view text, std::span<const std::string_view> known, JsonText& out)
       : result(out), text_(text), known_(known) {}
 
   JsonText& result;
-  attention::Check error;
+  base::Result<void> ok;
 
   bool null() override { return keep("null") && add({}); }
   bool boolean(bool value) override { return keep(value ? "true" : "false") && addBoolean(value); }
@@ -36,7 +36,7 @@ class Builder final : public nlohmann::json_sax<json> {
     return keep(std::to_string(value)) && addNumber(static_cast<double>(value), static_cast<float>(value));
   }
   bool number_float(double value, const std::string& digits) override {
-    return keep(digits) && addNumber(value, parseFloat(digits).value_or(0.0f));
+    return keep(digits) && addNumber(value, base::parseFloat(digits).value_or(0.0f));
   }
   bool string(std::string& value) override {
     if (!keep(jsonQuoted(value))) return false;
@@ -62,7 +62,7 @@ class Builder final : public nlohmann::json_sax<json> {
     std::string key;  ///< of the value that comes next, in an object
   };
 
-  bool fail(Error::Kind kind, std::initializer_list<Piece> sentence);
+  bool fail(Error::Kind kind, std::initializer_list<base::Piece> sentence);
   bool add(Json node);
   bool addNumber(double value, float single);
   bool addBoolean(bool value);
@@ -89,7 +89,7 @@ std::string Builder::path() const {
     if (frame.node.kind == Kind::object) {
       if (!frame.key.empty()) out += (out.empty() ? "" : ".") + frame.key;
     } else {
-      out += joined({"[", frame.node.items.size() + frame.node.numbers.size(), "]"});
+      out += base::joined({"[", frame.node.items.size() + frame.node.numbers.size(), "]"});
     }
   }
   if (out.size() > 80 || std::any_of(out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }))
@@ -102,13 +102,13 @@ std::string Builder::place(std::size_t position) const {
   const auto lines = std::count(before.begin(), before.end(), '\n');
   const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   const std::string where = path();
-  const std::string at = joined({"line ", lines + 1, ", column ", position - start + 1});
-  return where.empty() ? at : joined({at, " (", where, ")"});
+  const std::string at = base::joined({"line ", lines + 1, ", column ", position - start + 1});
+  return where.empty() ? at : base::joined({at, " (", where, ")"});
 }
 
-bool Builder::fail(Error::Kind kind, std::initializer_list<Piece> sentence) {
+bool Builder::fail(Error::Kind kind, std::initializer_list<base::Piece> sentence) {
   const std::string where = path();
-  if (!error) error = refuse(kind, where.empty() ? "text" : where, {joined(sentence)});
+  if (ok) ok = base::refuse(kind, where.empty() ? "text" : where, {base::joined(sentence)});
   return false;
 }
 
@@ -129,7 +129,7 @@ bool Builder::key(std::string& name) {
   if (keys.size() >= kMaxKeys)
     return fail(Error::Kind::memory, {"an object has more than ", kMaxKeys, " fields; give fewer."});
   if (std::find(keys.begin(), keys.end(), name) != keys.end())
-    return fail(Error::Kind::syntax, {"the key ", inQuotes(name), " is given twice; give it once."});
+    return fail(Error::Kind::syntax, {"the key ", base::inQuotes(name), " is given twice; give it once."});
   if (frames_.size() == 1) isUnknown_ = std::find(known_.begin(), known_.end(), name) == known_.end();
   keep(jsonQuoted(name));
   if (isUnknown_ && !result.unknownTooLong) result.unknown += ':';
@@ -238,12 +238,12 @@ std::string_view wordAt(std::string_view text, std::size_t at) {
 
 bool Builder::parse_error(std::size_t position, const std::string& token,
                           const nlohmann::detail::exception& why) {
-  if (error) return false;
+  if (!ok) return false;
   const std::size_t at = position > 0 ? position - 1 : 0;
   const std::string_view word = wordAt(text_, at);
   if (why.id == 406)
     return fail(Error::Kind::range,
-                {inQuotes(token), " is too large for a 32-bit number; use -3.4e38 to 3.4e38."});
+                {base::inQuotes(token), " is too large for a 32-bit number; use -3.4e38 to 3.4e38."});
   if (word == "NaN" || word == "nan" || word == "Infinity" || word == "-Infinity" || word == "inf" ||
       word == "-inf")
     return fail(Error::Kind::range, {word, " cannot be used; give a finite number."});
@@ -251,7 +251,7 @@ bool Builder::parse_error(std::size_t position, const std::string& token,
     return fail(Error::Kind::syntax,
                 {"the text ends too early, at ", place(text_.size()), "; is the file complete?"});
   const bool isAfterEnd = frames_.empty() && nodes_ > 0;
-  return fail(Error::Kind::syntax, {"at ", place(at), " ", inQuotes(word),
+  return fail(Error::Kind::syntax, {"at ", place(at), " ", base::inQuotes(word),
                                     (isAfterEnd ? " comes after the end; remove it."
                                                 : " does not belong there; give valid JSON in UTF-8.")});
 }
@@ -290,25 +290,25 @@ std::string_view Json::kindName() const {
 }
 
 std::string described(const Json& json) {
-  if (json.kind == Json::Kind::text) return inQuotes(json.text);
-  if (json.kind == Json::Kind::number) return shortest(json.number);
+  if (json.kind == Json::Kind::text) return base::inQuotes(json.text);
+  if (json.kind == Json::Kind::number) return base::shortest(json.number);
   if (json.kind == Json::Kind::boolean) return json.boolean ? "true" : "false";
   return std::string(json.kindName());
 }
 
-attention::Check parseJson(std::string_view text, std::span<const std::string_view> known, JsonText& out) {
+base::Result<void> parseJson(std::string_view text, std::span<const std::string_view> known, JsonText& out) {
   if (text.size() > kMaxTextBytes)
-    return refuse(Error::Kind::memory, "text",
+    return base::refuse(Error::Kind::memory, "text",
                   {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
   if (hasByteOrderMark(text))
-    return refuse(Error::Kind::syntax, "text",
+    return base::refuse(Error::Kind::syntax, "text",
                   {"it begins with a byte order mark; save it as UTF-8 without one."});
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return refuse(Error::Kind::syntax, "text", {"it is empty; give a state or tensors in JSON."});
+    return base::refuse(Error::Kind::syntax, "text", {"it is empty; give a state or tensors in JSON."});
   Builder builder(text, known, out);
-  if (!json::sax_parse(text.begin(), text.end(), static_cast<json::json_sax_t*>(&builder)) && !builder.error)
-    return refuse(Error::Kind::syntax, "text", {"it is not JSON; check the file."});
-  return std::move(builder.error);
+  if (!json::sax_parse(text.begin(), text.end(), static_cast<json::json_sax_t*>(&builder)) && builder.ok)
+    return base::refuse(Error::Kind::syntax, "text", {"it is not JSON; check the file."});
+  return std::move(builder.ok);
 }
 
 std::string jsonQuoted(std::string_view text) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/error.h"
+#include "base/result.h"
 
 namespace document {
 
@@ -47,7 +47,7 @@ inline constexpr std::size_t kMaxArrayItems = 8'000'000;  ///< values in plain a
 
 /// Reads JSON (RFC 8259). Refuses, with a sentence that says where: text that ends too early or goes on after
 /// the end, a byte order mark, keys given twice, NaN and infinities, and more than the limits above.
-attention::Check parseJson(std::string_view text, std::span<const std::string_view> known, JsonText& out);
+base::Result<void> parseJson(std::string_view text, std::span<const std::string_view> known, JsonText& out);
 
 /// The text in quotes, escaped. Valid UTF-8 is kept as it is.
 std::string jsonQuoted(std::string_view text);

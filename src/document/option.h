@@ -67,9 +67,76 @@ enum class OptionId : std::uint8_t {
   segment_by,      ///< "tokens" | "punctuation"
   segment_tokens,  ///< in each segment; of segment_by "tokens"
   segment_seed,
-  experiment,  ///< "none" | "spread" | "weights" | "reach" | "block" | "segments"
+  experiment,  ///< older name of view: "none" | "spread" | "weights" | "reach" | "block" | "segments"
   weight_scale,  ///< "linear" | "sqrt" | "row": how the colour of a weight follows from it
+  view,  ///< "layer" | "block" | "segments" | "spread" | "dense" | "memory" | "cost" | "train" | "model"
+  block_dropout_kind,  ///< "inverted" | "plain"
+  block_dropout_seed,  ///< of what the block drops; -1: block_seed
+  spread_dim,        ///< d_k, 1 … 1024
+  spread_mean,       ///< μ of queries, and of keys unless they are apart, -10 … 10
+  spread_deviation,  ///< σ of the same, 0 … 10
+  spread_scaled,     ///< show q·k ÷ √d_k in front
+  spread_seed,
+  dense_token,   ///< the one that moves, from 0
+  dense_amount,  ///< 0 … 10
+  dense_moved,   ///< "values" | "queries_keys" | "all"
+  dense_seed,
+  reach_tokens,     ///< 2 … 256
+  reach_recurrent,  ///< 0 … 4
+  reach_input,      ///< 0 … 10
+  reach_lead,       ///< -30 … 30
+  reach_seed,
   same_word,   ///< rows of X, Q, K and V are drawn from their tokens' words; true or false draws all rows anew
+  gradient,    ///< show what would raise the selected value
+  spread_same,           ///< keys are drawn as queries are
+  spread_key_mean,       ///< μ of keys where they are not
+  spread_key_deviation,  ///< σ of keys where they are not
+  spread_draws,          ///< queries that are drawn, 1 … 512, each with 16 keys
+  memory_cell,   ///< "tanh" | "lstm"
+  memory_units,  ///< 1 … 16
+  memory_seed,
+  cost_tokens,   ///< 1 … 1,000,000; 0: those of the layer
+  cost_compare,  ///< "score" | "heads" | "window" | "recurrent"
+  cost_window,   ///< keys that a query sees in the window, 1 … 1,000,000
+  train_task,  ///< "tags" | "previous" | "induction" | "reverse" | "most_frequent" | "sort" | "translate"; sets the others as recommended
+  train_layers,        ///< 1 … 4
+  train_heads,         ///< divides train_d_model
+  train_d_model,
+  train_feed_forward,
+  train_layer_norm,
+  train_residual,
+  train_causal,
+  train_position,      ///< "none" | "sinusoidal" | "rotary" | "alibi" | "learned"
+  train_score,         ///< as score
+  train_normalizer,    ///< as normalizer
+  train_optimizer,     ///< "sgd" | "momentum" | "adam"
+  train_rate,          ///< of learning; another one goes on with the run
+  train_batch,         ///< sequences a step
+  train_dropout,       ///< 0 … 0.9
+  train_seed,          ///< of weights, batches and what is held out
+  train_sentences,     ///< own ones of tags and translate, a line each
+  train_running,       ///< does the run go on?
+  stepper,  ///< so many steps of the selected row's way from q·k to the output are shown; 0: all, and no steps
+  card,  ///< "arcs" | "plane" | "values" | "changes" | "loops": what the card below the matrices shows
+  pin,          ///< a state text to compare with, "" for none; true pins the board as it is, false lets it go
+  value_norms,  ///< arcs and bars are as long as what a value adds, ‖w·v‖
+  weight_by,    ///< "query" | "key": whose smallest change gives a weight that is dragged
+  rotary_pairs,    ///< "adjacent" | "half": which columns rotary positions turn together
+  rotary_base,
+  rotary_dims,     ///< the first so many columns are turned; 0: all
+  rotary_scaling,  ///< "none" | "linear" | "ntk"
+  rotary_factor,   ///< of the scaling
+  separate_values,    ///< values are made of x_v
+  additive_dim,       ///< hidden units of the additive score; 0: d_k
+  output_projection,  ///< W_O joins the heads; without it they stand side by side
+  d_out,              ///< columns of W_O; 0: as many as X
+  projection_bias,  ///< what W_Q, W_K, W_V and W_O make has b_q, b_k, b_v and b_o added
+  position_ids,    ///< list of what stands for the positions 0, 1, 2 …; one number is an offset, [] none
+  column_names,    ///< list of what the columns of Q and K are called, head after head; a text is split at commas, [] none
+  column_layout,   ///< tokens are columns of all matrices: O = V·softmax(KᵀQ)
+  batch_of,   ///< "sequences" | "layers": what the items of the batch are
+  layer,      ///< the one on the board, from 0: batch_item where the batch is of layers
+  color_map,  ///< "own" | "cividis" | "grey": colours of weights; grey is of all matrices
 };
 
 enum class OptionType : std::uint8_t {
@@ -80,6 +147,9 @@ enum class OptionType : std::uint8_t {
   labels,
   scale,  ///< true, false or a real number
   heads,  ///< list of head numbers
+  ids,    ///< list of whole numbers
+  text,   ///< at most `max` bytes
+  names,  ///< list of texts, which may be empty; a text is split at commas
 };
 
 using Value = std::variant<bool, double, std::string, std::vector<std::string>, std::vector<int>>;
@@ -92,18 +162,19 @@ enum class Stored : std::uint8_t {
 };
 
 struct Option {
-  OptionId id;
+  OptionId id{};
   std::string_view name;  ///< as in the state text
-  OptionType type;
+  OptionType type{};
   double min = 0, max = 0;                      ///< of integer, real and scale
   std::span<const std::string_view> choices{};  ///< of choice
   bool undoable = true;  ///< false for how things are shown: focus_head, decimals, theme, average_heads …
-  std::string_view help;  ///< one line
   Stored stored = Stored::ifSet;
 };
 
 std::span<const Option> options();
 const Option& option(OptionId id);
+/// What it is for, in one line.
+std::string_view helpOn(OptionId id);
 /// The option of that name, or null.
 const Option* optionNamed(std::string_view name);
 
@@ -111,10 +182,10 @@ Value get(const Settings& settings, OptionId id);
 /// Is it what the option is where nobody said anything, given the others?
 bool isDefault(const Settings& settings, OptionId id);
 /// Does the value fit the option's type and range, whatever the state?
-Check checkAlone(const Option& option, const Value& value);
+Result<void> checkAlone(const Option& option, const Value& value);
 /// Does the value fit the option's type and range, and the state (heads divide the width, rotary positions
 /// want an even d_k …)? Controls say why where it does not: remedy.h.
-Check check(const Settings& settings, OptionId id, const Value& value);
+Result<void> check(const Settings& settings, OptionId id, const Value& value);
 /// Writes the value of an option that has passed checkAlone(), and nothing else: a new size leaves the
 /// tensors as they are.
 void assign(Settings& settings, OptionId id, const Value& value);
@@ -123,11 +194,15 @@ void assign(Settings& settings, OptionId id, const Value& value);
 Settings settingsAfter(const Settings& settings, OptionId id, const Value& value);
 /// The tokens of a value of OptionType::labels: the list, or the sentence split.
 std::vector<std::string> labelsOf(const Value& value);
+/// Those of a value of OptionType::names, without empty ones at the end: the list, or the text split at its commas.
+std::vector<std::string> namesOf(const Value& value);
 /// The head counts that divide the model width, keep the ratio to kv_heads and stay within the limits,
 /// ascending.
 std::vector<int> allowedHeads(const Settings& settings);
 /// Splits a sentence into tokens: words and punctuation marks, at white space and around punctuation. Emoji are tokens of
 /// their own; so is each Chinese or Japanese character, unless white space parts them into words.
 std::vector<std::string> splitTokens(std::string_view sentence);
+/// Does it begin with a Chinese or Japanese character, of which a sentence has one after another without spaces?
+bool isIdeographic(std::string_view text);
 
 }  // namespace document

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <utility>
 
-#include "attention/draws.h"
-#include "document/sentence.h"
+#include "base/random.h"
+#include "base/sentence.h"
 #include "document/state.h"
 
 namespace document {
@@ -14,15 +14,28 @@ namespace {
 using Id = ParameterId;
 
 constexpr int kUnits = 8;  // of a level of hierarchical attention
-constexpr std::string_view kNames[] = {
-    "gamma_1", "delta_1", "w_1", "b_1", "w_2", "b_2", "gamma_2", "delta_2",
-    "token_w", "token_b", "token_query", "segment_w", "segment_b", "segment_query"};
-static_assert(std::size(kNames) == kParameterCount);
+
+int sizeOf(const Settings& settings, attention::Size size) {
+  using attention::Size;
+  const int width = outputWidth(settings);
+  switch (size) {
+    case Size::one: return 1;
+    case Size::queries: return settings.tokens;
+    case Size::width: return width;
+    case Size::hidden: return std::min(width * settings.block.hidden, attention::BlockLimits::hidden);
+    case Size::units: return kUnits;
+    case Size::inputWidth: return settings.mode == Mode::x ? settings.modelDim : settings.heads * settings.headDim;
+    case Size::cellUnits: return settings.experiments.memory.units;
+    case Size::cellColumns: return attention::partsOf(settings.experiments.memory.cell) * settings.experiments.memory.units;
+    case Size::segments: return (settings.tokens + settings.segments.tokens - 1) / settings.segments.tokens;
+    default: return 0;
+  }
+}
 
 /// Numbers of N(0, size²) for matrix number `matrix` of those with this seed.
 Tensor drawn(ParameterShape shape, double size, std::uint32_t seed, std::uint64_t matrix) {
   Tensor out(1, shape.rows, shape.cols);
-  attention::NormalDraws draws(std::uint64_t{seed} << 4 | matrix);
+  base::NormalRandom draws(std::uint64_t{seed} << 4 | matrix);
   for (float& v : out.values()) v = static_cast<float>(draws.next() * size);
   return out;
 }
@@ -38,48 +51,43 @@ Tensor filled(ParameterShape shape, float value) {
   return out;
 }
 
-bool isOfBlock(Id id) { return id < Id::token_w; }
+/// b of zeros, but an LSTM begins by keeping what it has.
+Tensor cellBias(const Settings& settings, ParameterShape shape) {
+  Tensor out = filled(shape, 0);
+  const MemoryOptions& memory = settings.experiments.memory;
+  if (memory.cell == attention::CellKind::lstm) std::fill_n(out.data() + memory.units, memory.units, 1.0f);
+  return out;
+}
+
+/// The seed that a parameter is drawn by, and what else it is drawn for.
+std::pair<std::uint32_t, int> drawnBy(Id id, const Settings& settings) {
+  if (id < Id::token_w) return {settings.block.seed, 0};
+  if (id < Id::memory_w) return {settings.segments.seed, 0};
+  return {settings.experiments.memory.seed, static_cast<int>(settings.experiments.memory.cell)};
+}
 
 }  // namespace
 
-std::string_view name(Id id) { return kNames[static_cast<std::size_t>(id)]; }
+std::string_view name(Id id) { return attention::name(tensorOf(id)); }
 
 std::optional<Id> parameterNamed(std::string_view name) {
-  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
-  if (found == std::end(kNames)) return {};
-  return static_cast<Id>(found - std::begin(kNames));
+  const auto found = attention::tensorNamed(name, attention::kParameterTensors);
+  if (!found) return {};
+  return static_cast<Id>(static_cast<int>(*found) - static_cast<int>(attention::kParameterTensors.first));
 }
 
-ParameterShape shapeOf(const Settings& settings, Id id) {
-  const int width = settings.mode == Mode::x ? settings.modelDim : settings.heads * settings.valueDim;
-  const int hidden = std::min(width * settings.block.hidden, attention::BlockLimits::hidden);
-  switch (id) {
-    case Id::w_1:
-      return {width, hidden};
-    case Id::b_1:
-      return {1, hidden};
-    case Id::w_2:
-      return {hidden, width};
-    case Id::token_w:
-    case Id::segment_w:
-      return {width, kUnits};
-    case Id::token_b:
-    case Id::token_query:
-    case Id::segment_b:
-    case Id::segment_query:
-      return {1, kUnits};
-    default:
-      return {1, width};
-  }
+ParameterShape shapeOf(const Settings& settings, attention::TensorId id) {
+  const attention::TensorRow& row = attention::tensorRow(id);
+  return {sizeOf(settings, row.rows), sizeOf(settings, row.columns)};
 }
 
-attention::Check checkShape(const Settings& settings, Id id, const std::vector<std::int64_t>& shape) {
+base::Result<void> checkShape(const Settings& settings, Id id, const std::vector<std::int64_t>& shape) {
   const ParameterShape want = shapeOf(settings, id);
   const std::size_t rank = shape.size();
   const bool fits = (rank == 1 || rank == 2) && shape.back() == want.cols && (rank == 1 ? 1 : shape[0]) == want.rows;
   if (fits) return {};
-  return refuse(attention::Error::Kind::range, joined({name(id), ".shape"}),
-                {shapeText(shape), " does not fit; it must be ", shapeText({want.rows, want.cols}), "."});
+  return base::refuse(base::Error::Kind::range, base::joined({name(id), ".shape"}),
+                {base::shapeText(shape), " does not fit; it must be ", base::shapeText({want.rows, want.cols}), "."});
 }
 
 Tensor seeded(const Settings& settings, Id id) {
@@ -100,15 +108,22 @@ Tensor seeded(const Settings& settings, Id id) {
       return drawnWeights(shape, settings.segments.seed, 2);
     case Id::segment_query:
       return drawn(shape, 1, settings.segments.seed, 3);
+    case Id::memory_w:
+    case Id::memory_u:
+    case Id::memory_w_a:
+    case Id::memory_u_a:
+      return drawnWeights(shape, settings.experiments.memory.seed, 4 + static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(Id::memory_w));
+    case Id::memory_v_a:
+      return drawn(shape, 1, settings.experiments.memory.seed, 10);
+    case Id::memory_b:
+      return cellBias(settings, shape);
     default:
       return filled(shape, 0);
   }
 }
 
 bool outlives(Id id, const Settings& before, const Settings& after) {
-  const bool sameSeed =
-      isOfBlock(id) ? before.block.seed == after.block.seed : before.segments.seed == after.segments.seed;
-  return sameSeed && shapeOf(before, id) == shapeOf(after, id);
+  return drawnBy(id, before) == drawnBy(id, after) && shapeOf(before, id) == shapeOf(after, id);
 }
 
 }  // namespace document

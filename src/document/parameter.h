@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/error.h"
-#include "attention/tensor.h"
+#include "base/result.h"
+#include "attention/layer/tensors.h"
 
 namespace document {
 
 struct Settings;
 
-/// By their names in the state text and in scripts.
+/// Those of attention::kParameterTensors, in its order.
 enum class ParameterId : std::uint8_t {
   gamma_1, delta_1,                     ///< of the first normalisation, [1, width]
   w_1, b_1,                             ///< [width, hidden], [1, hidden]
@@ -23,8 +23,12 @@ enum class ParameterId : std::uint8_t {
   gamma_2, delta_2,                     ///< of the second normalisation, [1, width]
   token_w, token_b, token_query,        ///< [width, units], [1, units], [1, units]
   segment_w, segment_b, segment_query,  ///< the same
+  memory_w, memory_u, memory_b,         ///< of a recurrent network, [width, units], [units, units], [1, units]; of an LSTM i, f, g, o
+  memory_w_a, memory_u_a, memory_v_a,   ///< of attention over its states, [units, units] twice and [1, units]
 };
-inline constexpr int kParameterCount = static_cast<int>(ParameterId::segment_query) + 1;
+inline constexpr int kParameterCount = attention::kParameterTensors.size();
+static_assert(static_cast<int>(ParameterId::memory_v_a) + 1 == kParameterCount);
+constexpr attention::TensorId tensorOf(ParameterId id) { return attention::kParameterTensors[static_cast<int>(id)]; }
 /// The most numbers that are kept in one of them: larger ones stay as their seed makes them.
 inline constexpr int kMaxParameterNumbers = 8192;
 
@@ -47,11 +51,13 @@ struct ParameterShape {
   int rows = 0, cols = 0;
   bool operator==(const ParameterShape&) const = default;
 };
-/// What these settings ask for. `width` is that of the layer's output.
-ParameterShape shapeOf(const Settings& settings, ParameterId id);
+/// What these settings ask for, of parameters, the block and the segments; 0 for what is known when it is computed.
+/// Segments are those of SegmentBy::tokens.
+ParameterShape shapeOf(const Settings& settings, attention::TensorId id);
+inline ParameterShape shapeOf(const Settings& settings, ParameterId id) { return shapeOf(settings, tensorOf(id)); }
 /// Is that the shape of a parameter in a file: [rows, columns], or [columns] of one row?
-attention::Check checkShape(const Settings& settings, ParameterId id, const std::vector<std::int64_t>& shape);
-/// As the seed makes it: gamma of ones, delta and b of zeros, W of variance 1 / rows and queries of variance 1.
+base::Result<void> checkShape(const Settings& settings, ParameterId id, const std::vector<std::int64_t>& shape);
+/// As the seed makes it: gamma of ones, delta and b of zeros but for 1 at an LSTM's forget gate (Gers et al. 2000), W of variance 1 / rows and queries of variance 1.
 attention::Tensor seeded(const Settings& settings, ParameterId id);
 /// Would one that fits `before` still be meant in `after`, of the same shape and drawn from the same seed?
 bool outlives(ParameterId id, const Settings& before, const Settings& after);

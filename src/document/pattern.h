@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "attention/spec.h"
+#include "attention/layer/spec.h"
 
 namespace document {
 

@@ -1,11 +1,12 @@
 #include "document/preset.h"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <vector>
 
 #include "document/resize.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 #include "document/text.h"
 
 namespace document {
@@ -33,37 +34,40 @@ struct Example {
   Drawn drawn = {};
 };
 
-// The lecture example: X is one-hot over the words I, saw, a, and the second saw looks at what it saw.
-constexpr std::string_view kSaw = R"("labels": ["I", "saw", "a", "saw"],
-"x": {"shape": [4, 3], "data": [1,0,0, 0,1,0, 0,0,1, 0,1,0]},
-"w_q": {"shape": [3, 6], "data": [
-  2,0,0, 2,0,0,
-  0.2,0,4, 0,2,0,
-  0,1,0.5, 0,0,2]},
-"w_k": {"shape": [3, 6], "data": [
-  1,0,0, 1.5,0,0,
-  0,1,0, 0,1.5,0,
-  0,0,1, 0,0,1.5]},
-"w_v": {"shape": [3, 6], "data": [
-  1,0,0, 1,0,0,
-  0,1,0, 0,1,0,
-  0,0,1, 0,0,1]},
-"w_o": {"shape": [6, 3], "data": [
-  1,0,0,
-  0,1,0,
-  0,0,1,
-  0.5,0,0,
-  0,0.5,0,
-  0,0,0.5]},
-"q": {"shape": [2, 4, 3], "data": [
-  0.9,-0.4,0.3, 1.2,0.6,-0.5, -0.3,1.1,0.8, 0.2,-0.7,1.6,
-  1.4,0.2,-0.5, -0.5,1.4,0.1, -0.4,-0.6,1.4, -0.6,-0.7,-1.3]},
-"k": {"shape": [2, 4, 3], "data": [
-  1.1,0.2,-0.6, -0.2,1.3,0.4, 0.3,-0.5,1.4, 0.8,0.9,-0.2,
-  1.4,0.2,-0.5, -0.5,1.4,0.1, -0.4,-0.6,1.4, -0.6,-0.7,-1.3]},
-"v": {"shape": [2, 4, 3], "data": [
-  0.7,0.3,0, -0.4,0.9,0.2, 0.1,-0.2,1, 0.5,0.5,-0.8,
-  0.9,0,0.1, 0,0.8,-0.2, 0.2,0.1,0.7, -0.3,0.6,0.4]}})";
+// The lecture example: X is one-hot over the words I, saw, a, and the second saw looks at what it saw. Every page starts with
+// it, so it is made as it stands here: the first frame needs no reader of texts.
+struct Numbers {
+  TensorId id;
+  int heads, rows, cols;
+  float values[24];
+};
+constexpr Numbers kSaw[] = {
+    {TensorId::x, 1, 4, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0}},
+    {TensorId::w_q, 1, 3, 6, {2, 0, 0, 2, 0, 0, 0.2f, 0, 4, 0, 2, 0, 0, 1, 0.5f, 0, 0, 2}},
+    {TensorId::w_k, 1, 3, 6, {1, 0, 0, 1.5f, 0, 0, 0, 1, 0, 0, 1.5f, 0, 0, 0, 1, 0, 0, 1.5f}},
+    {TensorId::w_v, 1, 3, 6, {1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1}},
+    {TensorId::w_o, 1, 6, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5f, 0, 0, 0, 0.5f, 0, 0, 0, 0.5f}},
+    {TensorId::q, 2, 4, 3, {0.9f, -0.4f, 0.3f, 1.2f, 0.6f, -0.5f, -0.3f, 1.1f, 0.8f, 0.2f, -0.7f, 1.6f,
+                            1.4f, 0.2f, -0.5f, -0.5f, 1.4f, 0.1f, -0.4f, -0.6f, 1.4f, -0.6f, -0.7f, -1.3f}},
+    {TensorId::k, 2, 4, 3, {1.1f, 0.2f, -0.6f, -0.2f, 1.3f, 0.4f, 0.3f, -0.5f, 1.4f, 0.8f, 0.9f, -0.2f,
+                            1.4f, 0.2f, -0.5f, -0.5f, 1.4f, 0.1f, -0.4f, -0.6f, 1.4f, -0.6f, -0.7f, -1.3f}},
+    {TensorId::v, 2, 4, 3, {0.7f, 0.3f, 0, -0.4f, 0.9f, 0.2f, 0.1f, -0.2f, 1, 0.5f, 0.5f, -0.8f,
+                            0.9f, 0, 0.1f, 0, 0.8f, -0.2f, 0.2f, 0.1f, 0.7f, -0.3f, 0.6f, 0.4f}},
+};
+
+State saw(std::string_view name) {
+  State state;
+  state.preset = name;
+  state.labels = {"I", "saw", "a", "saw"};
+  state.tokens = state.keyTokens = 4;
+  state.heads = state.kvHeads = 2;
+  state.headDim = state.valueDim = state.modelDim = 3;
+  for (const Numbers& n : kSaw) {
+    Tensor& tensor = *input(state, n.id) = Tensor(n.heads, n.rows, n.cols);
+    std::copy_n(n.values, tensor.size(), tensor.data());
+  }
+  return state;
+}
 
 // Columns of X: a living being, a place, an event, a quality, points at something, links words. Head 1 asks
 // who or what is meant, head 2 what is said in this part of the sentence.
@@ -274,6 +278,16 @@ constexpr std::string_view kSinusoidal = R"("mode": "x", "position": "sinusoidal
 "w_v": [[1,0],[0,1],[0,0],[0,0]],
 "w_o": [[1,0,0,0],[0,1,0,0]]})";
 
+// Columns of X: I, saw, a, and a word that is not in the sentence. W_Q, W_K and W_V were trained, by the gradients of this layer, to
+// give the outputs (1, 0, 0), (½, ½, 0), (0, 0, 1) and (0, ½, ½) with the weights that make these of one-hot values.
+constexpr std::string_view kTargetOutputs = R"("mode": "x", "position": "sinusoidal", "causal": false,
+"labels": ["I", "saw", "a", "saw"],
+"x": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,1,0,0]],
+"w_q": [[-5.09,1.78,-1.51],[-0.36,-3.4,2.84],[0.46,1.06,-1.82],[-3,2.98,0.58]],
+"w_k": [[-3.35,-1.37,-1.09],[1.34,-4.19,4.01],[2.72,-0.75,-2.29],[-3.71,-3.42,2.35]],
+"w_v": [[2.39,-2.43,0.04],[-1.13,1.13,-0.01],[-2.34,1.36,0.98],[-0.26,1.29,-0.03]],
+"w_o": [[1,0,0,0],[0,1,0,0],[0,0,1,0]]})";
+
 // A key is a query turned by one radian, which is what one position turns.
 constexpr std::string_view kRotary = R"("position": "rotary",
 "labels": ["la", "la", "la", "la", "la", "la"],
@@ -321,9 +335,10 @@ constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
 
 constexpr Example kExamples[] = {
     {{"i-saw-a-saw", "I saw a saw",
-      "The second saw looks at a, the word before it: its query and that key point the same way."},
+      "The second saw looks at a, the word before it: its query and that key point the same way. In X · W, from one-hot words, both rows "
+      "of saw are equal whatever W is, until a mask or positions tell them apart."},
      Other::given,
-     kSaw},
+     {}},
     {{"pronoun", "A pronoun",
       "In head 1 the pronoun looks at the animal; head 2 looks at what is said of it."},
      Other::projected,
@@ -372,7 +387,7 @@ constexpr Example kExamples[] = {
      kLongformer,
      {1, 1, 12, 4}},
     {{"bigbird", "BigBird",
-      "Neighbours, one global token and one random key a query: any token reaches any other in two steps."},
+      "Neighbours, one global token and one random key per query: any token reaches any other in two steps."},
      Other::oneHot,
      kBigbird,
      {1, 1, 12, 4}},
@@ -398,6 +413,10 @@ constexpr Example kExamples[] = {
       "X is all zeros: only sines and cosines tell tokens apart, and W_Q turns them one step back."},
      Other::given,
      kSinusoidal},
+    {{"target-outputs", "Outputs that were asked for",
+      "Training found W_Q, W_K and W_V for four outputs of I saw a saw. Without positions it can find only the mean of both saw."},
+     Other::given,
+     kTargetOutputs},
     {{"rotary", "Rotary positions",
       "All queries are alike, and so are all keys: turned by their positions, each query meets the key "
       "before it."},
@@ -460,15 +479,15 @@ void makeOneHot(State& state) {
 std::string zerosText(std::string_view name, int heads, int rows, int cols) {
   std::string data = "0";
   for (int i = 1; i < heads * rows * cols; ++i) data += ",0";
-  return joined(
-      {", \"", name, "\": {\"shape\": ", shapeText({heads, rows, cols}), ", \"data\": [", data, "]}"});
+  return base::joined(
+      {", \"", name, "\": {\"shape\": ", base::shapeText({heads, rows, cols}), ", \"data\": [", data, "]}"});
 }
 
 std::string textOf(const Example& example) {
-  std::string text = joined({"{\"version\": 1, \"preset\": \"", example.preset.name, "\",", example.text});
+  std::string text = base::joined({"{\"version\": 1, \"preset\": \"", example.preset.name, "\",", example.text});
   const Drawn& d = example.drawn;
   if (d.heads == 0) return text;
-  text += joined({", \"kv_heads\": ", d.kvHeads}) + zerosText("q", d.heads, d.tokens, d.headDim);
+  text += base::joined({", \"kv_heads\": ", d.kvHeads}) + zerosText("q", d.heads, d.tokens, d.headDim);
   return text + zerosText("k", d.kvHeads, d.tokens, d.headDim) +
          zerosText("v", d.kvHeads, d.tokens, d.headDim) + "}";
 }
@@ -509,8 +528,9 @@ std::span<const Preset> presets() {
 Result<State> preset(std::string_view name) {
   std::vector<std::string> names;
   for (const Example& example : kExamples) {
-    names.push_back(inQuotes(example.preset.name));
+    names.push_back(base::inQuotes(example.preset.name));
     if (example.preset.name != name) continue;
+    if (example.text.empty()) return saw(name);
     auto state = fromText(textOf(example), {});
     if (!state) return state.error();
     if (example.drawn.heads > 0) draw(*state, example.drawn.zeroQueries);
@@ -518,7 +538,7 @@ Result<State> preset(std::string_view name) {
     if (example.other == Other::projected) makeProjected(*state);
     return state;
   }
-  return *refuse(Error::Kind::range, "preset", {inQuotes(name), " is unknown; use ", orList(names), "."});
+  return base::refuse(Error::Kind::range, "preset", {base::inQuotes(name), " is unknown; use ", base::orList(names), "."});
 }
 
 }  // namespace document

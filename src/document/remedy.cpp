@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "document/sentence.h"
+#include "base/sentence.h"
 #include "document/text.h"
 
 namespace document {
@@ -14,7 +14,7 @@ using attention::Position;
 using attention::Score;
 using Id = OptionId;
 
-/// One option out of the way.
+/// One option out of the way: another one, or the option itself with a value that fits.
 struct Way {
   std::string reason, action;
   SetOption edit;
@@ -40,17 +40,17 @@ int sharedSize(int size, int heads, int wanted, bool even) {
 Found wayToHeads(const Settings& s, int wanted) {
   const int sharing = s.heads / s.kvHeads;
   if (wanted % sharing != 0) {
-    return way(joined({wanted, " heads cannot share keys ", sharing, " at a time"}),
+    return way(base::joined({wanted, " heads cannot share keys ", sharing, " at a time"}),
                "give each its own", Id::kv_heads, s.heads);
   }
-  const int columns = sharedSize(s.headDim, s.heads, wanted, s.position == Position::rotary);
+  const int columns = sharedSize(s.headDim, s.heads, wanted, s.position == Position::rotary && s.rotary.dims == 0);
   if (columns != s.headDim) {
     if (columns == 0) return {};
-    return way(joined({wanted, " heads need width ", columns * s.heads}), "set", Id::d_k, columns);
+    return way(base::joined({wanted, " heads need width ", columns * s.heads}), "set", Id::d_k, columns);
   }
   const int values = sharedSize(s.valueDim, s.heads, wanted, false);
   if (values == s.valueDim || values == 0) return {};
-  return way(joined({wanted, " heads need ", values * s.heads, " columns of values"}), "set", Id::d_v, values);
+  return way(base::joined({wanted, " heads need ", values * s.heads, " columns of values"}), "set", Id::d_v, values);
 }
 
 /// Positions that clash with something give way, unless they are what is wanted.
@@ -59,25 +59,73 @@ Way withoutPositions(const char* reason) { return way(reason, "set positions to 
 Found wayToPositions(const Settings& after, Id id) {
   const bool wanted = id == Id::position, rotary = after.position == Position::rotary;
   if (after.position == Position::sinusoidal && after.mode != Mode::x) {
-    if (!wanted) return withoutPositions("Sinusoidal positions are added to X");
+    if (!wanted) return withoutPositions("Sinusoidal positions need X");
     return way("Sinusoidal positions are added to X", "set X · W", Id::mode, "x");
   }
   if (rotary && after.score == Score::additive) {
     if (!wanted) return withoutPositions("Rotary needs a dot product");
     return way("Rotary needs a dot product", "set scaled dot", Id::score, "scaled");
   }
-  if (rotary && after.headDim % 2 != 0) {
+  if (rotary && rotatedColumns(after) % 2 != 0) {
     constexpr const char* kEven = "Rotary needs an even d_k";
     if (!wanted) return withoutPositions(kEven);
     const int even = after.headDim + 1;
-    return way(kEven, joined({"set ", even}), Id::d_k, even);
+    return way(kEven, base::joined({"set ", even}), Id::d_k, even);
   }
   const int room = Limits::tokens - after.tokens;
   const bool counted = rotary || (after.position == Position::sinusoidal && after.cross);
   if (!counted || after.causalOffset <= room) return {};
-  const std::string reason = joined({"Positions end at ", Limits::tokens});
+  const std::string reason = base::joined({"Positions end at ", Limits::tokens});
   if (id == Id::causal_offset) return way(reason, "set ALiBi", Id::position, "alibi");
-  return way(reason, joined({"set keys before to ", room}), Id::causal_offset, room);
+  return way(reason, base::joined({"set keys before to ", room}), Id::causal_offset, room);
+}
+
+/// Heads of keys that divide the heads: the nearest, the larger of two.
+Found wayToKeyHeads(const Settings& s, int wanted) {
+  if (wanted > s.heads) return way(base::joined({wanted, " key heads need ", wanted, " heads"}), "set", Id::heads, wanted);
+  if (s.heads % wanted == 0) return {};
+  int less = wanted, more = wanted;
+  while (s.heads % less != 0) --less;
+  while (s.heads % more != 0) ++more;
+  const int nearest = wanted - less < more - wanted ? less : more;
+  return way(base::joined({wanted, " key heads do not divide ", s.heads, " heads"}), base::joined({"set ", nearest}), Id::kv_heads, nearest);
+}
+
+Found wayToStep(const Settings& s, int wanted) {
+  if (wanted <= s.tokens) return {};
+  return way(base::joined({"Step ", wanted, " needs ", wanted, " tokens"}), "set", Id::tokens, wanted);
+}
+
+/// Sizes that give way where memory is short, the one that costs least first, and how a button says so.
+constexpr struct {
+  Id id;
+  std::string_view before, after;
+} kSizes[] = {{Id::batch, "set a batch of ", ""},     {Id::heads, "set ", " heads"},    {Id::tokens, "set ", " tokens"},
+              {Id::key_tokens, "set ", " key tokens"}, {Id::d_k, "set d_k to ", ""},     {Id::d_v, "set d_v to ", ""},
+              {Id::model_dim, "set the width of X to ", ""}};
+
+int sizeOf(const Settings& s, Id id) {
+  const Value value = get(s, id);
+  return static_cast<int>(*std::get_if<double>(&value));
+}
+
+/// From sizes that make more scores or numbers than fit into memory.
+Found wayToRoom(const Settings& s, Id id, const Value& value, const Settings& after) {
+  const bool areScores = std::int64_t{after.heads} * after.tokens * after.keyTokens > Limits::scores;
+  const std::string reason = areScores ? "At most 16.7 million scores fit" : "At most 3.5 million numbers fit";
+  if (const double* wanted = std::get_if<double>(&value)) {
+    for (int n = static_cast<int>(*wanted) - 1; n > sizeOf(s, id); --n) {
+      if (check(s, id, static_cast<double>(n))) return way(reason, base::joined({"set ", n}), id, n);
+    }
+  }
+  for (const auto& size : kSizes) {
+    for (int n = size.id == id ? 0 : sizeOf(s, size.id) - 1; n > 0; --n) {
+      const Value smaller = static_cast<double>(n);
+      if (!check(s, size.id, smaller) || !check(settingsAfter(s, size.id, smaller), id, value)) continue;
+      return way(reason, base::joined({size.before, n, size.after}), size.id, n);
+    }
+  }
+  return {};
 }
 
 Found wayTo(const Settings& settings, Id id, const Value& value) {
@@ -85,6 +133,11 @@ Found wayTo(const Settings& settings, Id id, const Value& value) {
     case Id::heads:
       if (Found found = wayToHeads(settings, static_cast<int>(*std::get_if<double>(&value)))) return found;
       break;
+    case Id::kv_heads:
+      if (Found found = wayToKeyHeads(settings, static_cast<int>(*std::get_if<double>(&value)))) return found;
+      break;
+    case Id::step:
+      return wayToStep(settings, static_cast<int>(*std::get_if<double>(&value)));
     case Id::scale:
       if (!isDotProduct(settings.score)) return way("Only dot products are scaled", "set scaled dot", Id::score, "scaled");
       break;
@@ -97,6 +150,7 @@ Found wayTo(const Settings& settings, Id id, const Value& value) {
       break;
   }
   const Settings after = settingsAfter(settings, id, value);
+  if (const auto ok = checkSizes("", after); !ok && ok.error().kind == Error::Kind::memory) return wayToRoom(settings, id, value, after);
   if (after.maskAfterSoftmax && after.normalizer != Normalizer::softmax) {
     if (id != Id::mask_after_softmax) return Way{"The mask comes after softmax", "set before", {Id::mask_after_softmax, false}};
     return way("It needs softmax", "set softmax", Id::normalizer, "softmax");
@@ -107,28 +161,33 @@ Found wayTo(const Settings& settings, Id id, const Value& value) {
 }  // namespace
 
 std::optional<Remedy> remedy(const Settings& settings, OptionId id, const Value& value) {
-  if (checkAlone(option(id), value)) return {};
+  if (!checkAlone(option(id), value)) return {};
   constexpr int kMost = 4;  // more options than ever stand in one way
   Remedy out;
+  out.value = value;
   Settings trial = settings;
-  for (int i = 0; check(trial, id, value); ++i) {
-    Found found = i < kMost ? wayTo(trial, id, value) : std::nullopt;
-    if (!found || check(trial, found->edit.option, found->edit.value)) return {};
+  for (int i = 0; !check(trial, id, out.value); ++i) {
+    Found found = i < kMost ? wayTo(trial, id, out.value) : std::nullopt;
+    if (!found) return {};
+    if (i == 0) out.reason = std::move(found->reason);
+    out.action += (i == 0 ? "" : ", ") + found->action;
+    if (found->edit.option == id) {
+      out.value = std::move(found->edit.value);
+      continue;
+    }
+    if (!check(trial, found->edit.option, found->edit.value)) return {};
     trial = settingsAfter(trial, found->edit.option, found->edit.value);
-    if (out.edits.empty()) out.reason = std::move(found->reason);
-    out.action += (out.edits.empty() ? "" : ", ") + found->action;
     out.edits.push_back(std::move(found->edit));
   }
-  if (out.edits.empty()) return {};
+  if (out.reason.empty() || (out.value != value && out.value == get(settings, id))) return {};
   return out;
 }
 
 std::string reason(const Settings& settings, OptionId id, const Value& value) {
-  const Check bad = check(settings, id, value);
-  if (!bad) return {};
+  const auto ok = check(settings, id, value);
+  if (ok) return {};
   if (auto found = remedy(settings, id, value)) return std::move(found->reason);
-  const std::string field = bad->field + ": ";
-  std::string words = bad->message.starts_with(field) ? bad->message.substr(field.size()) : bad->message;
+  std::string words = ok.error().sentence;
   if (!words.empty() && words.front() >= 'a' && words.front() <= 'z') words.front() = static_cast<char>(words.front() - 'a' + 'A');
   return words;
 }
@@ -138,9 +197,11 @@ Error withRemedy(const Settings& settings, OptionId id, const Value& value, Erro
   if (!found) return error;
   std::string steps;
   for (const SetOption& e : found->edits) {
-    steps += joined({steps.empty() ? "" : ", then ", option(e.option).name, " to ", toJson(e.value)});
+    steps += base::joined({steps.empty() ? "" : ", then ", option(e.option).name, " to ", toJson(e.value)});
   }
-  error.message += joined({" It fits after setting ", steps, "."});
+  if (found->value != value) error.sentence += base::joined({" The nearest that fits is ", toJson(found->value)});
+  else error.sentence += " It fits";
+  error.sentence += steps.empty() ? "." : base::joined({" after setting ", steps, "."});
   return error;
 }
 

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "attention/draws.h"
-#include "attention/gap.h"
-#include "document/sentence.h"
+#include "base/random.h"
+#include "attention/engine/inserted_rows.h"
+#include "base/sentence.h"
 
 namespace document {
 namespace {
@@ -43,6 +43,7 @@ std::vector<Item> items(State& state) {
 /// Has the tensor a row a token of that side?
 bool isOfSide(const Settings& settings, Side side, TensorId id) {
   if (id == TensorId::bias) return false;  // it has both sides: see moveBias()
+  if (id == TensorId::x_v && !settings.separateValues) return false;
   if (!settings.cross) return id != TensorId::x_kv;
   return (id == TensorId::x || id == TensorId::q) == (side == Side::queries);
 }
@@ -50,10 +51,10 @@ bool isOfSide(const Settings& settings, Side side, TensorId id) {
 /// Rows and columns put into a bias, or (of a negative count) taken out of it, with the tokens of that side.
 void moveBias(const State& state, Tensor& bias, Side side, int at, int count) {
   if (bias.empty()) return;
-  const attention::Gap gap{at, std::abs(count)};
-  const attention::Gap rows = !state.cross || side == Side::queries ? gap : attention::Gap();
-  const attention::Gap cols = !state.cross || side == Side::keys ? gap : attention::Gap();
-  count > 0 ? attention::openGap(bias, rows, cols) : attention::closeGap(bias, rows, cols);
+  const attention::Insertion inserted{at, std::abs(count)};
+  const attention::Insertion rows = !state.cross || side == Side::queries ? inserted : attention::Insertion();
+  const attention::Insertion cols = !state.cross || side == Side::keys ? inserted : attention::Insertion();
+  count > 0 ? attention::insertRows(bias, rows, cols) : attention::removeRows(bias, rows, cols);
 }
 
 std::vector<std::string>& labelsOf(const State& state, const Item& item, Side side) {
@@ -135,7 +136,7 @@ class FreshCells {
       : tensor_(tensor), seeded_(seed, tensor, item) {}
   FreshCells(TensorId tensor, const SeededCells& seeded) : tensor_(tensor), seeded_(seeded) {}
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
-    if (tensor_ == TensorId::bias) return 0.0f;
+    if (tensor_ == TensorId::bias || isProjectionBias(tensor_)) return 0.0f;
     if (tensor_ == TensorId::w_a || tensor_ == TensorId::u_a) return row == col ? 1.0f : 0.0f;
     return tensor_ == TensorId::v_a ? 1.0f : seeded_.at(head, row, col);
   }
@@ -227,20 +228,20 @@ static std::uint32_t wordNumber(std::string_view word) {
 }
 
 SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, int item)
-    : state_(attention::mix(static_cast<std::uint64_t>(item) << 40 | static_cast<std::uint64_t>(seed) << 8 |
+    : state_(base::mix(static_cast<std::uint64_t>(item) << 40 | static_cast<std::uint64_t>(seed) << 8 |
                             static_cast<std::uint64_t>(tensor))) {}
 
 SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words)
-    : SeededCells(seed, tensor == TensorId::x_kv ? TensorId::x : tensor) {
+    : SeededCells(seed, tensor == TensorId::x_kv || tensor == TensorId::x_v ? TensorId::x : tensor) {
   words_ = &words;
 }
 
 float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
   if (words_ != nullptr) row = wordNumber((*words_)[row]);
   const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 | col;
-  const std::int64_t sum = attention::normalSum(attention::mix(attention::mix(state_ ^ head) ^ place));
-  const std::int64_t half = sum < 0 ? -attention::kNormalUnit / 2 : attention::kNormalUnit / 2;
-  return static_cast<float>((sum * 100 + half) / attention::kNormalUnit) / 100.0f;
+  const std::int64_t sum = base::normalSum(base::mix(base::mix(state_ ^ head) ^ place));
+  const std::int64_t half = sum < 0 ? -base::kNormalUnit / 2 : base::kNormalUnit / 2;
+  return static_cast<float>((sum * 100 + half) / base::kNormalUnit) / 100.0f;
 }
 
 Axes axes(const Settings& settings, TensorId id) {
@@ -250,6 +251,7 @@ Axes axes(const Settings& settings, TensorId id) {
     case TensorId::x:
       return {1, tokens, model};
     case TensorId::x_kv:
+    case TensorId::x_v:
       return {1, keyTokens, model};
     case TensorId::w_q:
       return {1, model, {settings.heads, settings.headDim}};
@@ -258,16 +260,24 @@ Axes axes(const Settings& settings, TensorId id) {
     case TensorId::w_v:
       return {1, model, {settings.kvHeads, settings.valueDim}};
     case TensorId::w_o:
-      return {1, {settings.heads, settings.valueDim}, model};
+      return {1, {settings.heads, settings.valueDim}, {1, outputColumns(settings)}};
+    case TensorId::b_q:
+      return {1, {1, 1}, {settings.heads, settings.headDim}};
+    case TensorId::b_k:
+      return {1, {1, 1}, {settings.kvHeads, settings.headDim}};
+    case TensorId::b_v:
+      return {1, {1, 1}, {settings.kvHeads, settings.valueDim}};
+    case TensorId::b_o:
+      return {1, {1, 1}, {1, outputColumns(settings)}};
     case TensorId::k:
       return {settings.kvHeads, keyTokens, keyColumns};
     case TensorId::v:
       return {settings.kvHeads, keyTokens, valueColumns};
     case TensorId::w_a:
     case TensorId::u_a:
-      return {settings.heads, keyColumns, keyColumns};
+      return {settings.heads, {1, scoreUnits(settings)}, keyColumns};
     case TensorId::v_a:
-      return {settings.heads, {1, 1}, keyColumns};
+      return {settings.heads, {1, 1}, {1, scoreUnits(settings)}};
     case TensorId::bias:
       return {settings.biasKind == Bias::perHead ? settings.heads : 1, tokens, keyTokens};
     default:
@@ -290,8 +300,10 @@ void resize(State& state, const Settings& after) {
     if (after.cross && !before.cross)
       item.at(TensorId::x_kv) = item.at(TensorId::x), *item.keyLabels = *item.labels;
     if (!after.cross) item.keyLabels->clear();
+    const bool isApart = after.separateValues && !before.separateValues;  // what values are made of begins as what they were made of
     for (const auto& [id, tensor] : item.inputs)
       refit(*tensor, id, before, after, FreshCells(id, cellsOf(after, item, id)));
+    if (isApart) item.at(TensorId::x_v) = item.at(after.cross ? TensorId::x_kv : TensorId::x);
   }
   for (const TensorId id : inputIds())
     if (!isOfItem(id)) refit(*input(state, id), id, before, after, FreshCells(after.seed, id));
@@ -307,9 +319,10 @@ void regroup(State& state, const Settings& after) {
     for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v})
       item.at(id) = regrouped(item.at(id), id == TensorId::q ? after.heads : after.kvHeads);
   }
-  if (!state.vA.empty()) state.vA = regrouped(state.vA, after.heads);
+  const bool isSquare = scoreUnits(state) == state.headDim && scoreUnits(after) == after.headDim;
+  if (!state.vA.empty()) state.vA = isSquare ? regrouped(state.vA, after.heads) : headsTaken(state.vA, after.heads);
   for (Tensor* tensor : {&state.wA, &state.uA})
-    if (!tensor->empty()) *tensor = regroupedBlocks(*tensor, after.heads);
+    if (!tensor->empty()) *tensor = isSquare ? regroupedBlocks(*tensor, after.heads) : regrouped(*tensor, after.heads);
   static_cast<Settings&>(state) = after;
 }
 
@@ -358,7 +371,7 @@ void insertTokens(State& state, Side side, int at, int count) {
 
 std::vector<std::string> numberedLabels(int first, int count) {
   std::vector<std::string> out;
-  for (int i = 0; i < count; ++i) out.push_back(joined({"t", first + i}));
+  for (int i = 0; i < count; ++i) out.push_back(base::joined({"t", first + i}));
   return out;
 }
 

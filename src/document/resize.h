@@ -42,7 +42,7 @@ Axes axes(const Settings& settings, TensorId id);
 /// Gives the input tensor the shape that the state's sizes say, and fills it from state.seed.
 void fillSeeded(State& state, TensorId id);
 /// The same with the numbers that a tensor starts from: the identity for w_a and u_a, with which general
-/// scores are dot products; ones for v_a; seeded ones for others.
+/// scores are dot products; ones for v_a; zeros for biases; seeded ones for others.
 void fillFresh(State& state, TensorId id);
 /// Makes the settings of the state `after`, in all but the number of heads, and brings inputs and mask to its
 /// sizes. What stays keeps its numbers, what is new gets fresh ones; the other sequence begins as a copy of

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "document/option.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 
 namespace document {
 namespace {
@@ -47,10 +47,10 @@ struct Character {
 
 // A byte that is no UTF-8 counts as part of a word; the check of the labels names it.
 Character firstOf(std::string_view text) {
-  const int length = utf8Length(text);
+  const int length = base::utf8Length(text);
   if (length == 0) return {text.substr(0, 1), 0xfffd, Sort::word};
-  const std::string_view bytes = text.substr(0, clusterLength(text));
-  const char32_t c = utf8Decode(text);
+  const std::string_view bytes = text.substr(0, base::clusterLength(text));
+  const char32_t c = base::utf8Decode(text);
   // "#", a selector and a key around them make one sign, as an emoji is.
   const bool isKey = bytes.ends_with("\xef\xb8\x8f") || bytes.ends_with("\xe2\x83\xa3");
   const Sort sort = isKey || isPicture(c) ? Sort::picture

@@ -5,8 +5,10 @@
 #include <cstring>
 
 #include "document/option.h"
+#include "document/pin.h"
 #include "document/resize.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
+#include "document/training.h"
 
 namespace document {
 namespace {
@@ -17,14 +19,14 @@ using Kind = Error::Kind;
 constexpr TensorId kInputs[] = {TensorId::x,    TensorId::w_q, TensorId::w_k, TensorId::w_v,
                                 TensorId::w_o,  TensorId::q,   TensorId::k,   TensorId::v,
                                 TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a,
-                                TensorId::bias};
+                                TensorId::bias, TensorId::b_q, TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v};
 
 constexpr TensorId kItemInputs[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v, TensorId::x_kv,
-                                    TensorId::bias};
+                                    TensorId::bias, TensorId::x_v};
 
-Check within(std::string_view field, std::int64_t value, std::int64_t most) {
+Result<void> within(std::string_view field, std::int64_t value, std::int64_t most) {
   if (value >= 1 && value <= most) return {};
-  return refuse(Kind::range, field,
+  return base::refuse(Kind::range, field,
                 {value, " is too ", (value < 1 ? "small" : "large"), "; use 1 to ", most, "."});
 }
 
@@ -35,99 +37,96 @@ std::vector<std::string> divisors(int number) {
   return out;
 }
 
-Check checkFinite(std::string_view name, const Tensor& tensor, TensorId id = TensorId::q) {
+Result<void> checkFinite(std::string_view name, const Tensor& tensor, TensorId id = TensorId::q) {
   const auto values = tensor.values();
   const std::ptrdiff_t bad = firstWrong(id, values);
   if (bad < 0) return {};
-  const std::string field = joined({name, ".data[", bad, "]"});
-  return refuse(Kind::range, field,
-                {std::isnan(values[static_cast<std::size_t>(bad)]) ? "NaN" : "infinity",
-                 " cannot be used; give a finite number."});
+  return refuseNumber(base::joined({name, ".data[", bad, "]"}), values[static_cast<std::size_t>(bad)]);
 }
 
-Check checkTensor(const Settings& settings, TensorId id, const Tensor& tensor, std::string_view name) {
+Result<void> checkTensor(const Settings& settings, TensorId id, const Tensor& tensor, std::string_view name) {
   const Axes want = axes(settings, id);
   if (!hasInput(settings, id)) {
     if (tensor == Tensor()) return {};
-    return refuse(Kind::range, name, {"it is there, but nothing here makes use of it; leave it out."});
+    return base::refuse(Kind::range, name, {"it is there, but nothing here makes use of it; leave it out."});
   }
   if (tensor.heads() != want.heads || tensor.rows() != want.rows.count() ||
       tensor.cols() != want.cols.count()) {
-    return refuse(Kind::range, name,
-                  {"the shape is ", shapeText({tensor.heads(), tensor.rows(), tensor.cols()}),
-                   "; it must be ", shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
+    return base::refuse(Kind::range, name,
+                  {"the shape is ", base::shapeText({tensor.heads(), tensor.rows(), tensor.cols()}),
+                   "; it must be ", base::shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
   }
   return checkFinite(name, tensor, id);
 }
 
-Check checkParameter(const State& state, ParameterId id) {
+Result<void> checkParameter(const State& state, ParameterId id) {
   const Tensor& tensor = state.parameters[id];
   if (tensor.empty()) return {};
   const ParameterShape want = shapeOf(state, id);
   if (tensor.heads() != 1 || tensor.rows() != want.rows || tensor.cols() != want.cols)
-    return refuse(Kind::range, name(id),
-                  {"the shape is ", shapeText({tensor.rows(), tensor.cols()}), "; it must be ",
-                   shapeText({want.rows, want.cols}), "."});
-  if (Check bad = checkFinite(name(id), tensor)) return bad;
+    return base::refuse(Kind::range, name(id),
+                  {"the shape is ", base::shapeText({tensor.rows(), tensor.cols()}), "; it must be ",
+                   base::shapeText({want.rows, want.cols}), "."});
+  if (auto ok = checkFinite(name(id), tensor); !ok) return ok;
   return checkParameterSize(state, id);
 }
 
-Check checkMask(const State& state) {
+Result<void> checkMask(const State& state) {
   const PaintedMask& mask = state.painted;
   if (mask.empty() && mask.rows == 0 && mask.cols == 0) return {};
   const auto count = static_cast<std::size_t>(state.tokens) * static_cast<std::size_t>(state.keyTokens);
   if (mask.rows == state.tokens && mask.cols == state.keyTokens && mask.blocked.size() == count) return {};
-  return refuse(Kind::range, "mask",
-                {"the shape is ", shapeText({mask.rows, mask.cols}), "; it must be ",
-                 shapeText({state.tokens, state.keyTokens}), "."});
+  return base::refuse(Kind::range, "mask",
+                {"the shape is ", base::shapeText({mask.rows, mask.cols}), "; it must be ",
+                 base::shapeText({state.tokens, state.keyTokens}), "."});
 }
 
-Check checkAllLabels(std::string_view field, const std::vector<std::string>& labels, int tokens) {
+Result<void> checkAllLabels(std::string_view field, const std::vector<std::string>& labels, int tokens) {
   if (labels.size() != static_cast<std::size_t>(tokens))
-    return refuse(Kind::range, field,
+    return base::refuse(Kind::range, field,
                   {"there are ", labels.size(), " for ", tokens, " tokens; give one label a token."});
   return checkLabels(field, labels, 0);
 }
 
-Check checkPage(const State& state, std::size_t item) {
-  const std::string field = joined({"pages[", item, "]."});
+Result<void> checkPage(const State& state, std::size_t item) {
+  const std::string field = base::joined({"pages[", item, "]."});
   const Page& page = state.pages[item];
   if (static_cast<int>(item) == state.batchItem)
-    return page == Page() ? Check() : refuse(Kind::range, field, {"it is on the board; leave it empty."});
+    return page == Page() ? Result<void>() : base::refuse(Kind::range, field, {"it is on the board; leave it empty."});
   for (const TensorId id : kItemInputs)
-    if (Check bad = checkTensor(state, id, *input(page, id), joined({field, attention::name(id)})))
-      return bad;
-  if (Check bad = checkAllLabels(field + "labels", page.labels, state.tokens)) return bad;
+    if (auto ok = checkTensor(state, id, *input(page, id), base::joined({field, attention::name(id)})); !ok)
+      return ok;
+  if (auto ok = checkAllLabels(field + "labels", page.labels, state.tokens); !ok) return ok;
   return checkAllLabels(field + "key_labels", page.keyLabels, state.cross ? state.keyTokens : 0);
 }
 
-Check checkPages(const State& state) {
+Result<void> checkPages(const State& state) {
   const int count = state.batch > 1 ? state.batch : 0;
   if (static_cast<int>(state.pages.size()) != count)
-    return refuse(Kind::range, "pages", {"there are ", state.pages.size(), "; it must be ", count, "."});
+    return base::refuse(Kind::range, "pages", {"there are ", state.pages.size(), "; it must be ", count, "."});
   if (state.batchItem >= state.batch)
-    return refuse(Kind::range, "batch_item",
+    return base::refuse(Kind::range, "batch_item",
                   {state.batchItem, " is no item of the batch; use 0 to ", state.batch - 1, "."});
   for (std::size_t i = 0; i < state.pages.size(); ++i)
-    if (Check bad = checkPage(state, i)) return bad;
+    if (auto ok = checkPage(state, i); !ok) return ok;
   return {};
 }
 
-Check checkView(const Settings& settings) {
+Result<void> checkView(const Settings& settings) {
   if (settings.focusHead < 0 || settings.focusHead >= settings.heads)
-    return refuse(Kind::range, "focus_head",
+    return base::refuse(Kind::range, "focus_head",
                   {settings.focusHead, " is no head here; use 0 to ", settings.heads - 1, "."});
   if (settings.step > settings.tokens)
-    return refuse(Kind::range, "step",
+    return base::refuse(Kind::range, "step",
                   {settings.step, " is more than there are tokens; use 0 to ", settings.tokens, "."});
   return {};
 }
 
 /// Every option within its own range, as set() would have it.
-Check checkRanges(const Settings& settings) {
+Result<void> checkRanges(const Settings& settings) {
   for (const Option& o : options()) {
     if (o.type == OptionType::labels) continue;  // counted and read with the tokens
-    if (Check bad = checkAlone(o, get(settings, o.id))) return bad;
+    if (auto ok = checkAlone(o, get(settings, o.id)); !ok) return ok;
   }
   return {};
 }
@@ -138,12 +137,13 @@ std::int64_t countNumbers(const Settings& s) {
                      keyWidth = std::int64_t{s.kvHeads} * s.headDim,
                      valueWidth = std::int64_t{s.kvHeads} * s.valueDim,
                      outputWidth = std::int64_t{s.heads} * s.valueDim;
-  const std::int64_t words = tokens * model + (s.cross ? keys * model : 0);
+  const std::int64_t words = tokens * model + (s.cross ? keys * model : 0) + (s.separateValues ? keys * model : 0);
   const std::int64_t projected = tokens * queryWidth + keys * (keyWidth + valueWidth);
-  const std::int64_t weights = model * (queryWidth + keyWidth + valueWidth + outputWidth);
+  const std::int64_t weights = model * (queryWidth + keyWidth + valueWidth) + outputColumns(s) * outputWidth;
   const std::int64_t biases = s.biasKind == Bias::none ? 0 : tokens * keys * (s.biasKind == Bias::shared ? 1 : s.heads);
-  const std::int64_t scoring = s.scoreWeights ? queryWidth * (2 * std::int64_t{s.headDim} + 1) : 0;
-  return s.batch * (words + projected + biases) + weights + scoring;
+  const std::int64_t scoring = s.scoreWeights ? s.heads * scoreUnits(s) * (2 * std::int64_t{s.headDim} + 1) : 0;
+  const std::int64_t added = s.projectionBias ? queryWidth + keyWidth + valueWidth + outputColumns(s) : 0;
+  return s.batch * (words + projected + biases) + weights + scoring + added;
 }
 
 bool isBeyondPositions(const Settings& s) {
@@ -165,7 +165,7 @@ constexpr Clash kClashes[] = {
      "sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or "
      "\"alibi\"."},
     {OptionId::position,
-     [](const Settings& s) { return s.position == attention::Position::rotary && s.headDim % 2 != 0; },
+     [](const Settings& s) { return s.position == attention::Position::rotary && rotatedColumns(s) % 2 != 0; },
      "rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\"."},
     {OptionId::position,
      [](const Settings& s) {
@@ -196,6 +196,7 @@ attention::Spec spec(const Settings& settings) {
   out.score = settings.score, out.scale = settings.scaleBy;
   out.softcap = settings.softcap, out.temperature = settings.temperature;
   out.normalizer = settings.normalizer, out.position = settings.position;
+  out.rotary = settings.rotary, out.positionIds = settings.positionIds;
   out.causal = settings.causal, out.causalOffset = settings.causalOffset;
   out.windowLeft = settings.windowLeft, out.windowRight = settings.windowRight;
   // They may outlive the keys that they were set for.
@@ -210,8 +211,12 @@ attention::Spec spec(const Settings& settings) {
 attention::Inputs inputs(const State& state) {
   attention::Inputs out;
   if (state.mode == Mode::x) {
-    out.x = &state.x, out.wQ = &state.wQ, out.wK = &state.wK, out.wV = &state.wV, out.wO = &state.wO;
+    out.x = &state.x, out.wQ = &state.wQ, out.wK = &state.wK, out.wV = &state.wV;
+    if (state.outputProjection) out.wO = &state.wO;
     if (state.cross) out.xKv = &state.xKv;
+    if (state.separateValues) out.xV = &state.xV;
+    if (state.projectionBias) out.bQ = &state.bQ, out.bK = &state.bK, out.bV = &state.bV;
+    if (state.projectionBias && state.outputProjection) out.bO = &state.bO;
   } else {
     out.q = &state.q, out.k = &state.k, out.v = &state.v;
   }
@@ -250,6 +255,16 @@ const Tensor* input(const State& state, TensorId id) {
       return &state.vA;
     case TensorId::bias:
       return &state.bias;
+    case TensorId::b_q:
+      return &state.bQ;
+    case TensorId::b_k:
+      return &state.bK;
+    case TensorId::b_v:
+      return &state.bV;
+    case TensorId::b_o:
+      return &state.bO;
+    case TensorId::x_v:
+      return &state.xV;
     default:
       return nullptr;
   }
@@ -269,6 +284,8 @@ const Tensor* input(const Page& page, TensorId id) {
       return &page.xKv;
     case TensorId::bias:
       return &page.bias;
+    case TensorId::x_v:
+      return &page.xV;
     default:
       return nullptr;
   }
@@ -288,10 +305,19 @@ bool isEditable(const Settings& settings, TensorId id) {
     case TensorId::w_q:
     case TensorId::w_k:
     case TensorId::w_v:
-    case TensorId::w_o:
       return settings.mode == Mode::x;
+    case TensorId::w_o:
+      return settings.mode == Mode::x && settings.outputProjection;
+    case TensorId::b_o:
+      return settings.mode == Mode::x && settings.outputProjection && settings.projectionBias;
+    case TensorId::b_q:
+    case TensorId::b_k:
+    case TensorId::b_v:
+      return settings.mode == Mode::x && settings.projectionBias;
     case TensorId::x_kv:
       return settings.mode == Mode::x && settings.cross;
+    case TensorId::x_v:
+      return settings.mode == Mode::x && settings.separateValues;
     case TensorId::q:
     case TensorId::k:
     case TensorId::v:
@@ -310,12 +336,16 @@ bool isEditable(const Settings& settings, TensorId id) {
 
 bool hasInput(const Settings& settings, TensorId id) {
   if (id == TensorId::x_kv) return settings.cross;
+  if (id == TensorId::x_v) return settings.separateValues;
   if (id == TensorId::bias) return settings.biasKind != Bias::none;
+  if (isProjectionBias(id)) return settings.projectionBias;
   return settings.scoreWeights || (id != TensorId::w_a && id != TensorId::u_a && id != TensorId::v_a);
 }
 
 std::span<const TensorId> inputIds() { return kInputs; }
 std::span<const TensorId> itemInputIds() { return kItemInputs; }
+
+int rotatedColumns(const Settings& s) { return s.rotary.dims > 0 && s.rotary.dims < s.headDim ? s.rotary.dims : s.headDim; }
 
 const std::vector<std::string>& keyLabels(const Settings& settings) {
   return settings.cross ? settings.keyLabels : settings.labels;
@@ -329,65 +359,76 @@ bool takesScoreWeights(attention::Score score) {
   return score == attention::Score::general || score == attention::Score::additive;
 }
 
-Check checkSizes(std::string_view field, const Settings& s) {
-  if (Check bad = within("tokens", s.tokens, Limits::tokens)) return bad;
-  if (Check bad = within("key_tokens", s.keyTokens, Limits::tokens)) return bad;
-  if (Check bad = within("heads", s.heads, Limits::heads)) return bad;
-  if (Check bad = within("kv_heads", s.kvHeads, Limits::heads)) return bad;
-  if (Check bad = within("d_k", s.headDim, Limits::headDim)) return bad;
-  if (Check bad = within("d_v", s.valueDim, Limits::headDim)) return bad;
-  if (Check bad = within("model_dim", s.modelDim, Limits::modelDim)) return bad;
+Result<void> refuseNumber(std::string_view field, float number) {
+  return base::refuse(Kind::range, field, {std::isnan(number) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+}
+
+Result<void> checkSizes(std::string_view field, const Settings& s) {
+  if (auto ok = within("tokens", s.tokens, Limits::tokens); !ok) return ok;
+  if (auto ok = within("key_tokens", s.keyTokens, Limits::tokens); !ok) return ok;
+  if (auto ok = within("heads", s.heads, Limits::heads); !ok) return ok;
+  if (auto ok = within("kv_heads", s.kvHeads, Limits::heads); !ok) return ok;
+  if (auto ok = within("d_k", s.headDim, Limits::headDim); !ok) return ok;
+  if (auto ok = within("d_v", s.valueDim, Limits::headDim); !ok) return ok;
+  if (auto ok = within("model_dim", s.modelDim, Limits::modelDim); !ok) return ok;
   if (s.heads % s.kvHeads != 0)
-    return refuse(
+    return base::refuse(
         Kind::range, "kv_heads",
-        {s.kvHeads, " does not divide the ", s.heads, " heads; use ", orList(divisors(s.heads)), "."});
+        {s.kvHeads, " does not divide the ", s.heads, " heads; use ", base::orList(divisors(s.heads)), "."});
   const std::int64_t scores = std::int64_t{s.heads} * s.tokens * s.keyTokens;
   if (scores > Limits::scores)
-    return refuse(Kind::memory, field,
+    return base::refuse(Kind::memory, field,
                   {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores,
                    "; use fewer heads or tokens, for at most ", Limits::scores, "."});
   const std::int64_t numbers = countNumbers(s);
   if (numbers > kMaxNumbers)
-    return refuse(
+    return base::refuse(
         Kind::memory, field,
         {"tokens ", s.tokens, ", heads ", s.heads, ", d_k ", s.headDim, " and model_dim ", s.modelDim,
          " make inputs of ", numbers, " numbers; use smaller ones, for at most ", kMaxNumbers, "."});
   return {};
 }
 
-Check checkTogether(std::string_view field, const Settings& settings) {
+Result<void> checkTogether(std::string_view field, const Settings& settings) {
   for (const Clash& clash : kClashes)
     if (clash.exists(settings))
-      return refuse(Kind::range, field.empty() ? option(clash.blamed).name : field, {clash.sentence});
-  return {};
+      return base::refuse(Kind::range, field.empty() ? option(clash.blamed).name : field, {clash.sentence});
+  return checkTraining(settings, field.empty() || field == option(OptionId::train_sentences).name);
 }
 
-std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
-  const bool mayMask = id == TensorId::bias;
-  const auto isWrong = [&](float v) { return !std::isfinite(v) && !(mayMask && v < 0); };
-  const auto bad = std::find_if(values.begin(), values.end(), isWrong);
-  return bad == values.end() ? -1 : bad - values.begin();
-}
-
-Check checkLabel(std::string_view field, std::string_view label) {
+Result<void> checkLabel(std::string_view field, std::string_view label) {
   if (label.size() > kLabelBytes) {
-    std::string_view fitting = label.substr(0, clustersWithin(label, kLabelBytes));
+    std::string_view fitting = label.substr(0, base::clustersWithin(label, kLabelBytes));
     int characters = 0;
-    for (; !fitting.empty(); ++characters) fitting.remove_prefix(clusterLength(fitting));
-    return refuse(Kind::range, field,
-                  {inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes,
-                   characters < kLabelBytes ? joined({", which its first ", characters, " characters fill."}) : "."});
+    for (; !fitting.empty(); ++characters) fitting.remove_prefix(base::clusterLength(fitting));
+    return base::refuse(Kind::range, field,
+                  {base::inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes,
+                   characters < kLabelBytes ? base::joined({", which its first ", characters, " characters fill."}) : "."});
   }
   for (std::string_view rest = label; !rest.empty();) {
-    const int length = utf8Length(rest);
+    const int length = base::utf8Length(rest);
     if (length == 0)
-      return refuse(Kind::range, field, {inQuotes(label), " is not valid UTF-8; type it again."});
-    const char32_t c = utf8Decode(rest);
+      return base::refuse(Kind::range, field, {base::inQuotes(label), " is not valid UTF-8; type it again."});
+    const char32_t c = base::utf8Decode(rest);
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-      return refuse(Kind::range, field, {inQuotes(label), " holds a control character; leave it out."});
+      return base::refuse(Kind::range, field, {base::inQuotes(label), " holds a control character; leave it out."});
     rest.remove_prefix(static_cast<std::size_t>(length));
   }
   return {};
+}
+
+std::string_view columnName(const Settings& settings, int head, int col) {
+  const std::size_t at = static_cast<std::size_t>(head) * static_cast<std::size_t>(settings.headDim) + static_cast<std::size_t>(col);
+  return at < settings.columnNames.size() ? std::string_view(settings.columnNames[at]) : std::string_view();
+}
+
+std::vector<std::string> columnNamesWith(const Settings& settings, int head, int col, std::string name) {
+  std::vector<std::string> names = settings.columnNames;
+  const std::size_t at = static_cast<std::size_t>(head) * static_cast<std::size_t>(settings.headDim) + static_cast<std::size_t>(col);
+  if (names.size() <= at) names.resize(at + 1);
+  names[at] = std::move(name);
+  while (!names.empty() && names.back().empty()) names.pop_back();
+  return names;
 }
 
 Tensor parameter(const State& state, ParameterId id) {
@@ -400,35 +441,37 @@ void setParameter(State& state, ParameterId id, Tensor numbers) {
   state.parameters[id] = std::move(numbers);
 }
 
-Check checkParameterSize(const Settings& settings, ParameterId id) {
+Result<void> checkParameterSize(const Settings& settings, ParameterId id) {
   const ParameterShape shape = shapeOf(settings, id);
   const std::int64_t numbers = std::int64_t{shape.rows} * shape.cols;
   if (numbers <= kMaxParameterNumbers) return {};
-  return refuse(Kind::memory, name(id),
+  return base::refuse(Kind::memory, name(id),
                 {"it has ", numbers, " numbers, and at most ", kMaxParameterNumbers,
                  " can be changed; use a smaller block_hidden or model_dim."});
 }
 
-Check check(const State& state) {
-  if (Check bad = checkRanges(state)) return bad;
-  if (Check bad = checkSizes("tokens", state)) return bad;
+Result<void> check(const State& state) {
+  if (auto ok = checkRanges(state); !ok) return ok;
+  if (auto ok = checkSizes("tokens", state); !ok) return ok;
   for (const TensorId id : kInputs)
-    if (Check bad = checkTensor(state, id, *input(state, id), attention::name(id))) return bad;
+    if (auto ok = checkTensor(state, id, *input(state, id), attention::name(id)); !ok) return ok;
   for (int i = 0; i < kParameterCount; ++i)
-    if (Check bad = checkParameter(state, static_cast<ParameterId>(i))) return bad;
-  if (Check bad = checkAllLabels("labels", state.labels, state.tokens)) return bad;
-  if (Check bad = checkAllLabels("key_labels", keyLabels(state), state.keyTokens)) return bad;
-  if (Check bad = checkMask(state)) return bad;
-  if (Check bad = checkPages(state)) return bad;
-  if (Check bad = checkLabel("preset", state.preset)) return bad;
-  if (Check bad = checkView(state)) return bad;
+    if (auto ok = checkParameter(state, static_cast<ParameterId>(i)); !ok) return ok;
+  if (auto ok = checkAllLabels("labels", state.labels, state.tokens); !ok) return ok;
+  if (auto ok = checkAllLabels("key_labels", keyLabels(state), state.keyTokens); !ok) return ok;
+  if (auto ok = checkMask(state); !ok) return ok;
+  if (auto ok = checkPages(state); !ok) return ok;
+  if (auto ok = checkLabel("preset", state.preset); !ok) return ok;
+  if (auto ok = checkView(state); !ok) return ok;
+  if (state.pin.text)
+    if (auto ok = checkPin(*state.pin.text); !ok) return ok;
   return checkTogether("", state);
 }
 
-Check checkLabels(std::string_view field, std::span<const std::string> labels, int first) {
+Result<void> checkLabels(std::string_view field, std::span<const std::string> labels, int first) {
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (Check bad = checkLabel(joined({field, "[", static_cast<std::size_t>(first) + i, "]"}), labels[i]))
-      return bad;
+    if (auto ok = checkLabel(base::joined({field, "[", static_cast<std::size_t>(first) + i, "]"}), labels[i]); !ok)
+      return ok;
   return {};
 }
 
@@ -450,9 +493,11 @@ bool sameBits(const State& a, const State& b) {
 
 void copyView(Settings& settings, const Settings& from) {
   settings.theme = from.theme, settings.decimals = from.decimals, settings.focusHead = from.focusHead;
-  settings.zoom = from.zoom, settings.present = from.present;
+  settings.zoom = from.zoom, settings.present = from.present, settings.columnLayout = from.columnLayout;
   settings.averageHeads = from.averageHeads, settings.wholeProjections = from.wholeProjections;
-  settings.step = from.step, settings.experiment = from.experiment, settings.weightScale = from.weightScale;
+  settings.step = from.step, settings.view = from.view, settings.weightScale = from.weightScale, settings.colors = from.colors;
+  settings.gradient = from.gradient, settings.card = from.card;
+  settings.valueNorms = from.valueNorms, settings.weightBy = from.weightBy, settings.stepper = from.stepper;
 }
 
 void keepView(Settings& settings, const Settings& from) {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "document/block.h"
-#include "document/number.h"
+#include "base/number.h"
 #include "document/resize.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 
 namespace document {
 namespace {
@@ -25,6 +25,7 @@ bool hasHeads(TensorId id) {
 std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
   const Axes want = axes(settings, id);
   if (hasHeads(id)) return {want.heads, want.rows.count(), want.cols.count()};
+  if (isProjectionBias(id)) return {want.cols.count()};
   return {want.rows.count(), want.cols.count()};
 }
 
@@ -32,18 +33,18 @@ std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
 // ------------------------------------------------------------------------------------------------------
 
 std::string tensorText(const std::vector<std::int64_t>& shape, const Tensor& tensor) {
-  std::string out = "{\"shape\": " + shapeText(shape) + ", \"data\": [";
+  std::string out = "{\"shape\": " + base::shapeText(shape) + ", \"data\": [";
   const char* separator = "";
   for (const float value : tensor.values()) {
     out += separator;
-    out += std::isinf(value) ? "\"-inf\"" : shortest(value);
+    out += std::isinf(value) ? "\"-inf\"" : base::shortest(value);
     separator = ",";
   }
   return out + "]}";
 }
 
 std::string maskText(const PaintedMask& mask) {
-  std::string out = "{\"shape\": " + shapeText({mask.rows, mask.cols}) + ", \"dtype\": \"bool\", \"data\": [";
+  std::string out = "{\"shape\": " + base::shapeText({mask.rows, mask.cols}) + ", \"dtype\": \"bool\", \"data\": [";
   for (std::size_t i = 0; i < mask.blocked.size(); ++i) {
     if (i > 0) out += ',';
     out += mask.blocked[i] != 0 ? "false" : "true";
@@ -72,7 +73,7 @@ std::string pagesText(const State& state) {
     if (state.cross) out += ", \"key_labels\": " + labelsText(page.keyLabels);
     for (const TensorId id : itemInputIds())
       if (hasInput(state, id))
-        out += joined({",\n\"", attention::name(id), "\": ", tensorText(textShape(state, id), *input(page, id))});
+        out += base::joined({",\n\"", attention::name(id), "\": ", tensorText(textShape(state, id), *input(page, id))});
     out += "}";
   }
   return out + "]";
@@ -89,16 +90,16 @@ std::vector<std::string_view> knownFields() {
   return names;
 }
 
-Check checkVersion(const Json& version) {
-  const std::string reads = joined({"this playground reads version ", kVersion});
+Result<void> checkVersion(const Json& version) {
+  const std::string reads = base::joined({"this playground reads version ", kVersion});
   if (version.kind != Kind::number)
-    return refuse(ErrorKind::type, "version", {version.kindName(), " is not a version number; ", reads, "."});
+    return base::refuse(ErrorKind::type, "version", {version.kindName(), " is not a version number; ", reads, "."});
   if (version.number == kVersion) return {};
   if (version.number > kVersion)
-    return refuse(ErrorKind::version, "version",
-                  {shortest(version.number), " is newer than this playground, which reads version ", kVersion,
+    return base::refuse(ErrorKind::version, "version",
+                  {base::shortest(version.number), " is newer than this playground, which reads version ", kVersion,
                    "; reload the page or update the program."});
-  return refuse(ErrorKind::version, "version", {shortest(version.number), " does not exist; ", reads, "."});
+  return base::refuse(ErrorKind::version, "version", {base::shortest(version.number), " does not exist; ", reads, "."});
 }
 
 /// Reads one state text; each step leaves what it found in the members.
@@ -109,36 +110,36 @@ class StateReader {
     state_.theme = current.theme, state_.decimals = current.decimals;
   }
 
-  Check read() {
-    if (Check bad = checkVersion(*root_.find("version"))) return bad;
-    if (Check bad = readUnknown()) return bad;
-    if (Check bad = readPreset()) return bad;
-    if (Check bad = readOptions()) return bad;
-    if (Check bad = readBlocks()) return bad;
-    if (Check bad = readSizes()) return bad;
-    if (Check bad = readPattern()) return bad;
-    if (Check bad = fillTensors()) return bad;
-    if (Check bad = readParameters(root_, state_)) return bad;
-    if (Check bad = readPages()) return bad;
+  Result<void> read() {
+    if (auto ok = checkVersion(*root_.find("version")); !ok) return ok;
+    if (auto ok = readUnknown(); !ok) return ok;
+    if (auto ok = readPreset(); !ok) return ok;
+    if (auto ok = readOptions(); !ok) return ok;
+    if (auto ok = readBlocks(); !ok) return ok;
+    if (auto ok = readSizes(); !ok) return ok;
+    if (auto ok = readPattern(); !ok) return ok;
+    if (auto ok = fillTensors(); !ok) return ok;
+    if (auto ok = readParameters(root_, state_); !ok) return ok;
+    if (auto ok = readPages(); !ok) return ok;
     const Json* mask = root_.find("mask");
     if (mask == nullptr) return {};
     return readMask(*mask, state_, state_.painted);
   }
 
  private:
-  Check readUnknown();
-  Check readPreset();
-  Check readOptions();
-  Check readOption(const Option& option);
-  Check checkScale() const;
-  Check readBlocks();
-  Check readSizes();
-  Check readKeySizes();
-  Check readPattern();
-  Check fillTensors();
-  Check readPages();
-  Check readPage(const Json& json, const std::string& field, Page& page) const;
-  Check readPageLabels(const Json& json, const std::string& field, int tokens,
+  Result<void> readUnknown();
+  Result<void> readPreset();
+  Result<void> readOptions();
+  Result<void> readOption(const Option& option);
+  Result<void> checkScale() const;
+  Result<void> readBlocks();
+  Result<void> readSizes();
+  Result<void> readKeySizes();
+  Result<void> readPattern();
+  Result<void> fillTensors();
+  Result<void> readPages();
+  Result<void> readPage(const Json& json, const std::string& field, Page& page) const;
+  Result<void> readPageLabels(const Json& json, const std::string& field, int tokens,
                        std::vector<std::string>& labels) const;
   /// Null if the text does not have it.
   const Block* block(TensorId id) const {
@@ -149,33 +150,33 @@ class StateReader {
   const JsonText& text_;
   const Json& root_;
   State& state_;
-  Block blocks_[static_cast<std::size_t>(TensorId::bias) + 1];
+  Block blocks_[static_cast<std::size_t>(TensorId::x_v) + 1];
 };
 
-Check StateReader::readUnknown() {
+Result<void> StateReader::readUnknown() {
   if (text_.unknownTooLong)
-    return refuse(
+    return base::refuse(
         ErrorKind::memory, "text",
         {"fields that this version does not know take more than ", kMaxUnknownBytes, " bytes; remove them."});
   if (!text_.unknown.empty()) state_.unknownFields = "{" + text_.unknown + "}";
   return {};
 }
 
-Check StateReader::readPreset() {
+Result<void> StateReader::readPreset() {
   const Json* preset = root_.find("preset");
   if (preset == nullptr) return {};
   if (preset->kind != Kind::text)
-    return refuse(ErrorKind::type, "preset", {preset->kindName(), " is not a text; give a name or \"\"."});
+    return base::refuse(ErrorKind::type, "preset", {preset->kindName(), " is not a text; give a name or \"\"."});
   state_.preset = preset->text;
   return checkLabel("preset", state_.preset);
 }
 
-Check StateReader::readOption(const Option& o) {
+Result<void> StateReader::readOption(const Option& o) {
   const Json* json = root_.find(o.name);
   if (json == nullptr) return {};
   Value value;
-  if (Check bad = readValue(*json, o.name, value)) return bad;
-  if (Check bad = checkAlone(o, value)) return bad;
+  if (auto ok = readValue(*json, o.name, value); !ok) return ok;
+  if (auto ok = checkAlone(o, value); !ok) return ok;
   const bool isReal = o.type == OptionType::real || o.type == OptionType::scale;
   if (isReal && json->kind == Kind::number)
     value = static_cast<double>(json->single);  // rounded once, not by way of double
@@ -183,50 +184,50 @@ Check StateReader::readOption(const Option& o) {
   return {};
 }
 
-Check StateReader::readOptions() {
+Result<void> StateReader::readOptions() {
   for (const Option& o : options())
     if (o.id != OptionId::pattern)
-      if (Check bad = readOption(o)) return bad;
+      if (auto ok = readOption(o); !ok) return ok;
   return checkScale();
 }
 
 // A text may say both, but not two things.
-Check StateReader::checkScale() const {
+Result<void> StateReader::checkScale() const {
   const Json *scale = root_.find("scale"), *score = root_.find("score");
   if (scale == nullptr || score == nullptr) return {};
   const bool wantsScale = scale->kind == Kind::number || scale->boolean;
   const bool isScaled = state_.score == attention::Score::scaled;
   if (wantsScale == isScaled) return {};
-  return refuse(ErrorKind::range, "scale",
+  return base::refuse(ErrorKind::range, "scale",
                 {isScaled ? "false does not go with the score \"scaled\"; set score to \"dot\"."
                           : "only dot products are scaled; set score to \"scaled\"."});
 }
 
-Check StateReader::readBlocks() {
+Result<void> StateReader::readBlocks() {
   for (const TensorId id : inputIds()) {
     const std::string_view name = attention::name(id);
     const Json* json = root_.find(name);
     const bool mayLack =
-        !isEditable(state_, id) || id == TensorId::w_a || id == TensorId::u_a || id == TensorId::v_a;
+        !isEditable(state_, id) || isProjectionBias(id) || id == TensorId::x_v || id == TensorId::w_a || id == TensorId::u_a || id == TensorId::v_a;
     if (json == nullptr && mayLack) continue;
     if (json == nullptr)
-      return refuse(ErrorKind::type, name,
+      return base::refuse(ErrorKind::type, name,
                     {"it is missing; a state of mode ",
                      state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o" : "\"qkv\" has q, k and v",
                      id == TensorId::x_kv ? ", and x_kv where cross is true." : "."});
     Block& read = blocks_[static_cast<std::size_t>(id)];
-    if (Check bad = readBlock(*json, name, Kind::numbers, read)) return bad;
-    const std::size_t rank = hasHeads(id) ? 3 : 2;
+    if (auto ok = readBlock(*json, name, Kind::numbers, read); !ok) return ok;
+    const std::size_t rank = hasHeads(id) ? 3 : isProjectionBias(id) ? 1 : 2;
     if (read.shape.size() != rank)
-      return refuse(ErrorKind::range, joined({name, ".shape"}),
-                    {shapeText(read.shape), " does not have ", rank, " sizes; use ",
-                     rank == 3 ? "[heads, tokens, d_k]." : "[rows, columns]."});
+      return base::refuse(ErrorKind::range, base::joined({name, ".shape"}),
+                    {base::shapeText(read.shape), " does not have ", rank, rank == 1 ? " size" : " sizes", "; use ",
+                     rank == 3 ? "[heads, tokens, d_k]." : rank == 1 ? "[columns]." : "[rows, columns]."});
   }
   return {};
 }
 
 // What the options do not say, the tensors do.
-Check StateReader::readSizes() {
+Result<void> StateReader::readSizes() {
   const auto fill = [](int& size, std::int64_t value) {
     if (size == 0) size = static_cast<int>(value);
   };
@@ -240,13 +241,15 @@ Check StateReader::readSizes() {
     fill(state_.modelDim, w->shape[0]);
     if (state_.heads > 0) fill(state_.headDim, w->shape[1] / state_.heads);
   }
-  if (Check bad = readKeySizes()) return bad;
+  if (auto ok = readKeySizes(); !ok) return ok;
+  if (const Block* w = block(TensorId::w_o); w && state_.outputDim == 0 && w->shape[1] != state_.modelDim && w->shape[1] >= 1 && w->shape[1] <= attention::Limits::modelDim)
+    state_.outputDim = static_cast<int>(w->shape[1]);
   if (state_.modelDim == 0) {
     state_.modelDim = 1;
-    if (Check bad = checkSizes("tokens", state_)) return bad;
+    if (auto ok = checkSizes("tokens", state_); !ok) return ok;
     state_.modelDim = defaultModelDim(state_);
   }
-  if (Check bad = checkSizes("tokens", state_)) return bad;
+  if (auto ok = checkSizes("tokens", state_); !ok) return ok;
   if (root_.find("labels") == nullptr) state_.labels = numberedLabels(1, state_.tokens);
   if (state_.cross && root_.find("key_labels") == nullptr)
     state_.keyLabels = numberedLabels(1, state_.keyTokens);
@@ -255,7 +258,7 @@ Check StateReader::readSizes() {
 
 // What is not said of keys and values is as it is of queries. Only k and x_kv know how many other tokens
 // there are.
-Check StateReader::readKeySizes() {
+Result<void> StateReader::readKeySizes() {
   if (state_.kvHeads == 0) state_.kvHeads = state_.heads;
   if (state_.valueDim == 0) state_.valueDim = state_.headDim;
   if (state_.cross) {
@@ -267,38 +270,42 @@ Check StateReader::readKeySizes() {
   if (state_.keyTokens == 0) state_.keyTokens = state_.tokens;
   const bool speaksOfKeys = state_.keyTokens != state_.tokens || root_.find("key_labels") != nullptr;
   if (!state_.cross && speaksOfKeys)
-    return refuse(ErrorKind::range, root_.find("key_labels") != nullptr ? "key_labels" : "key_tokens",
+    return base::refuse(ErrorKind::range, root_.find("key_labels") != nullptr ? "key_labels" : "key_tokens",
                   {"the keys are the tokens here; set cross to true first."});
   state_.scoreWeights = takesScoreWeights(state_.score) || block(TensorId::w_a) != nullptr ||
                         block(TensorId::u_a) != nullptr || block(TensorId::v_a) != nullptr;
+  for (const TensorId id : inputIds()) state_.projectionBias = state_.projectionBias || (isProjectionBias(id) && block(id) != nullptr);
+  if (const Block* w = block(TensorId::w_a); w && state_.score == attention::Score::additive && state_.additiveDim == 0 && w->shape[1] != state_.headDim && w->shape[1] <= attention::Limits::headDim)
+    state_.additiveDim = static_cast<int>(w->shape[1]);
+  if (block(TensorId::x_v) != nullptr) state_.separateValues = true;
   if (const Block* bias = block(TensorId::bias))
     state_.biasKind = bias->shape[0] == 1 ? Bias::shared : Bias::perHead;
   return {};
 }
 
 // A name gives the parts that the text does not.
-Check StateReader::readPattern() {
-  if (Check bad = readOption(option(OptionId::pattern))) return bad;
+Result<void> StateReader::readPattern() {
+  if (auto ok = readOption(option(OptionId::pattern)); !ok) return ok;
   if (root_.find("pattern") == nullptr) return {};
   for (const OptionId id : {OptionId::pattern_local, OptionId::pattern_dilation, OptionId::pattern_stride,
                             OptionId::pattern_block, OptionId::pattern_global, OptionId::pattern_random})
-    if (Check bad = readOption(option(id))) return bad;
+    if (auto ok = readOption(option(id)); !ok) return ok;
   return {};
 }
 
-Check StateReader::fillTensors() {
+Result<void> StateReader::fillTensors() {
   for (const TensorId id : inputIds()) {
     const Block* read = block(id);
     if (read == nullptr) continue;
     if (!hasInput(state_, id))
-      return refuse(ErrorKind::range, attention::name(id),
+      return base::refuse(ErrorKind::range, attention::name(id),
                     {"only cross-attention has it; set cross to true."});
     const std::vector<std::int64_t> want = textShape(state_, id);
     if (read->shape != want)
-      return refuse(
-          ErrorKind::range, joined({attention::name(id), ".shape"}),
-          {shapeText(read->shape), " does not fit tokens ", state_.tokens, ", heads ", state_.heads, ", d_k ",
-           state_.headDim, " and model_dim ", state_.modelDim, "; it must be ", shapeText(want), "."});
+      return base::refuse(
+          ErrorKind::range, base::joined({attention::name(id), ".shape"}),
+          {base::shapeText(read->shape), " does not fit tokens ", state_.tokens, ", heads ", state_.heads, ", d_k ",
+           state_.headDim, " and model_dim ", state_.modelDim, "; it must be ", base::shapeText(want), "."});
   }
   for (const TensorId id : inputIds()) {
     const Axes shape = axes(state_, id);
@@ -310,61 +317,61 @@ Check StateReader::fillTensors() {
   return {};
 }
 
-Check StateReader::readPages() {
+Result<void> StateReader::readPages() {
   const Json* json = root_.find("pages");
   const auto others = static_cast<std::size_t>(state_.batch - 1);
   if (json == nullptr && others == 0) return {};
   if (state_.batchItem >= state_.batch)
-    return refuse(ErrorKind::range, "batch_item",
+    return base::refuse(ErrorKind::range, "batch_item",
                   {state_.batchItem, " is no item of the batch; use 0 to ", state_.batch - 1, "."});
   if (json == nullptr || json->kind != Kind::list || json->items.size() != others)
-    return refuse(
+    return base::refuse(
         ErrorKind::range, "pages",
         {"a batch of ", state_.batch, " needs a list of the ", others, " items that are not on the board."});
   state_.pages.resize(others + 1);
   for (std::size_t i = 0; i < others; ++i) {
     const std::size_t item = static_cast<int>(i) < state_.batchItem ? i : i + 1;
-    const std::string field = joined({"pages[", i, "]"});
-    if (Check bad = readPage(json->items[i], field, state_.pages[item])) return bad;
+    const std::string field = base::joined({"pages[", i, "]"});
+    if (auto ok = readPage(json->items[i], field, state_.pages[item]); !ok) return ok;
   }
   return {};
 }
 
-Check StateReader::readPageLabels(const Json& json, const std::string& field, int tokens,
+Result<void> StateReader::readPageLabels(const Json& json, const std::string& field, int tokens,
                                   std::vector<std::string>& labels) const {
   Value value;
-  if (Check bad = readValue(json, field, value)) return bad;
+  if (auto ok = readValue(json, field, value); !ok) return ok;
   const auto* list = std::get_if<std::vector<std::string>>(&value);
   if (list == nullptr || list->size() != static_cast<std::size_t>(tokens))
-    return refuse(ErrorKind::range, field, {"it must be a list of ", tokens, " texts."});
+    return base::refuse(ErrorKind::range, field, {"it must be a list of ", tokens, " texts."});
   labels = *list;
   return {};
 }
 
-Check StateReader::readPage(const Json& json, const std::string& field, Page& page) const {
+Result<void> StateReader::readPage(const Json& json, const std::string& field, Page& page) const {
   if (json.kind != Kind::object)
-    return refuse(ErrorKind::type, field,
+    return base::refuse(ErrorKind::type, field,
                   {json.kindName(), " is no item of a batch; give {\"labels\", \"q\", …}."});
   const Json *labels = json.find("labels"), *keyLabels = json.find("key_labels");
   page.labels = state_.labels, page.keyLabels = state_.keyLabels;
   if (labels != nullptr)
-    if (Check bad = readPageLabels(*labels, field + ".labels", state_.tokens, page.labels)) return bad;
+    if (auto ok = readPageLabels(*labels, field + ".labels", state_.tokens, page.labels); !ok) return ok;
   if (keyLabels != nullptr && state_.cross)
-    if (Check bad = readPageLabels(*keyLabels, field + ".key_labels", state_.keyTokens, page.keyLabels))
-      return bad;
+    if (auto ok = readPageLabels(*keyLabels, field + ".key_labels", state_.keyTokens, page.keyLabels); !ok)
+      return ok;
   for (const TensorId id : itemInputIds()) {
     if (!hasInput(state_, id)) continue;
-    const std::string name = joined({field, ".", attention::name(id)});
+    const std::string name = base::joined({field, ".", attention::name(id)});
     const Json* tensor = json.find(attention::name(id));
     if (tensor == nullptr)
-      return refuse(ErrorKind::type, name,
-                    {"it is missing; give one of the shape ", shapeText(textShape(state_, id)), "."});
+      return base::refuse(ErrorKind::type, name,
+                    {"it is missing; give one of the shape ", base::shapeText(textShape(state_, id)), "."});
     Block block;
-    if (Check bad = readBlock(*tensor, name, Kind::numbers, block)) return bad;
+    if (auto ok = readBlock(*tensor, name, Kind::numbers, block); !ok) return ok;
     if (block.shape != textShape(state_, id))
-      return refuse(
+      return base::refuse(
           ErrorKind::range, name + ".shape",
-          {shapeText(block.shape), " does not fit; it must be ", shapeText(textShape(state_, id)), "."});
+          {base::shapeText(block.shape), " does not fit; it must be ", base::shapeText(textShape(state_, id)), "."});
     const Axes shape = axes(state_, id);
     *input(page, id) = tensorOf(block, shape.heads, shape.rows.count(), shape.cols.count());
   }
@@ -401,17 +408,17 @@ std::string toText(const State& state) {
 
 namespace {
 
-Check readText(std::string_view text, const State& current, State& out) {
+Result<void> readText(std::string_view text, const State& current, State& out) {
   JsonText parsed;
-  if (Check bad = parseJson(text, knownFields(), parsed)) return bad;
+  if (auto ok = parseJson(text, knownFields(), parsed); !ok) return ok;
   const Json& root = parsed.root;
   if (root.kind != Kind::object)
-    return refuse(
+    return base::refuse(
         ErrorKind::type, "text",
         {root.kindName(),
          " is neither a state nor a tensors file; give an object with version, or with q, k and v."});
   if (root.find("version") != nullptr) return StateReader(parsed, current, out).read();
-  return refuse(ErrorKind::type, "version",
+  return base::refuse(ErrorKind::type, "version",
                 {"it is missing; a state has \"version\": 1, a tensors file q, k and v."});
 }
 
@@ -419,15 +426,15 @@ Check readText(std::string_view text, const State& current, State& out) {
 
 Result<State> fromText(std::string_view text, const State& current) {
   State state;
-  Check bad = readText(text, current, state);
-  if (!bad) bad = check(state);
-  if (bad) return std::move(*bad);
+  auto ok = readText(text, current, state);
+  if (ok) ok = check(state);
+  if (!ok) return ok;
   return state;
 }
 
 std::string toJson(const Value& value) {
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  if (const double* number = std::get_if<double>(&value)) return shortest(*number);
+  if (const double* number = std::get_if<double>(&value)) return base::shortest(*number);
   if (const std::string* text = std::get_if<std::string>(&value)) return jsonQuoted(*text);
   if (const auto* numbers = std::get_if<std::vector<int>>(&value)) return numbersText(*numbers);
   return labelsText(*std::get_if<std::vector<std::string>>(&value));
@@ -436,10 +443,10 @@ std::string toJson(const Value& value) {
 Result<Value> valueFromJson(std::string_view json, std::string_view field) {
   JsonText parsed;
   Value value;
-  Check bad = parseJson(json, {}, parsed);
-  if (bad && bad->field == "text") bad = refuse(bad->kind, field, {std::string_view(bad->message).substr(6)});
-  if (!bad) bad = readValue(parsed.root, field, value);
-  if (bad) return std::move(*bad);
+  auto ok = parseJson(json, {}, parsed);
+  if (ok) ok = readValue(parsed.root, field, value);
+  else if (ok.error().field == "text") ok.error().field = field;
+  if (!ok) return ok;
   return value;
 }
 

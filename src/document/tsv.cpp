@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/number.h"
-#include "document/sentence.h"
+#include "base/number.h"
+#include "base/sentence.h"
 #include "document/text.h"
 
 namespace document {
@@ -44,22 +44,22 @@ std::optional<float> numberOf(std::string_view cell) {
     if (cell.starts_with(minus)) number.replace(0, minus.size(), "-");
   const std::size_t comma = number.find(',');
   if (comma != std::string::npos && number.find('.') == std::string::npos) number[comma] = '.';
-  return parseFloat(number);
+  return base::parseFloat(number);
 }
 
-Check addRow(std::string_view line, std::string_view marks, CellBlock& block) {
+Result<void> addRow(std::string_view line, std::string_view marks, CellBlock& block) {
   const std::vector<std::string_view> cells = cellsOf(line, marks);
   const std::string row = "row " + std::to_string(block.rows + 1);
   if (block.rows > 0 && static_cast<int>(cells.size()) != block.cols)
-    return refuse(Kind::range, "cells",
+    return base::refuse(Kind::range, "cells",
                   {row, " has ", cells.size(), " numbers, the rows before it ", block.cols,
                    "; give every row the same length."});
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto value = numberOf(cells[i]);
     if (!value || !std::isfinite(*value))
-      return refuse(
+      return base::refuse(
           Kind::range, "cells",
-          {row, ", column ", i + 1, ": ", inQuotes(cells[i]),
+          {row, ", column ", i + 1, ": ", base::inQuotes(cells[i]),
            (value ? " is too large; use -3.4e38 to 3.4e38." : " is no number; give numbers such as -0.5.")});
     block.values.push_back(*value);
   }
@@ -68,9 +68,9 @@ Check addRow(std::string_view line, std::string_view marks, CellBlock& block) {
   return {};
 }
 
-Check readRows(std::string_view text, CellBlock& block) {
+Result<void> readRows(std::string_view text, CellBlock& block) {
   if (text.size() > kMaxTextBytes)
-    return refuse(Kind::memory, "cells",
+    return base::refuse(Kind::memory, "cells",
                   {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
   const std::string_view marks = marksOf(text);
   while (!text.empty()) {
@@ -78,12 +78,12 @@ Check readRows(std::string_view text, CellBlock& block) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (trimmed(line).find_first_not_of('\t') == std::string_view::npos) continue;
-    if (Check bad = addRow(line, marks, block)) return bad;
+    if (auto ok = addRow(line, marks, block); !ok) return ok;
     if (static_cast<std::int64_t>(block.values.size()) > kMaxNumbers)
-      return refuse(Kind::memory, "cells", {"there are more than ", kMaxNumbers, " numbers; give fewer."});
+      return base::refuse(Kind::memory, "cells", {"there are more than ", kMaxNumbers, " numbers; give fewer."});
   }
   if (block.rows > 0) return {};
-  return refuse(Kind::range, "cells", {"there is no number; give numbers separated by tabs."});
+  return base::refuse(Kind::range, "cells", {"there is no number; give numbers separated by tabs."});
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, in
       if (!tensor.contains(head, i, j)) return {};
       const float value = tensor.at(head, i, j);
       // Masked scores are minus infinity, which spreadsheets know as this word.
-      out += std::isfinite(value) ? shortest(value) : value < 0 ? "-inf" : "inf";
+      out += std::isfinite(value) ? base::shortest(value) : value < 0 ? "-inf" : "inf";
       out += c + 1 < col + cols ? '\t' : '\n';
     }
   return out;
@@ -107,14 +107,14 @@ Result<float> numberFrom(std::string_view text, std::string_view field) {
   const std::string_view cell = trimmed(text, " \t\r\n");
   const auto value = numberOf(cell);
   if (value && std::isfinite(*value)) return *value;
-  return std::move(*refuse(Kind::range, field,
-                           {inQuotes(cell), value ? " is too large; use -3.4e38 to 3.4e38."
-                                                  : " is not one number; give a number such as -0.5."}));
+  return base::refuse(Kind::range, field,
+                           {base::inQuotes(cell), value ? " is too large; use -3.4e38 to 3.4e38."
+                                                  : " is not one number; give a number such as -0.5."});
 }
 
 Result<CellBlock> fromTsv(std::string_view text) {
   CellBlock block;
-  if (Check bad = readRows(text, block)) return std::move(*bad);
+  if (auto ok = readRows(text, block); !ok) return ok;
   return block;
 }
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <utility>
 
-#include "attention/forward.h"
-#include "document/around.h"
+#include "attention/steps/forward.h"
+#include "document/derived.h"
 #include "document/document.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 #include "document/text.h"
 #include "files/attention_options.h"
 #include "files/attention_problem.h"
@@ -22,15 +22,15 @@ namespace {
 
 namespace kernels = attention::kernels;
 using attention::Tensor;
-using document::inQuotes;
+using base::inQuotes;
 using ErrorKind = Error::Kind;
 
-Error outOfMemory() {
-  return refusal(ErrorKind::memory, "memory", "there is not enough to compute this; give fewer tokens, or ask for fewer outputs.");
+Result<void> outOfMemory() {
+  return base::refuse(ErrorKind::memory, "memory", {"there is not enough to compute this; give fewer tokens, or ask for fewer outputs."});
 }
 
 /// Past and new keys (or values) one after the other, for each head: [B, H, P + L, d].
-std::vector<float> joined(const std::optional<Array>& past, const Array& next, const View& view, std::int64_t pastRows) {
+std::vector<float> joinedPast(const std::optional<Array>& past, const Array& next, const View& view, std::int64_t pastRows) {
   const std::int64_t rows = pastRows + view.rows, width = view.columns;
   std::vector<float> out(static_cast<std::size_t>(view.batch * view.heads * rows * width));
   float* to = out.data();
@@ -59,18 +59,18 @@ class Computation {
     std::vector<NamedArray> results;
     for (const OutputId id : request_.outputs) {
       const Shape shape = outputShape(id, problem_);
-      NamedArray result{name(id), shape, {}};
-      if (id != OutputId::presentK && id != OutputId::presentV) result.values.resize(static_cast<std::size_t>(countOf(shape)));
+      NamedArray result{std::string(attention::name(id)), shape, {}};
+      if (id != OutputId::present_k && id != OutputId::present_v) result.values.resize(static_cast<std::size_t>(countOf(shape)));
       results.push_back(std::move(result));
     }
     if (isTraced(problem_.options, request_)) {
-      if (Check bad = trace(results)) return *bad;
+      if (auto ok = trace(results); !ok) return ok;
     } else if (!compute(results)) {
       return outOfMemory();
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (request_.outputs[i] == OutputId::presentK) results[i].values = std::move(k_);
-      if (request_.outputs[i] == OutputId::presentV) results[i].values = std::move(v_);
+      if (request_.outputs[i] == OutputId::present_k) results[i].values = std::move(k_);
+      if (request_.outputs[i] == OutputId::present_v) results[i].values = std::move(v_);
     }
     return results;
   }
@@ -83,8 +83,8 @@ class Computation {
   /// Brings keys and values to one piece, with their heads in front, where that is asked for or needed.
   void join() {
     kView_ = problem_.k, vView_ = problem_.v;
-    joinOne(file_.pastK, *file_.k, isAsked(OutputId::presentK), k_, kView_);
-    joinOne(file_.pastV, *file_.v, isAsked(OutputId::presentV), v_, vView_);
+    joinOne(file_.pastK, *file_.k, isAsked(OutputId::present_k), k_, kView_);
+    joinOne(file_.pastV, *file_.v, isAsked(OutputId::present_v), v_, vView_);
   }
 
   void joinOne(std::optional<Array>& past, Array& next, bool isPresent, std::vector<float>& out, View& view) {
@@ -93,7 +93,7 @@ class Computation {
       out = std::move(next.values);
       return;
     }
-    out = joined(past, next, view, problem_.past);
+    out = joinedPast(past, next, view, problem_.past);
     view = splitView(view.batch, view.heads, problem_.keys(), view.columns);
     past.reset();
     next.values = {};
@@ -146,27 +146,27 @@ class Computation {
       case OutputId::scores: f.scores = out; break;
       case OutputId::softcapped: f.softcapped = out; break;
       case OutputId::masked: f.masked = out; break;
-      case OutputId::presentK:
-      case OutputId::presentV:
-      case OutputId::around: break;
+      case OutputId::present_k:
+      case OutputId::present_v:
+      default: break;
     }
   }
 
   /// By the board's engine: every layer that isTraced().
-  Check trace(std::vector<NamedArray>& results) const {
+  Result<void> trace(std::vector<NamedArray>& results) const {
     if (problem_.q.rows == 0 || problem_.keys() == 0) return {};  // as compute()
     const auto traced = std::make_unique<attention::Trace>();
     attention::Scratch scratch;
     // What there is to say of the layer but its numbers, with the weights in it and around it.
     document::State state;
     static_cast<document::Settings&>(state) = settingsOf(problem_);
-    if (Check bad = readWeights(file_, state)) return bad;
-    document::Around around(state, *traced);
+    if (auto ok = readWeights(file_, state); !ok) return ok;
+    document::DerivedTensors derived(state, *traced);
     const bool isAfter = problem_.options.shared.maskAfterSoftmax;
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
       attention::Spec spec = document::spec(state);
       spec.keyLength = keyLength(file_, problem_, b), spec.causalOffset = std::max(firstPosition(file_, problem_, b), 0);
-      if (Check bad = checkPosition(file_, problem_, spec, b)) return bad;
+      if (auto ok = checkPosition(file_, problem_, spec, b); !ok) return ok;
       const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(k_, kView_, b), v = headsOf(v_, vView_, b);
       const bool isPaintedAfter = isAfter && !mask_.blocked.empty();
       const Tensor bias = isPaintedAfter ? Tensor() : biasOf(mask_, problem_, b);
@@ -176,22 +176,22 @@ class Computation {
       inputs.bias = bias.empty() ? nullptr : &bias;
       const attention::PaintedMask painted = isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
       inputs.painted = painted.empty() ? nullptr : &painted;
-      if (Check bad = attention::validate(spec, inputs)) return bad;
+      if (auto ok = attention::validate(spec, inputs, attention::Room::memory); !ok) return ok;
       attention::forward(spec, inputs, *traced, scratch);
-      around.changed();
+      derived.changed();
       for (std::size_t i = 0; i < results.size(); ++i)
-        if (Check bad = copyOut(*traced, around, request_.outputs[i], results[i], b)) return bad;
+        if (auto ok = copyOut(*traced, derived, request_.outputs[i], results[i], b); !ok) return ok;
     }
     return {};
   }
 
-  Check copyOut(const attention::Trace& traced, document::Around& around, OutputId id, NamedArray& result, std::int64_t batch) const {
+  Result<void> copyOut(const attention::Trace& traced, document::DerivedTensors& derived, OutputId id, NamedArray& result, std::int64_t batch) const {
     const Tensor* tensor = nullptr;
-    if (isAround(id)) {
-      const auto found = around.tensor(aroundOf(id));
+    if (isDerived(id)) {
+      const auto found = derived.tensor(id);
       if (!found) return found.error();
       tensor = *found;
-      if (document::parameterOf(aroundOf(id))) batch = 0;  // all share them
+      if (document::parameterOf(id)) batch = 0;  // all share them
     }
     switch (id) {
       case OutputId::output: tensor = problem_.options.isPacked ? &traced.concat : &traced.headOutput; break;
@@ -199,9 +199,9 @@ class Computation {
       case OutputId::scores: tensor = &traced.scores; break;
       case OutputId::softcapped: tensor = &attention::cappedOf(traced); break;
       case OutputId::masked: tensor = &traced.masked; break;
-      case OutputId::presentK:
-      case OutputId::presentV: return {};  // from the keys and values themselves
-      case OutputId::around: break;
+      case OutputId::present_k:
+      case OutputId::present_v: return {};  // from the keys and values themselves
+      default: break;
     }
     const auto values = tensor->values();
     std::copy(values.begin(), values.end(), result.values.begin() + batch * static_cast<std::ptrdiff_t>(values.size()));
@@ -219,42 +219,40 @@ class Computation {
 Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& request) {
   const Result<Problem> problem = problemOf(file, request.settings);
   if (!problem) return problem.error();
-  if (Check bad = checkRun(file, *problem, request)) return *bad;
+  if (auto ok = checkRun(file, *problem, request); !ok) return ok;
   return Computation(std::move(file), *problem, request).run();
 }
 
 // ------------------------------------------------------------------------------------------------------------- board
 
 /// The tensor of the trace that an output is; a layer without a soft cap has its scores there.
-const Tensor* find(const attention::Inputs& inputs, const attention::Trace& trace, OutputId id) {
+const Tensor* outputOf(const attention::Inputs& inputs, const attention::Trace& trace, OutputId id) {
   if (id == OutputId::softcapped) return &attention::cappedOf(trace);
-  const std::string wanted = id == OutputId::presentK ? "k" : id == OutputId::presentV ? "v" : name(id);
-  const auto tensor = attention::tensorNamed(wanted);
-  return tensor ? attention::find(inputs, trace, *tensor) : nullptr;
+  return attention::find(inputs, trace, id == OutputId::present_k ? OutputId::k : id == OutputId::present_v ? OutputId::v : id);
 }
 
 Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const RunRequest& request) {
   if (request.kernel)
-    return refusal(ErrorKind::range, "--kernel", "a state is computed as the board does, by its fastest kernel; leave it out, or give q, k and v.");
+    return base::refuse(ErrorKind::range, "--kernel", {"a state is computed as the board does, by its fastest kernel; leave it out, or give q, k and v."});
   if (!state) return state.error();
   for (const Setting& setting : request.settings)
-    if (Check bad = applySetting(setting, *state)) return *bad;
+    if (auto ok = applySetting(setting, *state); !ok) return ok;
   const attention::Spec spec = document::spec(*state);
   const attention::Inputs inputs = document::inputs(*state);
-  if (Check bad = attention::validate(spec, inputs)) return *bad;
-  if (Check bad = checkMemory(spec, request)) return *bad;
+  if (auto ok = attention::validate(spec, inputs); !ok) return ok;
+  if (auto ok = checkMemory(spec, request); !ok) return ok;
   const auto trace = std::make_unique<attention::Trace>();
   attention::forward(spec, inputs, *trace);
-  document::Around around(*state, *trace);
+  document::DerivedTensors derived(*state, *trace);
   std::vector<NamedArray> results;
   for (const OutputId id : request.outputs) {
-    const auto found = isAround(id) ? around.tensor(aroundOf(id)) : find(inputs, *trace, id);
+    const auto found = isDerived(id) ? derived.tensor(id) : outputOf(inputs, *trace, id);
     if (!found) return found.error();
     const Tensor* tensor = *found;
-    if (!tensor) return refusal(ErrorKind::range, "--outputs", inQuotes(name(id)) + " is not part of a state; ask for another.");
+    if (!tensor) return base::refuse(ErrorKind::range, "--outputs", {base::inQuotes(attention::name(id)) + " is not part of a state; ask for another."});
     Shape shape{tensor->heads(), tensor->rows(), tensor->cols()};
-    if (id == OutputId::output || isAround(id)) shape.erase(shape.begin());
-    results.push_back({name(id), std::move(shape), {tensor->values().begin(), tensor->values().end()}});
+    if (id == OutputId::output || isDerived(id)) shape.erase(shape.begin());
+    results.push_back({std::string(attention::name(id)), std::move(shape), {tensor->values().begin(), tensor->values().end()}});
   }
   return results;
 }
@@ -262,21 +260,10 @@ Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const Ru
 }  // namespace
 }  // namespace layer
 
-namespace {
-
-constexpr std::array<std::string_view, 7> kOutputNames{"output", "weights",   "scores",   "softcapped",
-                                                       "masked", "present_k", "present_v"};
-
-}  // namespace
-
-std::string name(OutputId id) {
-  return layer::isAround(id) ? document::name(layer::aroundOf(id)) : std::string(kOutputNames[static_cast<std::size_t>(id)]);
-}
-
 std::vector<OutputId> outputIds() {
-  constexpr int count = static_cast<int>(OutputId::around) + static_cast<int>(document::AroundId::segment_weights) + 1;
-  std::vector<OutputId> ids;
-  for (int i = 0; i < count; ++i) ids.push_back(static_cast<OutputId>(i));
+  std::vector<OutputId> ids{OutputId::output, OutputId::weights,   OutputId::scores,   OutputId::softcapped,
+                            OutputId::masked, OutputId::present_k, OutputId::present_v};
+  for (int i = 0; attention::kDerivedTensors[i] <= OutputId::segment_weights; ++i) ids.push_back(attention::kDerivedTensors[i]);
   return ids;
 }
 
@@ -285,8 +272,12 @@ Result<std::vector<NamedArray>> run(std::string text, const RunRequest& request)
   if (!file) return file.error();
   if (file->isState) return layer::runBoard(document::fromText(text, document::State{}), request);
   text = {};
-  if (file->x) return layer::runBoard(stateOf(std::move(*file), document::State{}), request);
-  return layer::runTensors(std::move(*file), request);
+  return run(std::move(*file), request);
+}
+
+Result<std::vector<NamedArray>> run(TensorsFile file, const RunRequest& request) {
+  if (file.x) return layer::runBoard(stateOf(std::move(file), document::State{}), request);
+  return layer::runTensors(std::move(file), request);
 }
 
 }  // namespace files

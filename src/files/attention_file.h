@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/kernels.h"
+#include "attention/kernels/kernels.h"
 #include "files/tensors_json.h"
 
 namespace files {
@@ -12,12 +12,8 @@ namespace files {
 /// What may be asked for. The scores are those of DESIGN §5, in its order; as ONNX's Attention numbers them in
 /// qk_matmul_output_mode: 0 scores, 1 softcapped, 2 masked, 3 weights. (Opsets 23 and 24 as first published put the mask
 /// before the soft cap, and called the masked scores 1; onnx/onnx#7867 corrected both.)
-/// From `around` on they are the document::AroundId before the experiments: the block and its parameters, both levels of
-/// hierarchical attention.
-enum class OutputId : std::uint8_t { output, weights, scores, softcapped, masked, presentK, presentV, around };
-
-/// "output", "weights", …, "present_v", and document::name() of the others.
-std::string name(OutputId id);
+/// Then the past and new keys and values together, the block and its parameters, both levels of hierarchical attention.
+using OutputId = attention::TensorId;
 std::vector<OutputId> outputIds();
 
 struct RunRequest {
@@ -37,5 +33,7 @@ struct RunRequest {
 /// fit, shapes that do not fit each other, and more memory than there is. Errors of settings and of the kernel have a field
 /// that begins with "--".
 Result<std::vector<NamedArray>> run(std::string text, const RunRequest& request);
+/// The same of tensors that have been read; file.isState must be false.
+Result<std::vector<NamedArray>> run(TensorsFile file, const RunRequest& request);
 
 }  // namespace files

@@ -3,34 +3,34 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/number.h"
-#include "document/sentence.h"
+#include "base/number.h"
+#include "base/sentence.h"
 #include "document/text.h"
 
 namespace files {
 namespace layer {
 namespace {
 
-using document::inQuotes;
+using base::inQuotes;
 using ErrorKind = Error::Kind;
 
 std::string described(const Setting& setting) {
   if (setting.kind == Setting::Kind::boolean) return setting.boolean ? "true" : "false";
-  return setting.kind == Setting::Kind::number ? document::shortest(setting.number) : inQuotes(setting.text);
+  return setting.kind == Setting::Kind::number ? base::shortest(setting.number) : base::inQuotes(setting.text);
 }
 
-Error wrong(const Setting& setting, std::string_view want) {
+Result<void> wrong(const Setting& setting, std::string_view want) {
   const bool isNumber = setting.kind == Setting::Kind::number;
-  return refusal(isNumber ? ErrorKind::range : ErrorKind::type, setting.field, described(setting) + " cannot be used; give " + std::string(want) + ".");
+  return base::refuse(isNumber ? ErrorKind::range : ErrorKind::type, setting.field, {described(setting) + " cannot be used; give " + std::string(want) + "."});
 }
 
-Check setFlag(const Setting& setting, bool& to) {
+Result<void> setFlag(const Setting& setting, bool& to) {
   if (setting.kind != Setting::Kind::boolean) return wrong(setting, "true or false");
   to = setting.boolean;
   return {};
 }
 
-Check setWhole(const Setting& setting, int least, std::string_view want, int& to) {
+Result<void> setWhole(const Setting& setting, int least, std::string_view want, int& to) {
   constexpr double most = static_cast<double>(kLongest);
   const double value = setting.number;
   if (setting.kind != Setting::Kind::number || value != std::floor(value) || value < least || value > most)
@@ -39,7 +39,7 @@ Check setWhole(const Setting& setting, int least, std::string_view want, int& to
   return {};
 }
 
-Check setReal(const Setting& setting, bool isPositive, std::string_view want, float& to) {
+Result<void> setReal(const Setting& setting, bool isPositive, std::string_view want, float& to) {
   const auto value = static_cast<float>(std::clamp(setting.number, -1e39, 1e39));
   const bool fits = setting.kind == Setting::Kind::number && std::isfinite(value) && (isPositive ? value > 0 : value >= 0);
   if (!fits) return wrong(setting, want);
@@ -47,7 +47,7 @@ Check setReal(const Setting& setting, bool isPositive, std::string_view want, fl
   return {};
 }
 
-Check setScale(const Setting& setting, Options& options) {
+Result<void> setScale(const Setting& setting, Options& options) {
   options.scaleField = setting.field;
   if (setting.kind == Setting::Kind::boolean) {
     options.scale = setting.boolean ? std::nullopt : std::optional(1.0f);
@@ -60,10 +60,10 @@ Check setScale(const Setting& setting, Options& options) {
   return {};
 }
 
-Check setWord(const Setting& setting, std::string_view first, std::string_view second, bool& isSecond) {
+Result<void> setWord(const Setting& setting, std::string_view first, std::string_view second, bool& isSecond) {
   isSecond = setting.kind == Setting::Kind::text && setting.text == second;
   if (isSecond || (setting.kind == Setting::Kind::text && setting.text == first)) return {};
-  return wrong(setting, inQuotes(first) + " or " + inQuotes(second));
+  return wrong(setting, base::inQuotes(first) + " or " + base::inQuotes(second));
 }
 
 /// The value of a setting as the board's option table has it. A list is JSON, [0, 2]; labels may be a sentence too.
@@ -78,14 +78,15 @@ document::Value valueOf(const Setting& setting) {
 /// Options that mean the same for the board: its table reads and describes them.
 constexpr std::string_view kSharedOptions[] = {
     "score",         "normalizer",    "position",       "causal_offset",  "key_length",    "prefix",
+    "rotary_pairs",  "rotary_base",   "rotary_dims",    "rotary_scaling", "rotary_factor", "position_ids", "additive_dim",
     "pattern",       "pattern_local", "pattern_dilation",
     "pattern_stride", "pattern_block", "pattern_global", "pattern_random", "pattern_seed",  "mask_after_softmax",
     "block_residual", "block_norm",    "block_activation", "block_hidden", "block_dropout", "block_epsilon",
     "block_seed",     "segment_by",    "segment_tokens", "segment_seed"};
 
-Check setShared(const Setting& setting, Options& options) {
+Result<void> setShared(const Setting& setting, Options& options) {
   const document::Option& option = *document::optionNamed(setting.name);
-  if (Check bad = document::checkAlone(option, valueOf(setting))) return inField(*bad, setting.field);
+  if (auto ok = document::checkAlone(option, valueOf(setting)); !ok) return inField(ok.error(), setting.field);
   if (option.id == document::OptionId::pattern && setting.text == "custom")
     return wrong(setting, "the name of a pattern, or pattern_local, pattern_block or another of its parts");
   document::assign(options.shared, option.id, valueOf(setting));
@@ -93,10 +94,10 @@ Check setShared(const Setting& setting, Options& options) {
   return {};
 }
 
-/// One entry gives an option of tensors files: its name, its line of help, and how it is read.
+/// One row gives an option of tensors files: its name, its line of help, and how it is read.
 struct Entry {
   std::string_view name, help;
-  Check (*read)(const Setting&, Options&);
+  Result<void> (*read)(const Setting&, Options&);
 };
 
 constexpr Entry kOptions[] = {
@@ -127,7 +128,12 @@ constexpr Entry kOptions[] = {
 
 }  // namespace
 
-Check setOption(const Setting& setting, Options& options) {
+bool isOption(std::string_view name) {
+  return std::any_of(std::begin(kOptions), std::end(kOptions), [&](const Entry& entry) { return entry.name == name; }) ||
+         std::find(std::begin(kSharedOptions), std::end(kSharedOptions), name) != std::end(kSharedOptions);
+}
+
+Result<void> setOption(const Setting& setting, Options& options) {
   std::vector<std::string> names;
   for (const Entry& entry : kOptions) {
     if (entry.name == setting.name) return entry.read(setting, options);
@@ -137,18 +143,35 @@ Check setOption(const Setting& setting, Options& options) {
     if (name == setting.name) return setShared(setting, options);
     names.emplace_back(name);
   }
-  return refusal(ErrorKind::range, setting.field, "the option is unknown; use " + document::orList(names) + ".");
+  return base::refuse(ErrorKind::range, setting.field, {"the option is unknown; use " + base::orList(names) + "."});
 }
 
-Check applySetting(const Setting& setting, document::State& state) {
+std::string optionsText(const document::Settings& settings) {
+  document::Settings start;  // of a tensors file
+  start.causal = false;
+  std::string out = std::string("{\"mode\": ") + (settings.mode == document::Mode::x ? "\"x\"" : "\"qkv\"");
+  const auto add = [&](std::string_view name) {
+    const document::Option* option = document::optionNamed(name);
+    if (!option || name == "heads" || name == "kv_heads") return;
+    const document::Value value = document::get(settings, option->id);
+    if (name == "pattern" || value == document::get(start, option->id)) return;
+    out += ", \"" + std::string(name) + "\": " + document::toJson(value);
+  };
+  for (const Entry& entry : kOptions) add(entry.name);
+  for (const std::string_view name : kSharedOptions) add(name);
+  if (settings.mode == document::Mode::x) out += ", \"heads\": " + std::to_string(settings.heads) + ", \"kv_heads\": " + std::to_string(settings.kvHeads);
+  return out + "}";
+}
+
+Result<void> applySetting(const Setting& setting, document::State& state) {
   const document::Option* option = document::optionNamed(setting.name);
   if (!option) {
     std::vector<std::string> names;
     for (const document::Option& known : document::options()) names.emplace_back(known.name);
-    return refusal(ErrorKind::range, setting.field, "the option is unknown for a state; use " + document::orList(names) + ".");
+    return base::refuse(ErrorKind::range, setting.field, {"the option is unknown for a state; use " + base::orList(names) + "."});
   }
   const document::Edit edit = document::SetOption{option->id, valueOf(setting)};
-  if (Check bad = document::check(state, edit)) return inField(*bad, "--set " + bad->field);
+  if (auto ok = document::check(state, edit); !ok) return inField(ok.error(), "--set " + ok.error().field);
   document::apply(state, edit);
   return {};
 }
@@ -167,8 +190,7 @@ std::string fieldOf(const Options& options, std::string_view name) {
 }
 
 Error inField(const Error& error, std::string_view field) {
-  const std::size_t sentence = error.message.starts_with(error.field + ": ") ? error.field.size() + 2 : 0;
-  return refusal(error.kind, field, std::string_view(error.message).substr(sentence));
+  return {error.kind, std::string(field), error.isSubject ? error.message() : error.sentence};
 }
 
 void sizePattern(Options& options, std::int64_t keys) {
@@ -193,7 +215,7 @@ std::string optionsHelp() {
     std::string words;
     for (const std::string_view choice : option.choices)
       if (choice != "custom") words += (words.empty() ? ": " : ", ") + std::string(choice);
-    add(shared, std::string(option.help) + words);
+    add(shared, std::string(document::helpOn(option.id)) + words);
   }
   return out;
 }

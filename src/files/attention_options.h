@@ -34,10 +34,15 @@ struct Options {
   std::vector<Setting> sharedSettings;  ///< that gave them, the latest last
 };
 
+/// Is it the name of an option of tensors files?
+bool isOption(std::string_view name);
 /// Sets one option of a tensors file. Refused: names that are unknown, and values that do not fit.
-Check setOption(const Setting& setting, Options& options);
+Result<void> setOption(const Setting& setting, Options& options);
+/// The options of tensors files that make the layer of these settings, as JSON; those that are as they start are left out. "mode" says which inputs
+/// are given, and which are made of them.
+std::string optionsText(const document::Settings& settings);
 /// Sets one option of a state, in the field "--set name". Refused: what the board refuses.
-Check applySetting(const Setting& setting, document::State& state);
+Result<void> applySetting(const Setting& setting, document::State& state);
 
 bool isScaled(const Options& options);  ///< is the score the scaled dot product?
 bool isGiven(const Options& options, std::string_view name);  ///< one of the board's options

@@ -5,16 +5,15 @@
 #include <limits>
 #include <utility>
 
-#include "document/number.h"
+#include "base/number.h"
 #include "document/resize.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 
 namespace files::layer {
 namespace {
 
-using document::AroundId;
-using document::inQuotes;
-using document::shapeText;
+using base::inQuotes;
+using base::shapeText;
 using ErrorKind = Error::Kind;
 
 constexpr std::int64_t kMost = std::int64_t{1} << 60;  ///< products of sizes stop here
@@ -25,10 +24,10 @@ std::string number(std::int64_t value) { return std::to_string(value); }
 
 // ------------------------------------------------------------------------------------------------------------- shapes
 
-Check checkAxes(std::string_view name, const Array& array) {
+Result<void> checkAxes(std::string_view name, const Array& array) {
   for (const std::int64_t size : array.shape)
     if (size > kLongest)
-      return refusal(ErrorKind::range, std::string(name) + ".shape", shapeText(array.shape) + " has a size above 16777216; give smaller tensors.");
+      return base::refuse(ErrorKind::range, std::string(name) + ".shape", {base::shapeText(array.shape) + " has a size above 16777216; give smaller tensors."});
   return {};
 }
 
@@ -37,37 +36,33 @@ std::string wantedShape(bool isPacked) {
                   : "[tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns]";
 }
 
-Check viewOf(std::string_view name, const Array& array, const Options& options, int heads, const std::string& headsField, View& view) {
+Result<void> viewOf(std::string_view name, const Array& array, const Options& options, int heads, const std::string& headsField, View& view) {
   const std::string field = std::string(name) + ".shape";
   const Shape& shape = array.shape;
   const std::size_t rank = shape.size();
   if (rank < 2 || rank > (options.isPacked ? 3u : 4u))
-    return refusal(ErrorKind::range, field,
-                   shapeText(shape) + " has " + number(static_cast<std::int64_t>(rank)) + (rank == 1 ? " size" : " sizes") +
-                       (options.isPacked ? ", which does not fit the packed layout" : "") + "; use " + wantedShape(options.isPacked) + ".");
-  if (Check bad = checkAxes(name, array)) return bad;
+    return base::refuse(ErrorKind::range, field, {base::shapeText(shape) + " has " + number(static_cast<std::int64_t>(rank)) + (rank == 1 ? " size" : " sizes") +
+                       (options.isPacked ? ", which does not fit the packed layout" : "") + "; use " + wantedShape(options.isPacked) + "."});
+  if (auto ok = checkAxes(name, array); !ok) return ok;
   const std::int64_t columns = shape[rank - 1], rows = shape[rank - 2];
   if (!options.isPacked) {
     view = splitView(rank == 4 ? shape[0] : 1, rank >= 3 ? shape[rank - 3] : 1, rows, columns);
     if (heads != 0 && heads != view.heads)
-      return refusal(ErrorKind::range, headsField,
-                     number(heads) + " does not fit " + field + " " + shapeText(shape) + ", which has " + number(view.heads) +
-                         (view.heads == 1 ? " head" : " heads") + "; make them agree, or set layout to \"packed\" to split columns.");
+      return base::refuse(ErrorKind::range, headsField, {number(heads) + " does not fit " + field + " " + base::shapeText(shape) + ", which has " + number(view.heads) +
+                         (view.heads == 1 ? " head" : " heads") + "; make them agree, or set layout to \"packed\" to split columns."});
   } else {
     if (columns % heads != 0)
-      return refusal(ErrorKind::range, headsField,
-                     number(heads) + " does not divide the " + number(columns) + " columns of " + field + " " + shapeText(shape) + "; give one that does.");
+      return base::refuse(ErrorKind::range, headsField, {number(heads) + " does not divide the " + number(columns) + " columns of " + field + " " + base::shapeText(shape) + "; give one that does."});
     view = packedView(rank == 3 ? shape[0] : 1, heads, rows, columns / heads);
   }
   if (view.batch < 1 || view.heads < 1 || view.columns < 1)
-    return refusal(ErrorKind::range, field, shapeText(shape) + " has a size of 0; only the count of tokens may be 0.");
+    return base::refuse(ErrorKind::range, field, {base::shapeText(shape) + " has a size of 0; only the count of tokens may be 0."});
   return {};
 }
 
-Check agree(std::string_view name, std::string_view what, std::int64_t have, std::string_view other, std::int64_t want) {
+Result<void> agree(std::string_view name, std::string_view what, std::int64_t have, std::string_view other, std::int64_t want) {
   if (have == want) return {};
-  return refusal(ErrorKind::range, std::string(name) + ".shape",
-                 std::string(what) + " " + number(have) + " does not fit the " + number(want) + " of " + std::string(other) + "; give as many.");
+  return base::refuse(ErrorKind::range, std::string(name) + ".shape", {std::string(what) + " " + number(have) + " does not fit the " + number(want) + " of " + std::string(other) + "; give as many."});
 }
 
 std::string scoreName(const Options& options) {
@@ -75,32 +70,30 @@ std::string scoreName(const Options& options) {
 }
 
 /// Shapes and options against each other, for q, k and v.
-Check fit(const TensorsFile& file, Problem& problem) {
+Result<void> fit(const TensorsFile& file, Problem& problem) {
   Options& options = problem.options;
   if (options.isPacked && options.heads == 0)
-    return refusal(ErrorKind::range, options.headsField, "it is missing; the packed layout needs the count of heads.");
+    return base::refuse(ErrorKind::range, options.headsField, {"it is missing; the packed layout needs the count of heads."});
   const int kvHeads = options.kvHeads == 0 && options.isPacked ? options.heads : options.kvHeads;
   const std::string& kvField = options.kvHeads == 0 ? options.headsField : options.kvHeadsField;
   if (!isScaled(options) && options.scale && *options.scale != 1.0f)
-    return refusal(ErrorKind::range, options.scaleField,
-                   "only the score \"scaled\" has one, and not " + inQuotes(scoreName(options)) + "; leave it out, or use that score.");
-  if (Check bad = viewOf("q", *file.q, options, options.heads, options.headsField, problem.q)) return bad;
-  if (Check bad = viewOf("k", *file.k, options, kvHeads, kvField, problem.k)) return bad;
-  if (Check bad = viewOf("v", *file.v, options, kvHeads, kvField, problem.v)) return bad;
+    return base::refuse(ErrorKind::range, options.scaleField, {"only the score \"scaled\" has one, and not " + base::inQuotes(scoreName(options)) + "; leave it out, or use that score."});
+  if (auto ok = viewOf("q", *file.q, options, options.heads, options.headsField, problem.q); !ok) return ok;
+  if (auto ok = viewOf("k", *file.k, options, kvHeads, kvField, problem.k); !ok) return ok;
+  if (auto ok = viewOf("v", *file.v, options, kvHeads, kvField, problem.v); !ok) return ok;
   problem.rank = file.q->shape.size();
   const View &q = problem.q, &k = problem.k, &v = problem.v;
-  if (Check bad = agree("k", "a batch of", k.batch, "q", q.batch)) return bad;
-  if (Check bad = agree("v", "a batch of", v.batch, "q", q.batch)) return bad;
-  if (Check bad = agree("v", "a head count of", v.heads, "k", k.heads)) return bad;
+  if (auto ok = agree("k", "a batch of", k.batch, "q", q.batch); !ok) return ok;
+  if (auto ok = agree("v", "a batch of", v.batch, "q", q.batch); !ok) return ok;
+  if (auto ok = agree("v", "a head count of", v.heads, "k", k.heads); !ok) return ok;
   if (q.heads % k.heads != 0)
-    return refusal(ErrorKind::range, options.kvHeads == 0 ? "k.shape" : options.kvHeadsField,
-                   number(k.heads) + " key heads do not divide the " + number(q.heads) + " heads of q; give a divisor of " + number(q.heads) + ".");
-  if (Check bad = agree("k", "a column count of", k.columns, "q", q.columns)) return bad;
+    return base::refuse(ErrorKind::range, options.kvHeads == 0 ? "k.shape" : options.kvHeadsField, {number(k.heads) + " key heads do not divide the " + number(q.heads) + " heads of q; give a divisor of " + number(q.heads) + "."});
+  if (auto ok = agree("k", "a column count of", k.columns, "q", q.columns); !ok) return ok;
   return agree("v", "a token count of", v.rows, "k", k.rows);
 }
 
 /// past_k or past_v against k or v: [B, H, P, d] in the rank of k, and always with its heads in front.
-Check fitPast(std::string_view name, std::string_view to, const Array& past, const Array& next, const View& view, const Problem& problem) {
+Result<void> fitPast(std::string_view name, std::string_view to, const Array& past, const Array& next, const View& view, const Problem& problem) {
   const Shape& shape = past.shape;
   const std::size_t rank = next.shape.size() + (problem.options.isPacked ? 1 : 0);
   Shape want{view.batch, view.heads, -1, view.columns};
@@ -108,45 +101,41 @@ Check fitPast(std::string_view name, std::string_view to, const Array& past, con
   bool fits = shape.size() == rank;
   for (std::size_t i = 0; fits && i < rank; ++i) fits = want[i] == -1 || want[i] == shape[i];
   if (!fits) {
-    std::string text = shapeText(want);
+    std::string text = base::shapeText(want);
     text.replace(text.find("-1"), 2, "past");
-    return refusal(ErrorKind::range, std::string(name) + ".shape",
-                   shapeText(shape) + " does not fit " + std::string(to) + "; it must be " + text + ".");
+    return base::refuse(ErrorKind::range, std::string(name) + ".shape", {base::shapeText(shape) + " does not fit " + std::string(to) + "; it must be " + text + "."});
   }
   return checkAxes(name, past);
 }
 
-Check fitPasts(const TensorsFile& file, Problem& problem) {
+Result<void> fitPasts(const TensorsFile& file, Problem& problem) {
   if (!file.pastK && !file.pastV) return {};
   if (!file.pastK || !file.pastV)
-    return refusal(ErrorKind::type, file.pastK ? "past_v" : "past_k",
-                   std::string("it is missing; ") + (file.pastK ? "past_k" : "past_v") + " is given, and one needs the other.");
-  if (Check bad = fitPast("past_k", "k", *file.pastK, *file.k, problem.k, problem)) return bad;
-  if (Check bad = fitPast("past_v", "v", *file.pastV, *file.v, problem.v, problem)) return bad;
+    return base::refuse(ErrorKind::type, file.pastK ? "past_v" : "past_k", {"it is missing; ", file.pastK ? "past_k" : "past_v", " is given, and one needs the other."});
+  if (auto ok = fitPast("past_k", "k", *file.pastK, *file.k, problem.k, problem); !ok) return ok;
+  if (auto ok = fitPast("past_v", "v", *file.pastV, *file.v, problem.v, problem); !ok) return ok;
   const Shape &k = file.pastK->shape, &v = file.pastV->shape;
-  if (Check bad = agree("past_v", "a token count of", v[v.size() - 2], "past_k", k[k.size() - 2])) return bad;
+  if (auto ok = agree("past_v", "a token count of", v[v.size() - 2], "past_k", k[k.size() - 2]); !ok) return ok;
   problem.past = k[k.size() - 2], problem.hasPast = true;
   if (problem.keys() > kLongest)
-    return refusal(ErrorKind::range, "past_k.shape", number(problem.keys()) + " keys with those of k are too many; give at most 16777216.");
+    return base::refuse(ErrorKind::range, "past_k.shape", {number(problem.keys()) + " keys with those of k are too many; give at most 16777216."});
   return {};
 }
 
-Check fitLengths(const Array& lengths, const Problem& problem) {
+Result<void> fitLengths(const Array& lengths, const Problem& problem) {
   if (lengths.shape != Shape{problem.q.batch})
-    return refusal(ErrorKind::range, "key_lengths.shape",
-                   shapeText(lengths.shape) + " does not fit the batch; give one length each, " + shapeText({problem.q.batch}) + ".");
+    return base::refuse(ErrorKind::range, "key_lengths.shape", {base::shapeText(lengths.shape) + " does not fit the batch; give one length each, " + base::shapeText({problem.q.batch}) + "."});
   for (std::size_t b = 0; b < lengths.values.size(); ++b) {
     const float length = lengths.values[b];
     if (length != std::floor(length) || length < 0 || length > static_cast<float>(problem.keys()))
-      return refusal(ErrorKind::range, "key_lengths[" + number(static_cast<std::int64_t>(b)) + "]",
-                     document::shortest(length) + " is no length of " + number(problem.keys()) + " keys; give a whole number from 0 to " + number(problem.keys()) + ".");
+      return base::refuse(ErrorKind::range, "key_lengths[" + number(static_cast<std::int64_t>(b)) + "]", {base::shortest(length) + " is no length of " + number(problem.keys()) + " keys; give a whole number from 0 to " + number(problem.keys()) + "."});
   }
   return {};
 }
 
 // -------------------------------------------------------------------------------------------------------------- mask
 
-Check fitMask(const Array& mask, const Problem& problem) {
+Result<void> fitMask(const Array& mask, const Problem& problem) {
   const Shape full{problem.q.batch, problem.q.heads, problem.q.rows, problem.keys()};
   const Shape& shape = mask.shape;
   bool fits = !shape.empty() && shape.size() <= 4;
@@ -155,9 +144,8 @@ Check fitMask(const Array& mask, const Problem& problem) {
     fits = i == 0 ? size <= want : size == want || size == 1;
   }
   if (fits) return {};
-  return refusal(ErrorKind::range, "mask.shape",
-                 shapeText(shape) + " cannot be broadcast to " + shapeText(full) +
-                     ", [batch, heads, queries, keys]; from the right, each size must be that or 1, and that of keys may be smaller.");
+  return base::refuse(ErrorKind::range, "mask.shape", {base::shapeText(shape) + " cannot be broadcast to " + base::shapeText(full) +
+                     ", [batch, heads, queries, keys]; from the right, each size must be that or 1, and that of keys may be smaller."});
 }
 
 bool hasHeads(const Array& mask) { return mask.shape.size() >= 3 && mask.shape[mask.shape.size() - 3] != 1; }
@@ -172,14 +160,14 @@ std::int64_t maskBytes(const Array& mask, const Problem& problem) {
 
 constexpr std::int64_t kTraceMatrices = 8;  ///< of scores, in a Trace at most
 
-bool asksAround(const RunRequest& request) {
-  return std::any_of(request.outputs.begin(), request.outputs.end(), isAround);
+bool asksDerived(const RunRequest& request) {
+  return std::any_of(request.outputs.begin(), request.outputs.end(), isDerived);
 }
 
 /// What options and tensors both may say is said once.
-Check fitOffsets(const TensorsFile& file, const Options& options) {
+Result<void> fitOffsets(const TensorsFile& file, const Options& options) {
   const auto refused = [&](std::string_view name, std::string_view by) {
-    return refusal(ErrorKind::range, fieldOf(options, name), std::string(by) + " says it already; leave one of the two out.");
+    return base::refuse(ErrorKind::range, fieldOf(options, name), {std::string(by) + " says it already; leave one of the two out."});
   };
   if (file.pastK && isGiven(options, "causal_offset")) return refused("causal_offset", "past_k");
   if (file.keyLengths && isGiven(options, "causal_offset")) return refused("causal_offset", "key_lengths");
@@ -187,45 +175,46 @@ Check fitOffsets(const TensorsFile& file, const Options& options) {
   return {};
 }
 
-Check checkMost(std::string_view field, std::int64_t have, std::string_view what, std::int64_t most) {
+Result<void> checkMost(std::string_view field, std::int64_t have, std::string_view what, std::int64_t most) {
   if (have <= most) return {};
-  return refusal(ErrorKind::range, field, number(have) + " " + std::string(what) + " are too many for these options and outputs; give at most " + number(most) + ".");
+  return base::refuse(ErrorKind::range, field, {number(have) + " " + std::string(what) + " are too many for these options and outputs; give at most " + number(most) + "."});
 }
 
 /// What the block and the segments need; the sizes are known to be those of the board.
-Check checkAround(const TensorsFile& file, const Problem& problem) {
+Result<void> checkDerived(const TensorsFile& file, const Problem& problem) {
   const document::Settings settings = settingsOf(problem);
   const std::int64_t width = problem.q.heads * problem.v.columns;
-  if (Check bad = checkMost("v.shape", width, "columns of all heads", attention::Limits::modelDim)) return bad;
+  if (auto ok = checkMost("v.shape", width, "columns of all heads", attention::Limits::modelDim); !ok) return ok;
   for (const auto& [field, tokens] : {std::pair("q.shape", problem.q.rows), std::pair("k.shape", problem.keys())})
-    if (tokens == 0) return refusal(ErrorKind::range, field, "there are no tokens, and nothing around the layer to compute; give at least one.");
+    if (tokens == 0) return base::refuse(ErrorKind::range, field, {"there are no tokens, and nothing around the layer to compute; give at least one."});
   if (settings.segments.by == document::SegmentBy::punctuation)
-    return refusal(ErrorKind::range, fieldOf(problem.options, "segment_by"),
-                   "\"punctuation\" ends segments at labels, and q, k and v have none; use \"tokens\", or give a state.");
+    return base::refuse(ErrorKind::range, fieldOf(problem.options, "segment_by"), {"\"punctuation\" ends segments at labels, and q, k and v have none; use \"tokens\", or give a state."});
   for (std::size_t i = 0; i < file.parameters.size(); ++i)
     if (const auto& array = file.parameters[i])
-      if (Check bad = document::checkShape(settings, static_cast<document::ParameterId>(i), array->shape)) return bad;
+      if (auto ok = document::checkShape(settings, static_cast<document::ParameterId>(i), array->shape); !ok) return ok;
   return {};
 }
 
-Check checkTraced(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
+Result<void> checkTraced(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
   using attention::Limits;
   if (request.kernel)
-    return refusal(ErrorKind::range, "--kernel", "a layer with these options or outputs is computed as the board does, by its fastest kernel; leave it out.");
-  if (Check bad = checkMost("q.shape", problem.q.rows, "tokens", Limits::tokens)) return bad;
-  if (Check bad = checkMost("k.shape", problem.keys(), "tokens", Limits::tokens)) return bad;
-  if (Check bad = checkMost("q.shape", problem.q.heads, "heads", Limits::heads)) return bad;
-  if (Check bad = checkMost("q.shape", problem.q.columns, "columns", Limits::headDim)) return bad;
-  if (Check bad = checkMost("v.shape", problem.v.columns, "columns", Limits::headDim)) return bad;
+    return base::refuse(ErrorKind::range, "--kernel", {"a layer with these options or outputs is computed as the board does, by its fastest kernel; leave it out."});
+  // The layer alone may be as large as memory allows; what stands around it is as large as on the board.
+  const int tokens = asksDerived(request) ? Limits::tokens : Limits::longest, columns = asksDerived(request) ? Limits::headDim : Limits::longest;
+  if (auto ok = checkMost("q.shape", problem.q.rows, "tokens", tokens); !ok) return ok;
+  if (auto ok = checkMost("k.shape", problem.keys(), "tokens", tokens); !ok) return ok;
+  if (auto ok = checkMost("q.shape", problem.q.heads, "heads", Limits::heads); !ok) return ok;
+  if (auto ok = checkMost("q.shape", problem.q.columns, "columns", columns); !ok) return ok;
+  if (auto ok = checkMost("v.shape", problem.v.columns, "columns", columns); !ok) return ok;
   const document::Settings& shared = problem.options.shared;
   if (shared.position == attention::Position::sinusoidal)
-    return refusal(ErrorKind::range, fieldOf(problem.options, "position"),
-                   "sinusoidal positions are added to X, and there is q instead; use \"rotary\", \"alibi\" or \"none\", or give x and its weights.");
+    return base::refuse(ErrorKind::range, fieldOf(problem.options, "position"), {"sinusoidal positions are added to X, and there is q instead; use \"rotary\", \"alibi\" or \"none\", or give x and its weights."});
   if (shared.maskAfterSoftmax && file.mask && isPainted(*file.mask) && hasHeads(*file.mask))
-    return refusal(ErrorKind::range, "mask.shape",
-                   shapeText(file.mask->shape) + " has a mask for every head, and after the softmax one is for all; give one, or numbers to be added.");
-  if (Check bad = document::checkTogether("", settingsOf(problem))) return inField(*bad, fieldOf(problem.options, bad->field));
-  return asksAround(request) ? checkAround(file, problem) : Check();
+    return base::refuse(ErrorKind::range, "mask.shape", {base::shapeText(file.mask->shape) + " has a mask for every head, and after the softmax one is for all; give one, or numbers to be added."});
+  document::Settings together = settingsOf(problem);
+  if (!asksDerived(request)) together.tokens = 1, together.causalOffset = 0;  // positions may go beyond those of the board
+  if (auto ok = document::checkTogether("", together); !ok) return inField(ok.error(), fieldOf(problem.options, ok.error().field));
+  return asksDerived(request) ? checkDerived(file, problem) : Result<void>();
 }
 
 // ------------------------------------------------------------------------------------------------------------ memory
@@ -239,7 +228,7 @@ std::string bytesText(std::int64_t bytes) {
 
 std::int64_t freeMemory(const RunRequest& request) { return request.freeMemory ? request.freeMemory() : 0; }
 
-Check checkMemory(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
+Result<void> checkMemory(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
   std::int64_t largest = 0, total = 0;
   std::string largestName;
   const auto add = [&](std::string_view what, std::int64_t bytes) {
@@ -249,16 +238,15 @@ Check checkMemory(const TensorsFile& file, const Problem& problem, const RunRequ
   for (const OutputId id : request.outputs) add(name(id), times(countOf(outputShape(id, problem)), 4));
   if (isTraced(problem.options, request)) add("scores", times(countOf({problem.q.heads, problem.q.rows, problem.keys()}), 4 * kTraceMatrices));
   if (file.mask) add("mask", maskBytes(*file.mask, problem));
-  if (file.pastK) add("past_k and k", times(countOf(outputShape(OutputId::presentK, problem)), 4));
-  if (file.pastV) add("past_v and v", times(countOf(outputShape(OutputId::presentV, problem)), 4));
+  if (file.pastK) add("past_k and k", times(countOf(outputShape(OutputId::present_k, problem)), 4));
+  if (file.pastV) add("past_v and v", times(countOf(outputShape(OutputId::present_v, problem)), 4));
   constexpr std::int64_t most = std::int64_t{1} << 46;  // no address space holds more
   const std::int64_t free = freeMemory(request);
   if (total <= (free > 0 ? free : most)) return {};
-  return refusal(ErrorKind::memory, largestName,
-                 number(problem.q.batch) + " × " + number(problem.q.heads) + " heads × " + number(problem.q.rows) + " queries × " +
+  return base::refuse(ErrorKind::memory, largestName, {number(problem.q.batch) + " × " + number(problem.q.heads) + " heads × " + number(problem.q.rows) + " queries × " +
                      number(problem.keys()) + " keys take " + bytesText(total) + ", and " +
                      (free > 0 ? bytesText(free) + " are free" : std::string("no machine has them")) +
-                     "; give fewer tokens, or ask for fewer outputs.");
+                     "; give fewer tokens, or ask for fewer outputs."});
 }
 
 }  // namespace
@@ -269,8 +257,7 @@ std::int64_t countOf(const Shape& shape) {
   return count;
 }
 
-bool isAround(OutputId id) { return id >= OutputId::around; }
-AroundId aroundOf(OutputId id) { return static_cast<AroundId>(static_cast<int>(id) - static_cast<int>(OutputId::around)); }
+bool isDerived(OutputId id) { return attention::kDerivedTensors.contains(id); }
 
 View splitView(std::int64_t batch, std::int64_t heads, std::int64_t rows, std::int64_t columns) {
   View view{batch, heads, rows, columns};
@@ -284,7 +271,7 @@ View packedView(std::int64_t batch, std::int64_t heads, std::int64_t rows, std::
 }
 
 bool isTraced(const Options& options, const RunRequest& request) {
-  if (asksAround(request)) return true;
+  if (asksDerived(request)) return true;
   document::Settings settings = options.shared;
   settings.keyTokens = settings.prefix;  // a prefix ends with the keys, which are not known here
   return !attention::isPlain(document::spec(settings));
@@ -308,9 +295,9 @@ document::Settings settingsOf(const Problem& problem) {
 Shape outputShape(OutputId id, const Problem& problem) {
   const View& q = problem.q;
   const bool isPacked = problem.options.isPacked;
-  if (isAround(id)) {
-    const document::ParameterShape size = document::shapeOf(settingsOf(problem), aroundOf(id));
-    const bool isBatch = problem.rank == (isPacked ? 3 : 4) && !document::parameterOf(aroundOf(id));
+  if (isDerived(id)) {
+    const document::ParameterShape size = document::shapeOf(settingsOf(problem), id);
+    const bool isBatch = problem.rank == (isPacked ? 3 : 4) && !document::parameterOf(id);
     return isBatch ? Shape{q.batch, size.rows, size.cols} : Shape{size.rows, size.cols};
   }
   Shape shape;
@@ -319,8 +306,8 @@ Shape outputShape(OutputId id, const Problem& problem) {
     return problem.rank == 3 ? shape : Shape(shape.begin() + 1, shape.end());
   }
   if (id == OutputId::output) shape = {q.batch, q.heads, q.rows, problem.v.columns};
-  else if (id == OutputId::presentK) shape = {q.batch, problem.k.heads, problem.keys(), problem.k.columns};
-  else if (id == OutputId::presentV) shape = {q.batch, problem.v.heads, problem.keys(), problem.v.columns};
+  else if (id == OutputId::present_k) shape = {q.batch, problem.k.heads, problem.keys(), problem.k.columns};
+  else if (id == OutputId::present_v) shape = {q.batch, problem.v.heads, problem.keys(), problem.v.columns};
   else shape = {q.batch, q.heads, q.rows, problem.keys()};
   const std::size_t rank = isPacked ? problem.rank + 1 : problem.rank;
   // A tensor without an axis of heads has one head.
@@ -384,33 +371,33 @@ Mask maskOf(Array array, const Problem& problem) {
   return mask;
 }
 
-Check readOptions(const TensorsFile& file, std::span<const Setting> settings, Options& options) {
+Result<void> readOptions(const TensorsFile& file, std::span<const Setting> settings, Options& options) {
   for (const Setting& setting : file.options)
-    if (Check bad = setOption(setting, options)) return bad;
+    if (auto ok = setOption(setting, options); !ok) return ok;
   for (const Setting& setting : settings)
-    if (Check bad = setOption(setting, options)) return bad;
+    if (auto ok = setOption(setting, options); !ok) return ok;
   return fitOffsets(file, options);
 }
 
-Check checkMasks(const TensorsFile& file, const Problem& problem) {
+Result<void> checkMasks(const TensorsFile& file, const Problem& problem) {
   if (file.keyLengths)
-    if (Check bad = fitLengths(*file.keyLengths, problem)) return bad;
-  return file.mask ? fitMask(*file.mask, problem) : Check();
+    if (auto ok = fitLengths(*file.keyLengths, problem); !ok) return ok;
+  return file.mask ? fitMask(*file.mask, problem) : Result<void>();
 }
 
 Result<Problem> problemOf(const TensorsFile& file, std::span<const Setting> settings) {
   Problem problem;
-  if (Check bad = readOptions(file, settings, problem.options)) return *bad;
-  if (Check bad = fit(file, problem)) return *bad;
-  if (Check bad = fitPasts(file, problem)) return *bad;
+  if (auto ok = readOptions(file, settings, problem.options); !ok) return ok;
+  if (auto ok = fit(file, problem); !ok) return ok;
+  if (auto ok = fitPasts(file, problem); !ok) return ok;
   sizePattern(problem.options, problem.keys());
-  if (Check bad = checkMasks(file, problem)) return *bad;
+  if (auto ok = checkMasks(file, problem); !ok) return ok;
   return problem;
 }
 
-Check checkRun(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
+Result<void> checkRun(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
   if (isTraced(problem.options, request))
-    if (Check bad = checkTraced(file, problem, request)) return bad;
+    if (auto ok = checkTraced(file, problem, request); !ok) return ok;
   return checkMemory(file, problem, request);
 }
 
@@ -428,11 +415,10 @@ bool isOrdered(const attention::Spec& spec) {
   return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.pattern.any() || spec.position != attention::Position::none;
 }
 
-Check checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec, std::int64_t batch) {
+Result<void> checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec, std::int64_t batch) {
   if (!isOrdered(spec) || firstPosition(file, problem, batch) >= 0) return {};
-  return refusal(ErrorKind::range, "key_lengths[" + number(batch) + "]",
-                 number(keyLength(file, problem, batch)) + " is less than the " + number(problem.q.rows) +
-                     " queries, whose last one stands at the last key; give at least as many with these options.");
+  return base::refuse(ErrorKind::range, "key_lengths[" + number(batch) + "]", {number(keyLength(file, problem, batch)) + " is less than the " + number(problem.q.rows) +
+                     " queries, whose last one stands at the last key; give at least as many with these options."});
 }
 
 attention::Tensor tensorOf(const Array& array) {
@@ -456,9 +442,12 @@ attention::Tensor headsOf(const std::vector<float>& values, const View& view, st
   return tensor;
 }
 
-Check readWeights(const TensorsFile& file, document::State& state) {
+Result<void> readWeights(const TensorsFile& file, document::State& state) {
   using attention::TensorId;
   state.scoreWeights = file.wA || file.uA || file.vA || document::takesScoreWeights(state.score);
+  const auto units = [](const std::optional<Array>& array) { return array && array->shape.size() >= 2 ? array->shape[array->shape.size() - 2] : 0; };
+  const std::int64_t given = file.wA ? units(file.wA) : units(file.uA);
+  if (state.score == attention::Score::additive && state.additiveDim == 0 && given > 0 && given != state.headDim && given <= attention::Limits::headDim) state.additiveDim = static_cast<int>(given);
   for (const auto& [id, array] : {std::pair(TensorId::w_a, &file.wA), std::pair(TensorId::u_a, &file.uA), std::pair(TensorId::v_a, &file.vA)}) {
     if (!state.scoreWeights) break;
     document::fillFresh(state, id);
@@ -469,25 +458,24 @@ Check readWeights(const TensorsFile& file, document::State& state) {
     if (shape.size() == 2) shape.insert(shape.begin(), 1);
     const Shape wanted{tensor.heads(), tensor.rows(), tensor.cols()};
     if (shape != wanted)
-      return refusal(ErrorKind::range, std::string(attention::name(id)) + ".shape",
-                     shapeText((*array)->shape) + " does not fit; it must be " + shapeText(wanted) + ".");
+      return base::refuse(ErrorKind::range, std::string(attention::name(id)) + ".shape", {base::shapeText((*array)->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
     std::copy((*array)->values.begin(), (*array)->values.end(), tensor.data());
   }
   for (std::size_t i = 0; i < file.parameters.size(); ++i) {
     const auto id = static_cast<document::ParameterId>(i);
     if (!file.parameters[i]) continue;
-    if (Check bad = document::checkShape(state, id, file.parameters[i]->shape)) return bad;
+    if (auto ok = document::checkShape(state, id, file.parameters[i]->shape); !ok) return ok;
     state.parameters[id] = tensorOf(*file.parameters[i]);
   }
   return {};
 }
 
-Check checkMemory(const attention::Spec& spec, const RunRequest& request) {
+Result<void> checkMemory(const attention::Spec& spec, const RunRequest& request) {
   const std::int64_t scores = times(times(spec.heads, spec.queryCount), times(spec.keyCount, 4));
   const std::int64_t free = freeMemory(request);
   if (free > 0 && times(scores, kTraceMatrices) > free)
-    return refusal(ErrorKind::memory, "tokens", number(spec.queryCount) + " with " + number(spec.heads) + " heads take " +
-                                                    bytesText(times(scores, kTraceMatrices)) + ", and " + bytesText(free) + " are free; give fewer.");
+    return base::refuse(ErrorKind::memory, "tokens", {number(spec.queryCount) + " with " + number(spec.heads) + " heads take " +
+                                                    bytesText(times(scores, kTraceMatrices)) + ", and " + bytesText(free) + " are free; give fewer."});
   return {};
 }
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "attention/spec.h"
-#include "document/around.h"
+#include "attention/layer/spec.h"
+#include "document/derived.h"
 #include "files/attention_file.h"
 #include "files/attention_options.h"
 
@@ -16,8 +16,7 @@ namespace files::layer {
 using Shape = std::vector<std::int64_t>;
 std::int64_t countOf(const Shape& shape);  ///< the product of the sizes, 2^60 at most
 
-bool isAround(OutputId id);                ///< is it the block's or the segments'?
-document::AroundId aroundOf(OutputId id);  ///< of one that isAround()
+bool isDerived(OutputId id);  ///< is it the block's or the segments'?
 
 /// Sizes of a tensor with all axes, and how far apart its parts lie, in floats.
 struct View {
@@ -44,13 +43,13 @@ struct Problem {
 /// that are unknown, and shapes that do not fit each other.
 Result<Problem> problemOf(const TensorsFile& file, std::span<const Setting> settings);
 /// The options of a file, and then those of a command line.
-Check readOptions(const TensorsFile& file, std::span<const Setting> settings, Options& options);
+Result<void> readOptions(const TensorsFile& file, std::span<const Setting> settings, Options& options);
 /// Do the mask and the key lengths fit? For a problem that has its sizes.
-Check checkMasks(const TensorsFile& file, const Problem& problem);
+Result<void> checkMasks(const TensorsFile& file, const Problem& problem);
 /// Can attn compute it: options, sizes and memory?
-Check checkRun(const TensorsFile& file, const Problem& problem, const RunRequest& request);
+Result<void> checkRun(const TensorsFile& file, const Problem& problem, const RunRequest& request);
 /// Is there memory for the trace of a state?
-Check checkMemory(const attention::Spec& spec, const RunRequest& request);
+Result<void> checkMemory(const attention::Spec& spec, const RunRequest& request);
 
 /// Is the layer one that the kernels do not compute at a stretch, but the board's engine does, with all its steps? The
 /// block and the segments read those.
@@ -64,7 +63,7 @@ int keyLength(const TensorsFile& file, const Problem& problem, std::int64_t batc
 /// The position of the first query: after the past, or else so that the last query is the last key that counts.
 int firstPosition(const TensorsFile& file, const Problem& problem, std::int64_t batch);
 /// Queries before the first key have no place in what counts from it.
-Check checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec, std::int64_t batch);
+Result<void> checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec, std::int64_t batch);
 /// Does any step count from the position of a query?
 bool isOrdered(const attention::Spec& spec);
 
@@ -75,7 +74,7 @@ attention::Tensor headsOf(const std::vector<float>& values, const View& view, st
                           std::int64_t pastRows = 0);
 /// What the file says of w_a, u_a, v_a and of what stands around the layer, into a state with its settings. What is not
 /// given is as it starts on the board.
-Check readWeights(const TensorsFile& file, document::State& state);
+Result<void> readWeights(const TensorsFile& file, document::State& state);
 
 /// A mask with a column for every key: [batch or 1, heads or 1, queries or 1, keys].
 struct Mask {

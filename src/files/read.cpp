@@ -7,14 +7,15 @@
 
 #include "document/block.h"
 #include "document/resize.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 #include "files/attention_problem.h"
+#include "files/labels.h"
 
 namespace files {
 namespace {
 
 using attention::TensorId;
-using document::shapeText;
+using base::shapeText;
 using document::State;
 using layer::Problem;
 using layer::Shape;
@@ -28,32 +29,32 @@ class StateMaker {
   StateMaker(TensorsFile file, const State& current) : file_(std::move(file)), current_(current) {}
 
   Result<State> make() {
-    if (Check bad = file_.x ? projected() : direct()) return *bad;
-    if (Check bad = layer::readWeights(file_, state_)) return *bad;
+    if (auto ok = file_.x ? projected() : direct(); !ok) return ok;
+    if (auto ok = layer::readWeights(file_, state_); !ok) return ok;
     for (int i = 0; i < document::kParameterCount; ++i) {
       const auto id = static_cast<document::ParameterId>(i);
       if (Tensor own = std::exchange(state_.parameters[id], {}); !own.empty()) setParameter(state_, id, std::move(own));
     }
-    if (Check bad = masks()) return *bad;
-    if (Check bad = document::check(state_)) return *bad;
+    if (auto ok = masks(); !ok) return ok;
+    if (auto ok = document::check(state_); !ok) return ok;
     return std::move(state_);
   }
 
  private:
   using Tensor = attention::Tensor;
 
-  Check direct();
-  Check projected();
-  Check widths(const Shape& x);
-  Check settle(std::string_view field);
-  Check labels(std::string_view name, const std::optional<document::Value>& given, int tokens, std::vector<std::string>& out) const;
-  Check matrix(std::string_view name, std::optional<Array>& array);
-  Check place(TensorId id, const std::optional<Array>& array);
-  Check positions();
-  Check masks();
+  Result<void> direct();
+  Result<void> projected();
+  Result<void> widths(const Shape& x);
+  Result<void> settle(std::string_view field);
+  Result<void> labels(std::string_view name, const std::optional<document::Value>& given, int tokens, std::vector<std::string>& out) const;
+  Result<void> matrix(std::string_view name, std::optional<Array>& array);
+  Result<void> place(TensorId id, const std::optional<Array>& array);
+  Result<void> positions();
+  Result<void> masks();
   bool haveLengthsOfTheirOwn() const;
   void addBias(const layer::Mask& mask);
-  /// What an entry of the batch has for itself.
+  /// What an item of the batch has for itself.
   Tensor& inputOf(TensorId id, int item) {
     return item == 0 ? *input(state_, id) : *input(state_.pages[static_cast<std::size_t>(item)], id);
   }
@@ -64,54 +65,57 @@ class StateMaker {
   Problem problem_;
 };
 
-/// What was computed is known of: the rest of the state, of which nothing is said, is as it starts. The first entry of a
+/// What was computed is known of: the rest of the state, of which nothing is said, is as it starts. The first item of a
 /// batch is on the board.
-Check StateMaker::settle(std::string_view field) {
+Result<void> StateMaker::settle(std::string_view field) {
   document::Settings settings = layer::settingsOf(problem_);
   settings.theme = current_.theme, settings.decimals = current_.decimals, settings.seed = current_.seed;
-  settings.mode = state_.mode, settings.cross = state_.cross, settings.modelDim = state_.modelDim;
+  settings.mode = state_.mode, settings.cross = state_.cross, settings.modelDim = state_.modelDim, settings.projectionBias = state_.projectionBias, settings.separateValues = file_.xV.has_value();
+  settings.outputProjection = state_.outputProjection, settings.outputDim = state_.outputDim;
   const layer::Options& options = problem_.options;
   if (options.scale && options.scale != 1.0f)
-    if (Check bad = checkAlone(document::option(document::OptionId::scale), static_cast<double>(*options.scale)))
-      return layer::inField(*bad, options.scaleField);
+    if (auto ok = checkAlone(document::option(document::OptionId::scale), static_cast<double>(*options.scale)); !ok)
+      return layer::inField(ok.error(), options.scaleField);
   if (options.scale == 1.0f && layer::isScaled(options)) settings.score = attention::Score::dot, settings.scaleBy = 0;
   const auto usual = static_cast<float>(1.0 / std::sqrt(static_cast<double>(settings.headDim)));
   if (settings.scaleBy == usual) settings.scaleBy = 0;
   if (settings.modelDim == 0) {
     settings.modelDim = 1;
-    if (Check bad = checkSizes(field, settings)) return bad;
+    if (auto ok = checkSizes(field, settings); !ok) return ok;
     settings.modelDim = document::defaultModelDim(settings);
   }
   if (problem_.q.batch > document::kMaxBatch)
-    return refusal(ErrorKind::range, field, "a batch of " + number(problem_.q.batch) + " is too large for the board; give at most " +
-                                                number(document::kMaxBatch) + " entries.");
+    return base::refuse(ErrorKind::range, field, {"a batch of " + number(problem_.q.batch) + " is too large for the board; give at most " +
+                                                number(document::kMaxBatch) + " entries."});
   settings.batch = static_cast<int>(problem_.q.batch);
-  if (Check bad = checkSizes(field, settings)) return bad;
+  if (auto ok = checkSizes(field, settings); !ok) return ok;
   settings.batch = 1;
   static_cast<document::Settings&>(state_) = std::move(settings);
-  if (Check bad = labels("labels", file_.labels, state_.tokens, state_.labels)) return bad;
+  if (auto ok = labels("labels", file_.labels, state_.tokens, state_.labels); !ok) return ok;
   if (state_.cross)
-    if (Check bad = labels("key_labels", file_.keyLabels, state_.keyTokens, state_.keyLabels)) return bad;
+    if (auto ok = labels("key_labels", file_.keyLabels, state_.keyTokens, state_.keyLabels); !ok) return ok;
   for (const TensorId id : document::inputIds())
-    if (hasInput(state_, id)) fillSeeded(state_, id);
+    if (hasInput(state_, id)) document::isProjectionBias(id) ? fillFresh(state_, id) : fillSeeded(state_, id);
   resizeBatch(state_, static_cast<int>(problem_.q.batch));
   return positions();
 }
 
-Check StateMaker::labels(std::string_view name, const std::optional<document::Value>& given, int tokens, std::vector<std::string>& out) const {
-  if (given)
-    if (Check bad = checkAlone(*document::optionNamed(name), *given)) return bad;
-  out = given ? document::labelsOf(*given) : document::numberedLabels(1, tokens);
+Result<void> StateMaker::labels(std::string_view name, const std::optional<document::Value>& given, int tokens, std::vector<std::string>& out) const {
+  if (!given) return out = document::numberedLabels(1, tokens), Result<void>();
+  document::Value value = *given;
+  if (auto* list = std::get_if<std::vector<std::string>>(&value)) *list = readableLabels(std::move(*list));
+  if (auto ok = checkAlone(*document::optionNamed(name), value); !ok) return ok;
+  out = document::labelsOf(value);
   return {};
 }
 
-Check StateMaker::direct() {
+Result<void> StateMaker::direct() {
   Result<Problem> problem = layer::problemOf(file_, {});
   if (!problem) return problem.error();
   problem_ = std::move(*problem);
   state_.mode = document::Mode::qkv;
   state_.cross = problem_.keys() != problem_.q.rows || file_.keyLabels;
-  if (Check bad = settle("q.shape")) return bad;
+  if (auto ok = settle("q.shape"); !ok) return ok;
   for (int b = 0; b < state_.batch; ++b) {
     inputOf(TensorId::q, b) = layer::headsOf(file_.q->values, problem_.q, b);
     inputOf(TensorId::k, b) = layer::headsOf(file_.k->values, problem_.k, b, file_.pastK ? &*file_.pastK : nullptr, problem_.past);
@@ -122,32 +126,30 @@ Check StateMaker::direct() {
 
 // -------------------------------------------------------------------------------------------------------- projections
 
-/// [rows, columns], or that as the only entry of a batch.
-Check StateMaker::matrix(std::string_view name, std::optional<Array>& array) {
+/// [rows, columns], or that as the only item of a batch.
+Result<void> StateMaker::matrix(std::string_view name, std::optional<Array>& array) {
   if (!array) return {};
   Shape& shape = array->shape;
   if (shape.size() == 3 && shape[0] == 1) shape.erase(shape.begin());
   if (shape.size() == 2) return {};
-  return refusal(ErrorKind::range, std::string(name) + ".shape",
-                 shapeText(shape) + (shape.size() == 3 ? " is a batch; save one entry of it, such as " + std::string(name) + "[0]."
-                                                       : std::string(" is no matrix; use [rows, columns].")));
+  return base::refuse(ErrorKind::range, std::string(name) + ".shape", {base::shapeText(shape) + (shape.size() == 3 ? " is a batch; save one entry of it, such as " + std::string(name) + "[0]."
+                                                       : std::string(" is no matrix; use [rows, columns]."))});
 }
 
 /// What the widths of the weights say of heads and columns.
-Check StateMaker::widths(const Shape& x) {
+Result<void> StateMaker::widths(const Shape& x) {
   layer::Options& options = problem_.options;
   const std::int64_t heads = options.heads == 0 ? 1 : options.heads;
   const std::int64_t queries = file_.wQ->shape[1], keys = file_.wK->shape[1], values = file_.wV->shape[1];
   if (queries % heads != 0)
-    return refusal(ErrorKind::range, "w_q.shape",
-                   number(heads) + " heads do not divide " + number(queries) + " columns; give another options.heads.");
+    return base::refuse(ErrorKind::range, "w_q.shape", {number(heads) + " heads do not divide " + number(queries) + " columns; give another options.heads."});
   const std::int64_t headDim = std::max<std::int64_t>(1, queries / heads);
   const bool isWhole = keys > 0 && keys % headDim == 0;
   const std::int64_t kvHeads = options.kvHeads != 0 ? options.kvHeads : isWhole ? keys / headDim : heads;
   const std::int64_t keyTokens = file_.xKv ? file_.xKv->shape[0] : x[0];
   for (const auto& [field, size] : {std::pair("x.shape", x[0]), std::pair("x_kv.shape", keyTokens), std::pair("w_q.shape", queries),
                                     std::pair("w_k.shape", keys), std::pair("w_v.shape", values), std::pair("x.shape", x[1])})
-    if (size > layer::kLongest) return refusal(ErrorKind::range, field, number(size) + " is too large; give smaller matrices.");
+    if (size > layer::kLongest) return base::refuse(ErrorKind::range, field, {number(size) + " is too large; give smaller matrices."});
   problem_.rank = 2;
   problem_.q = layer::splitView(1, heads, x[0], headDim);
   problem_.k = layer::splitView(1, kvHeads, keyTokens, headDim);
@@ -156,40 +158,44 @@ Check StateMaker::widths(const Shape& x) {
 }
 
 /// Puts a matrix in its place on the board, once all sizes are known.
-Check StateMaker::place(TensorId id, const std::optional<Array>& array) {
+Result<void> StateMaker::place(TensorId id, const std::optional<Array>& array) {
   const document::Axes want = axes(state_, id);
   const Shape wanted{want.rows.count(), want.cols.count()};
   if (array->shape != wanted)
-    return refusal(ErrorKind::range, std::string(attention::name(id)) + ".shape",
-                   shapeText(array->shape) + " does not fit; it must be " + shapeText(wanted) + ".");
+    return base::refuse(ErrorKind::range, std::string(attention::name(id)) + ".shape", {base::shapeText(array->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
   *input(state_, id) = layer::tensorOf(*array);
   return {};
 }
 
-Check StateMaker::projected() {
+Result<void> StateMaker::projected() {
   const std::pair<TensorId, std::optional<Array>*> matrices[] = {{TensorId::x, &file_.x},     {TensorId::x_kv, &file_.xKv}, {TensorId::w_q, &file_.wQ},
-                                                                {TensorId::w_k, &file_.wK}, {TensorId::w_v, &file_.wV},   {TensorId::w_o, &file_.wO}};
-  if (Check bad = layer::readOptions(file_, {}, problem_.options)) return bad;
-  for (const auto& [id, array] : matrices)
-    if (Check bad = matrix(attention::name(id), *array)) return bad;
-  if (Check bad = widths(file_.x->shape)) return bad;
+                                                                {TensorId::w_k, &file_.wK}, {TensorId::w_v, &file_.wV},   {TensorId::w_o, &file_.wO},
+                                                                {TensorId::b_q, &file_.bQ}, {TensorId::b_k, &file_.bK}, {TensorId::b_v, &file_.bV}, {TensorId::b_o, &file_.bO},
+                                                                {TensorId::x_v, &file_.xV}};
+  if (auto ok = layer::readOptions(file_, {}, problem_.options); !ok) return ok;
+  for (const auto& [id, array] : matrices) {
+    if (document::isProjectionBias(id) && *array && (*array)->shape.size() == 1) (*array)->shape.insert((*array)->shape.begin(), 1);
+    if (auto ok = matrix(attention::name(id), *array); !ok) return ok;
+    state_.projectionBias = state_.projectionBias || (document::isProjectionBias(id) && *array);
+  }
+  if (auto ok = widths(file_.x->shape); !ok) return ok;
   layer::sizePattern(problem_.options, problem_.keys());
-  if (Check bad = layer::checkMasks(file_, problem_)) return bad;
+  if (auto ok = layer::checkMasks(file_, problem_); !ok) return ok;
   state_.mode = document::Mode::x;
   state_.cross = file_.xKv.has_value();
   state_.modelDim = static_cast<int>(file_.x->shape[1]);
-  if (state_.modelDim == 0) return refusal(ErrorKind::range, "x.shape", shapeText(file_.x->shape) + " has no columns; give at least one.");
-  if (Check bad = settle("x.shape")) return bad;
+  if (state_.modelDim == 0) return base::refuse(ErrorKind::range, "x.shape", {base::shapeText(file_.x->shape) + " has no columns; give at least one."});
+  state_.outputProjection = file_.wO.has_value();
+  if (file_.wO && file_.wO->shape[1] != file_.x->shape[1]) {
+    if (file_.wO->shape[1] < 1 || file_.wO->shape[1] > attention::Limits::modelDim)
+      return base::refuse(ErrorKind::range, "w_o.shape", {base::shapeText(file_.wO->shape) + " has " + number(file_.wO->shape[1]) + " columns; use 1 to " + number(attention::Limits::modelDim) + "."});
+    state_.outputDim = static_cast<int>(file_.wO->shape[1]);
+  }
+  if (!file_.wO && file_.bO) return base::refuse(ErrorKind::range, "b_o", {"it is given without w_o, whose products it is added to; give both, or neither."});
+  if (auto ok = settle("x.shape"); !ok) return ok;
   for (const auto& [id, array] : matrices)
     if (*array)
-      if (Check bad = place(id, *array)) return bad;
-  if (file_.wO) return {};
-  const int width = state_.heads * state_.valueDim;
-  if (width != state_.modelDim)
-    return refusal(ErrorKind::range, "w_o",
-                   "it is missing, and only a square one can be left out; give it with the shape " + shapeText({width, state_.modelDim}) + ".");
-  state_.wO = Tensor(1, width, width);
-  for (int i = 0; i < width; ++i) state_.wO.at(0, i, i) = 1.0f;
+      if (auto ok = place(id, *array); !ok) return ok;
   return {};
 }
 
@@ -201,23 +207,22 @@ bool StateMaker::haveLengthsOfTheirOwn() const {
   return std::any_of(lengths.begin(), lengths.end(), [&](float length) { return length != lengths.front(); });
 }
 
-/// The board has one length of keys and one position of the first query for all entries of a batch.
-Check StateMaker::positions() {
+/// The board has one length of keys and one position of the first query for all items of a batch.
+Result<void> StateMaker::positions() {
   const attention::Spec spec = document::spec(state_);
   if (!haveLengthsOfTheirOwn()) {
-    if (Check bad = layer::checkPosition(file_, problem_, spec, 0)) return bad;
+    if (auto ok = layer::checkPosition(file_, problem_, spec, 0); !ok) return ok;
     state_.keyLength = layer::keyLength(file_, problem_, 0);
     state_.causalOffset = std::max(layer::firstPosition(file_, problem_, 0), 0);
     return {};
   }
   if (layer::isOrdered(spec) || spec.maskAfterSoftmax || spec.prefix > 0)
-    return refusal(ErrorKind::range, "key_lengths",
-                   "the entries of the batch have different ones, and with these options the board has one for all; give one entry.");
+    return base::refuse(ErrorKind::range, "key_lengths", {"the entries of the batch have different ones, and with these options the board has one for all; give one entry."});
   state_.causalOffset = static_cast<int>(problem_.past);
   return {};
 }
 
-Check StateMaker::masks() {
+Result<void> StateMaker::masks() {
   layer::Mask mask;
   const bool isGiven = file_.mask.has_value();
   const bool isCells = isGiven && layer::isPainted(*file_.mask);
@@ -228,11 +233,11 @@ Check StateMaker::masks() {
     mask = {};
   }
   if (isCells && state_.maskAfterSoftmax && !mask.blocked.empty())
-    return refusal(ErrorKind::range, "mask.shape", "it differs between heads or entries of the batch, and after the softmax one is for all; give one.");
+    return base::refuse(ErrorKind::range, "mask.shape", {"it differs between heads or entries of the batch, and after the softmax one is for all; give one."});
   const bool isBias = !mask.blocked.empty() || !mask.bias.empty();
   if (!isBias && !haveLengthsOfTheirOwn()) return {};
   state_.biasKind = mask.headStride != 0 && state_.heads > 1 ? document::Bias::perHead : document::Bias::shared;
-  if (Check bad = checkSizes(isBias ? "mask.shape" : "key_lengths", state_)) return bad;
+  if (auto ok = checkSizes(isBias ? "mask.shape" : "key_lengths", state_); !ok) return ok;
   addBias(mask);
   return {};
 }
@@ -257,7 +262,7 @@ Result<State> readState(std::string_view bytes, const State& current) {
   if (bytes.size() > document::kMaxTextBytes) return document::fromText(bytes, current);  // which says so
   Result<TensorsFile> file = readTensorsFile(bytes);
   // What is wrong with the whole of it, or that it is neither, is said of both kinds.
-  const bool isNeither = !file && (file.error().field == "file" || file.error().message.starts_with("q: it is missing"));
+  const bool isNeither = !file && (file.error().field == "file" || (file.error().field == "q" && file.error().sentence.starts_with("it is missing")));
   if (isNeither || (file && file->isState)) return document::fromText(bytes, current);
   if (!file) return file.error();
   return stateOf(std::move(*file), current);

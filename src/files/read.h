@@ -9,8 +9,8 @@
 namespace files {
 
 /// The state that a file describes: a state text, or tensors as `attn run` takes them; the same reader, and the same numbers.
-/// `current` gives the theme, the decimals and, for tensors, the seed where the file does not say them. The entries of a
-/// batch are the items of the board's. A mask of true and false is painted where all heads and entries share it; another
+/// `current` gives the theme, the decimals and, for tensors, the seed where the file does not say them. The items of a
+/// batch are those of the board. A mask of true and false is painted where all heads and items share it; another
 /// one is the bias. Refused, with a sentence: what readTensorsFile() and document::fromText() refuse, and what the board
 /// cannot hold.
 Result<document::State> readState(std::string_view bytes, const document::State& current);

@@ -9,16 +9,18 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "attention/trace.h"
+#include "attention/layer/trace.h"
 #include "document/json.h"
-#include "document/number.h"
-#include "document/sentence.h"
+#include "document/option.h"
+#include "base/number.h"
+#include "base/sentence.h"
+#include "files/stored.h"
 
 namespace files {
 namespace {
 
-using document::inQuotes;
-using document::shapeText;
+using base::inQuotes;
+using base::shapeText;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::int64_t kMaxSize = std::numeric_limits<int>::max();
@@ -28,7 +30,7 @@ constexpr std::size_t kMaxRank = 4;
 constexpr std::size_t kMaxLabels = 100'000;
 constexpr std::size_t kMaxFields = 1000;  ///< of one object, so that looking for one is fast
 constexpr std::string_view kFields =
-    "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, "
+    "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, b_v and b_o), and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, "
     "what stands around the layer (gamma_1, token_query …), labels and options";
 
 /// The float nearest to a number with these digits, which as a double is `value`.
@@ -36,7 +38,7 @@ float nearestFloat(double value, const std::string& digits) {
   // Rounding twice errs only where the first rounding landed exactly between two floats, or below the normal range.
   const bool isBetween = (std::bit_cast<std::uint64_t>(value) & 0x1fffffff) == 0x10000000;
   const bool isSmall = value != 0 && std::abs(value) < 2 * double{FLT_MIN};
-  if (isBetween || isSmall) return document::parseFloat(digits).value_or(0.0f);
+  if (isBetween || isSmall) return base::parseFloat(digits).value_or(0.0f);
   if (std::abs(value) > 2 * double{FLT_MAX}) return value < 0 ? -kInfinity : kInfinity;
   return static_cast<float>(value);
 }
@@ -63,22 +65,19 @@ struct Scalar {
     switch (kind) {
       case Kind::null: return "null";
       case Kind::boolean: return boolean ? "true" : "false";
-      case Kind::number: return document::shortest(number);
-      case Kind::text: return inQuotes(text);
+      case Kind::number: return base::shortest(number);
+      case Kind::text: return base::inQuotes(text);
     }
     return {};
   }
 };
 
-/// Takes the events of the parser. Returning false ends the parse; `error` then says why, or `file.isState` is set.
+/// Takes the events of the parser. Returning false ends the parse; `ok` then says why, or `file.isState` is set.
 class Collector final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Collector(std::string_view text) : text_(text) {
-    for (std::size_t i = 0; i < file.parameters.size(); ++i)
-      fields_.push_back({document::name(static_cast<document::ParameterId>(i)), &file.parameters[i]});
-  }
+  explicit Collector(std::string_view text) : text_(text) {}
 
-  std::optional<Error> error;
+  Result<void> ok;
   TensorsFile file;
 
   bool null() override { return take({}); }
@@ -111,18 +110,12 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   /// What the parser is inside of.
-  enum class Place : std::uint8_t { start, root, tensor, shape, data, lists, labels, options, skipped };
+  enum class Place : std::uint8_t { start, root, tensor, shape, data, lists, labels, options, optionList, skipped };
 
-  /// A tensor that is being read.
-  struct Field {
-    std::string_view name;
-    std::optional<Array>* target = nullptr;
-    bool isMask = false;
-    bool isGiven = false;
-  };
+  using Field = TensorField;
 
   bool fail(Error::Kind kind, std::string_view field, std::string_view sentence) {
-    if (!error) error = refusal(kind, field, sentence);
+    if (ok) ok = base::refuse(kind, field, {sentence});
     return false;
   }
   bool take(const Scalar& scalar);
@@ -133,9 +126,9 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   bool takeSize(const Scalar& scalar);
   bool takeType(const Scalar& scalar);
   bool takeOption(const Scalar& scalar);
+  bool takeListed(const Scalar& scalar);
   bool takeLabel(const Scalar& scalar);
   bool failLabel(std::string_view what);
-  bool isMissing(std::string_view name);
   bool openList();
   bool closeList();
   bool beginTensor();
@@ -159,18 +152,14 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   std::string unknown_;   ///< the first field that nobody knows
   std::size_t depth_ = 0; ///< lists and objects in a skipped field
 
-  std::vector<Field> fields_{{"q", &file.q}, {"k", &file.k}, {"v", &file.v}, {"mask", &file.mask, true},
-                             {"past_k", &file.pastK}, {"past_v", &file.pastV}, {"key_lengths", &file.keyLengths},
-                             {"w_a", &file.wA}, {"u_a", &file.uA}, {"v_a", &file.vA},
-                             {"x", &file.x}, {"x_kv", &file.xKv}, {"w_q", &file.wQ}, {"w_k", &file.wK},
-                             {"w_v", &file.wV}, {"w_o", &file.wO}};
+  std::vector<Field> fields_ = tensorFields(file);
   Field* field_ = nullptr;  ///< of the value that comes next at the root, or that is being read
   bool isOptions_ = false;  ///< the value that comes next at the root is options
   std::optional<document::Value>* labels_ = nullptr;  ///< where it goes, if it is labels
 
   Array array_;
   std::string part_;  ///< the key inside the tensor
-  bool hasShape_ = false, hasData_ = false, hasType_ = false;
+  bool hasShape_ = false, hasData_ = false, hasType_ = false, isBrain_ = false;
   std::size_t booleans_ = 0, infinities_ = 0;
   std::size_t firstInfinity_ = 0;
 
@@ -248,14 +237,18 @@ bool Collector::takeType(const Scalar& scalar) {
   const std::string_view text = scalar.kind == Scalar::Kind::text ? std::string_view(scalar.text) : std::string_view();
   hasType_ = true;
   if (isLengths && (text == "int64" || text == "int32")) return true;
-  if (!isLengths && text == "float32") return true;
+  // Numbers are computed with in 32 bits; what has more is rounded, and whole numbers are what they are.
+  if (!isLengths && (text == "float32" || text == "float64")) return true;
+  const bool isWhole = text.starts_with("int") || text.starts_with("uint");
+  if (!isLengths && !field_->isMask && isWhole) return true;
+  if (!isLengths && text == "bfloat16") return isBrain_ = true;
   if (!isLengths && text == "float16") return array_.type = Array::Type::float16, true;
   if (field_->isMask && text == "bool") return array_.type = Array::Type::boolean, true;
   return fail(Error::Kind::type, named(".dtype"),
               scalar.described() + " cannot be read; use " +
                   (isLengths        ? "\"int64\" or \"int32\"."
-                   : field_->isMask ? "\"bool\", \"float32\" or \"float16\"."
-                                    : "\"float32\" or \"float16\"."));
+                   : field_->isMask ? "\"bool\", \"float32\", \"float64\" or \"float16\"."
+                                    : "\"float32\", \"float64\" or \"float16\"."));
 }
 
 bool Collector::takeOption(const Scalar& scalar) {
@@ -273,6 +266,15 @@ bool Collector::takeOption(const Scalar& scalar) {
   setting.number = scalar.number;
   setting.text = scalar.text;
   file.options.push_back(std::move(setting));
+  return true;
+}
+
+/// A number of an option that is a list; its setting is the text of that list.
+bool Collector::takeListed(const Scalar& scalar) {
+  std::string& text = file.options.back().text;
+  if (scalar.kind != Scalar::Kind::number) return fail(Error::Kind::type, "options." + option_, scalar.described() + " is no whole number; give a list of these.");
+  if (text.size() > kMaxFields * 16) return fail(Error::Kind::range, "options." + option_, "there are too many; give fewer.");
+  text.insert(text.size() - 1, (text.size() > 2 ? "," : "") + base::shortest(scalar.number));
   return true;
 }
 
@@ -298,6 +300,7 @@ bool Collector::take(const Scalar& scalar) {
     case Place::lists: return takeInfinity(scalar);
     case Place::labels: return takeLabel(scalar);
     case Place::options: return takeOption(scalar);
+    case Place::optionList: return takeListed(scalar);
     case Place::skipped: return true;
   }
   return true;
@@ -324,8 +327,8 @@ bool Collector::key(std::string& name) {
   if (place_ == Place::tensor) {
     bool* const given = name == "shape" ? &hasShape_ : name == "data" ? &hasData_ : name == "dtype" ? &hasType_ : nullptr;
     if (!given)
-      return fail(Error::Kind::type, field_->name, "the field " + inQuotes(name) + " is unknown; a tensor has shape, data and dtype.");
-    if (*given) return fail(Error::Kind::syntax, field_->name, inQuotes(name) + " is given twice; give it once.");
+      return fail(Error::Kind::type, field_->name, "the field " + base::inQuotes(name) + " is unknown; a tensor has shape, data and dtype.");
+    if (*given) return fail(Error::Kind::syntax, field_->name, base::inQuotes(name) + " is given twice; give it once.");
     part_ = std::move(name);
     return true;
   }
@@ -333,7 +336,7 @@ bool Collector::key(std::string& name) {
     if (file.options.size() >= kMaxFields)
       return fail(Error::Kind::memory, "options", "there are more than " + std::to_string(kMaxFields) + "; give fewer.");
     for (const Setting& setting : file.options)
-      if (setting.name == name) return fail(Error::Kind::syntax, "options", inQuotes(name) + " is given twice; give it once.");
+      if (setting.name == name) return fail(Error::Kind::syntax, "options", base::inQuotes(name) + " is given twice; give it once.");
     option_ = std::move(name);
     return true;
   }
@@ -344,17 +347,15 @@ bool Collector::key(std::string& name) {
   if (rootKeys_.size() >= kMaxFields)
     return fail(Error::Kind::memory, "file", "there are more than " + std::to_string(kMaxFields) + " fields; give fewer.");
   if (std::find(rootKeys_.begin(), rootKeys_.end(), name) != rootKeys_.end())
-    return fail(Error::Kind::syntax, "file", inQuotes(name) + " is given twice; give it once.");
+    return fail(Error::Kind::syntax, "file", base::inQuotes(name) + " is given twice; give it once.");
   rootKeys_.push_back(name);
   field_ = nullptr;
   isOptions_ = name == "options";
-  labels_ = name == "labels" ? &file.labels : name == "key_labels" ? &file.keyLabels : nullptr;
+  labels_ = name == "labels" || name == "tokens" ? &file.labels : name == "key_labels" ? &file.keyLabels : nullptr;
   for (Field& field : fields_)
     if (field.name == name) field_ = &field;
   if (field_ || isOptions_ || labels_) return true;
-  // Results that were saved along are computed anew.
-  const bool isResult = (attention::tensorNamed(name) && name != "bias") || name == "softcapped" || name == "present_k" || name == "present_v";
-  if (!isResult && unknown_.empty()) unknown_ = name;
+  if (!isResultName(name) && unknown_.empty()) unknown_ = name;
   return true;
 }
 
@@ -371,7 +372,8 @@ bool Collector::start_object(std::size_t) {
     case Place::data:
     case Place::lists: return fail(Error::Kind::type, itemField(), "an object is not a number; give a number.");
     case Place::labels: return failLabel("an object");
-    case Place::options: return fail(Error::Kind::type, "options." + option_, "an object is no value of an option; give a number, a text, true or false.");
+    case Place::options:
+    case Place::optionList: return fail(Error::Kind::type, "options." + option_, "an object is no value of an option; give a number, a text, true or false.");
     case Place::skipped: ++depth_; return true;
   }
   return true;
@@ -413,7 +415,16 @@ bool Collector::start_array(std::size_t) {
     case Place::data: return fail(Error::Kind::type, itemField(), "a list is not a number; give the numbers row after row, in one list.");
     case Place::lists: return openList();
     case Place::labels: return failLabel("a list");
-    case Place::options: return fail(Error::Kind::type, "options." + option_, "a list is no value of an option; give a number, a text, true or false.");
+    case Place::options: {
+      const document::Option* option = document::optionNamed(option_);
+      if (!option || option->type != document::OptionType::ids)
+        return fail(Error::Kind::type, "options." + option_, "a list is no value of an option; give a number, a text, true or false.");
+      Setting setting;
+      setting.kind = Setting::Kind::text, setting.name = option_, setting.field = "options." + option_, setting.text = "[]";
+      file.options.push_back(std::move(setting));
+      return place_ = Place::optionList, true;
+    }
+    case Place::optionList: return fail(Error::Kind::type, "options." + option_, "a list is no whole number; give a list of these.");
     case Place::skipped: ++depth_; return true;
   }
   return true;
@@ -425,6 +436,7 @@ bool Collector::end_array() {
     case Place::data: place_ = Place::tensor; return true;
     case Place::lists: return closeList();
     case Place::labels: place_ = Place::root; return true;
+    case Place::optionList: place_ = Place::options; return true;
     case Place::skipped:
       if (--depth_ == 0) place_ = Place::root;
       return true;
@@ -462,7 +474,7 @@ bool Collector::closeList() {
 bool Collector::beginTensor() {
   array_ = Array{};
   part_.clear();
-  hasShape_ = hasData_ = hasType_ = false;
+  hasShape_ = hasData_ = hasType_ = isBrain_ = false;
   booleans_ = infinities_ = 0;
   level_ = leafLevel_ = 0;
   counts_.clear();
@@ -477,7 +489,7 @@ bool Collector::finishTensor() {
   for (const std::int64_t size : array_.shape) count = size > 0 && count > kMaxCount / size ? kMaxCount : count * size;
   if (count != static_cast<std::int64_t>(array_.values.size()))
     return fail(Error::Kind::range, named(".data"),
-                "there are " + std::to_string(array_.values.size()) + " values, but the shape " + shapeText(array_.shape) +
+                "there are " + std::to_string(array_.values.size()) + " values, but the shape " + base::shapeText(array_.shape) +
                     " asks for " + (count == kMaxCount ? "more than any memory holds" : std::to_string(count)) + "; make them fit.");
   return checkItems();
 }
@@ -494,14 +506,16 @@ bool Collector::checkItems() {
     float& value = array_.values[i];
     const std::string at = "[" + std::to_string(i) + "]";
     if (isBool && value != 0.0f && value != 1.0f)
-      return fail(Error::Kind::type, named(".data") + at, document::shortest(value) + " is not true or false; give true, false, 1 or 0.");
+      return fail(Error::Kind::type, named(".data") + at, base::shortest(value) + " is not true or false; give true, false, 1 or 0.");
     if (isBool) continue;
     const float half = nearestHalf(value);
     if (std::isinf(half) && !std::isinf(value))
       return fail(Error::Kind::range, named(".data") + at,
-                  document::shortest(value) + " is too large for float16; use -65504 to 65504, or dtype \"float32\".");
+                  base::shortest(value) + " is too large for float16; use -65504 to 65504, or dtype \"float32\".");
     value = half;
   }
+  for (float& value : array_.values)
+    if (isBrain_) value = floatOfBrain(brainOf(value));
   *field_->target = std::move(array_);
   return true;
 }
@@ -526,7 +540,7 @@ bool Collector::parse_error(std::size_t position_, const std::string& token, con
   const bool isItem = field_ && (place_ == Place::data || place_ == Place::lists);
   const std::string field = isItem ? itemField() : "file";
   if (why.id == tooLarge)
-    return fail(Error::Kind::range, field, inQuotes(token) + " is too large for 32 bits; use -3.4e38 to 3.4e38.");
+    return fail(Error::Kind::range, field, base::inQuotes(token) + " is too large for 32 bits; use -3.4e38 to 3.4e38.");
   std::size_t begin = std::min(at, text_.size()), end = begin;
   while (begin > 0 && isPartOfWord(text_[begin - 1])) --begin;
   while (end < text_.size() && isPartOfWord(text_[end])) ++end;
@@ -537,31 +551,13 @@ bool Collector::parse_error(std::size_t position_, const std::string& token, con
                                                  (isItem && field_->isMask ? ", or the text \"-inf\" to mask." : "."));
   if (at >= text_.size())
     return fail(Error::Kind::syntax, "file", "the text ends too early, at " + position(text_.size()) + "; check that the file is complete.");
-  return fail(Error::Kind::syntax, "file", "at " + position(at) + " " + inQuotes(word) + " does not belong there; give valid JSON in UTF-8.");
-}
-
-bool Collector::isMissing(std::string_view name) {
-  for (const Field& field : fields_)
-    if (field.name == name && *field.target) return false;
-  return !fail(Error::Kind::type, name, "it is missing; " + std::string(kFields) + ".");
+  return fail(Error::Kind::syntax, "file", "at " + position(at) + " " + base::inQuotes(word) + " does not belong there; give valid JSON in UTF-8.");
 }
 
 bool Collector::finish() {
-  if (!unknown_.empty()) return fail(Error::Kind::type, inQuotes(unknown_), "the field is unknown; " + std::string(kFields) + ".");
-  const std::pair<std::string_view, bool> projected[] = {{"x", file.x.has_value()},     {"x_kv", file.xKv.has_value()}, {"w_q", file.wQ.has_value()},
-                                                         {"w_k", file.wK.has_value()}, {"w_v", file.wV.has_value()},   {"w_o", file.wO.has_value()}};
-  if (file.q || !file.x) {
-    for (const std::string_view name : {"q", "k", "v"})
-      if (isMissing(name)) return false;
-    for (const auto& [name, isGiven] : projected)
-      if (isGiven) return fail(Error::Kind::range, name, "q is given too; give either q, k and v, or x and its weights.");
-    return true;
-  }
-  for (const std::string_view name : {"w_q", "w_k", "w_v"})
-    if (isMissing(name)) return false;
-  for (const auto& [name, isGiven] : {std::pair("past_k", file.pastK.has_value()), std::pair("past_v", file.pastV.has_value())})
-    if (isGiven) return fail(Error::Kind::range, name, "it goes with q, k and v, and there is no q; leave it out.");
-  return true;
+  settleMode(file);
+  ok = checkFields(file, unknown_);
+  return bool(ok);
 }
 
 void append(std::string& out, float value) {
@@ -582,16 +578,16 @@ void append(std::string& out, float value) {
 
 Result<TensorsFile> readTensorsFile(std::string_view text) {
   if (text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" || text.substr(0, 2) == "\xfe\xff")
-    return refusal(Error::Kind::syntax, "file", "it begins with a byte order mark; save it as UTF-8 without one.");
+    return base::refuse(Error::Kind::syntax, "file", {"it begins with a byte order mark; save it as UTF-8 without one."});
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return refusal(Error::Kind::syntax, "file", "it is empty; give a state or tensors in JSON.");
+    return base::refuse(Error::Kind::syntax, "file", {"it is empty; give a state or tensors in JSON."});
   Collector collector(text);
   // By way of the interface, so that all readers share one parser.
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
-  if (collector.error) return *collector.error;
-  if (isWhole && !collector.finish()) return *collector.error;
+  if (!collector.ok) return collector.ok;
+  if (isWhole && !collector.finish()) return collector.ok;
   if (!isWhole && !collector.file.isState)
-    return refusal(Error::Kind::syntax, "file", "it is not JSON; check the file.");
+    return base::refuse(Error::Kind::syntax, "file", {"it is not JSON; check the file."});
   if (collector.file.isState) {
     TensorsFile file;
     file.isState = true;
@@ -600,8 +596,50 @@ Result<TensorsFile> readTensorsFile(std::string_view text) {
   return std::move(collector.file);
 }
 
-Error refusal(Error::Kind kind, std::string_view field, std::string_view text) {
-  return *document::refuse(kind, field, {text});
+std::vector<TensorField> tensorFields(TensorsFile& file) {
+  std::vector<TensorField> fields{{"q", &file.q}, {"k", &file.k}, {"v", &file.v}, {"mask", &file.mask, true},
+                                  {"past_k", &file.pastK}, {"past_v", &file.pastV}, {"key_lengths", &file.keyLengths},
+                                  {"w_a", &file.wA}, {"u_a", &file.uA}, {"v_a", &file.vA},
+                                  {"d_output", &file.dOutput}, {"d_weights", &file.dWeights},
+                                  {"x", &file.x}, {"x_kv", &file.xKv}, {"w_q", &file.wQ}, {"w_k", &file.wK},
+                                  {"w_v", &file.wV}, {"w_o", &file.wO}, {"b_q", &file.bQ}, {"b_k", &file.bK}, {"b_v", &file.bV}, {"b_o", &file.bO}, {"x_v", &file.xV}};
+  for (std::size_t i = 0; i < file.parameters.size(); ++i)
+    fields.push_back({document::name(static_cast<document::ParameterId>(i)), &file.parameters[i]});
+  return fields;
+}
+
+bool isResultName(std::string_view name) {
+  return (attention::tensorNamed(name) && name != "bias") || name == "softcapped" || name == "present_k" || name == "present_v";
+}
+
+void settleMode(TensorsFile& file) {
+  const auto mode = std::find_if(file.options.begin(), file.options.end(), [](const Setting& setting) { return setting.name == "mode"; });
+  if (mode == file.options.end()) return;
+  if (mode->text == "x") file.q.reset(), file.k.reset(), file.v.reset();
+  if (mode->text == "qkv")
+    for (std::optional<Array>* one : {&file.x, &file.xKv, &file.wQ, &file.wK, &file.wV, &file.wO, &file.bQ, &file.bK, &file.bV, &file.bO, &file.xV}) one->reset();
+  file.options.erase(mode);
+}
+
+Result<void> checkFields(const TensorsFile& file, std::string_view unknown) {
+  if (!unknown.empty()) return base::refuse(Error::Kind::type, inQuotes(unknown), {"the field is unknown; " + std::string(kFields) + "."});
+  const auto missing = [](std::string_view name) { return base::refuse(Error::Kind::type, name, {"it is missing; " + std::string(kFields) + "."}); };
+  const std::pair<std::string_view, bool> direct[] = {{"q", file.q.has_value()}, {"k", file.k.has_value()}, {"v", file.v.has_value()}};
+  const std::pair<std::string_view, bool> projected[] = {{"x", file.x.has_value()},     {"x_kv", file.xKv.has_value()}, {"w_q", file.wQ.has_value()},
+                                                         {"w_k", file.wK.has_value()}, {"w_v", file.wV.has_value()},   {"w_o", file.wO.has_value()},
+                                                         {"b_q", file.bQ.has_value()}, {"b_k", file.bK.has_value()},   {"b_v", file.bV.has_value()}, {"b_o", file.bO.has_value()}, {"x_v", file.xV.has_value()}};
+  if (file.q || !file.x) {
+    for (const auto& [name, isGiven] : direct)
+      if (!isGiven) return missing(name);
+    for (const auto& [name, isGiven] : projected)
+      if (isGiven) return base::refuse(Error::Kind::range, name, {"q is given too; give either q, k and v, or x and its weights."});
+    return {};
+  }
+  for (const auto& [name, isGiven] : projected)
+    if (!isGiven && name != "x_kv" && name != "x_v" && name != "w_o" && !name.starts_with("b_")) return missing(name);
+  for (const auto& [name, isGiven] : {std::pair("past_k", file.pastK.has_value()), std::pair("past_v", file.pastV.has_value())})
+    if (isGiven) return base::refuse(Error::Kind::range, name, {"it goes with q, k and v, and there is no q; leave it out."});
+  return {};
 }
 
 std::optional<Setting> settingFrom(std::string_view text) {
@@ -612,7 +650,7 @@ std::optional<Setting> settingFrom(std::string_view text) {
   setting.field = "--set " + setting.name;
   const std::string value(text.substr(equals + 1));
   document::JsonText json;
-  const bool parsed = !document::parseJson(value, {}, json);
+  const bool parsed(document::parseJson(value, {}, json));
   const document::Json& root = json.root;
   using Kind = document::Json::Kind;
   if (parsed && root.kind == Kind::boolean) {
@@ -633,7 +671,7 @@ bool writeTensors(const std::vector<NamedArray>& tensors, const std::function<bo
   out.reserve(piece + 64);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     const NamedArray& tensor = tensors[t];
-    out += (t > 0 ? ",\n " : "") + document::jsonQuoted(tensor.name) + ": {\"shape\": " + shapeText(tensor.shape) + ", \"data\": [";
+    out += (t > 0 ? ",\n " : "") + document::jsonQuoted(tensor.name) + ": {\"shape\": " + base::shapeText(tensor.shape) + ", \"data\": [";
     for (std::size_t i = 0; i < tensor.values.size(); ++i) {
       if (i > 0) out += ", ";
       append(out, tensor.values[i]);

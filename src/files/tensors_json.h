@@ -14,12 +14,9 @@
 
 namespace files {
 
-using attention::Check;
-using attention::Error;
-using attention::Result;
+using base::Error;
+using base::Result;
 
-/// An error whose message is "field: text".
-Error refusal(Error::Kind kind, std::string_view field, std::string_view text);
 
 /// Numbers with a shape; as many values as the sizes multiply to.
 struct Array {
@@ -44,11 +41,26 @@ struct Setting {
 struct TensorsFile {
   bool isState = false;  ///< it has "version": document::fromText() reads it. Nothing else is filled then
   std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA;
-  std::optional<Array> x, xKv, wQ, wK, wV, wO;  ///< in place of q, k and v
+  std::optional<Array> x, xKv, wQ, wK, wV, wO, bQ, bK, bV, bO, xV;  ///< in place of q, k and v
+  std::optional<Array> dOutput, dWeights;       ///< gradients by the output and the weights, for `attn grad`
   std::optional<document::Value> labels, keyLabels;  ///< a sentence, or a list of texts
   std::array<std::optional<Array>, document::kParameterCount> parameters;  ///< by document::ParameterId
   std::vector<Setting> options;
 };
+
+/// A tensor of a file by the name that it has there.
+struct TensorField {
+  std::string_view name;
+  std::optional<Array>* target = nullptr;
+  bool isMask = false;
+};
+std::vector<TensorField> tensorFields(TensorsFile& file);
+/// Is it what `attn run` writes? Results that were saved along are computed anew.
+bool isResultName(std::string_view name);
+/// A file that has every tensor of a layer says with the option "mode" ("x" or "qkv") which of them are given; the others go, and the option.
+void settleMode(TensorsFile& file);
+/// Are q, k and v there, or x and its weights, and not both? `unknown` is the first name that nobody knows, or "".
+Result<void> checkFields(const TensorsFile& file, std::string_view unknown);
 
 /// Reads one, in a single pass with little more memory than its numbers take. A tensor may also be nested lists. It has q,
 /// k and v, or x and its weights, or it is a state.

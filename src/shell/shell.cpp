@@ -5,12 +5,15 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "app/app.h"
+#include "base/hash.h"
 #include "fonts.h"
-#include "gfx/gl.h"
+#include "draw/gl.h"
 
 namespace shell {
 namespace {
@@ -154,7 +157,7 @@ void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs) {
   io.FontGlobalScale = 1 / scale;
 }
 
-Stage::Stage(gfx::Rasteriser& rasteriser) : context_(ImGui::CreateContext()), lines_(rasteriser) {
+Stage::Stage(draw::Rasteriser& rasteriser) : context_(ImGui::CreateContext()), lines_(rasteriser) {
   fonts_.lines = &lines_;
   ImGuiIO& io = this->io();
   io.IniFilename = io.LogFilename = nullptr;
@@ -186,15 +189,29 @@ void Stage::contextLost() {
   ImGui_ImplOpenGL3_DestroyDeviceObjects();  // a lost context ignores the deletions; the next frame makes all anew
   heatmaps_.contextLost();
   lines_.contextLost();
+  drawn_ = 0;
 }
 
 void Stage::resize(int framebufferWidth, int framebufferHeight, float scale) {
+  const bool isSame = width_ == framebufferWidth && height_ == framebufferHeight && scale_ == scale;
   width_ = framebufferWidth, height_ = framebufferHeight, scale_ = scale;
+  if (!isSame) drawn_ = 0;  // a new size clears what was shown
 }
 
 bool Stage::inputIsWaiting() { return io().Ctx->InputEventsQueue.Size > 0; }
 
 void Stage::needGlyphs(std::string_view text) { allGlyphs_ = allGlyphs_ || needsAllGlyphs(text); }
+
+void Stage::setFace(bool isOwn) {
+  fonts_.ownFace = isOwn;
+  lines_.forget();
+}
+
+void Stage::setWords(std::string_view table) {
+  words_ = table.empty() ? nullptr : std::make_unique<views::Words>(table);
+  fonts_.words = words_.get();
+  allGlyphs_ = allGlyphs_ || words_;
+}
 
 void Stage::lookForGlyphs(const app::App& app) {
   const document::Document& document = app.document();
@@ -212,6 +229,7 @@ void Stage::refreshFonts() {
   buildFonts(ImGui::GetIO(), fonts_, scale, allGlyphs_);
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
+  drawn_ = 0;
   ImGuiStyle& style = ImGui::GetStyle();
   const ImGuiStyle standard;
   style.CurveTessellationTol = standard.CurveTessellationTol / scale;
@@ -233,31 +251,68 @@ void Stage::begin(app::App& app, float seconds) {
   for (const ImWchar c : io.InputQueueCharacters) allGlyphs_ = allGlyphs_ || c >= 0x80;  // from the next frame on
   heatmaps_.newFrame(width, height, scale);
   lines_.newFrame(scale);
-  app.frame();
+}
+
+void Stage::compose(app::App& app, float seconds) {
+  constexpr float kNoTime = 1e-4f;  // Dear ImGui wants some to pass
+  for (begin(app, seconds); !app.frame(); begin(app, kNoTime)) ImGui::EndFrame();
   ImGui::EndFrame();
 }
 
 void Stage::build(app::App& app, float seconds) {
-  begin(app, seconds);
+  compose(app, seconds);
   app.carryOut();
 }
 
-void Stage::draw(app::App& app, float seconds) {
-  begin(app, seconds);
+// It takes no time, and is none of the frames that are counted.
+void Stage::note(app::App& app, views::Mirror& mirror) {
+  fonts_.mirror = &mirror;
+  compose(app, 1e-4f);
+  fonts_.mirror = nullptr;
+}
+
+std::uint64_t Stage::fingerprint(const ImDrawData& data, ImU32 background) const {
+  base::Hash hash;
+  for (const std::uint64_t number : {heatmaps_.fingerprint(), std::uint64_t{background}}) hash.add(number);
+  for (const float size : {data.DisplaySize.x, data.DisplaySize.y, scale_, zoom_}) hash.add(std::bit_cast<std::uint32_t>(size));
+  for (const ImDrawList* list : data.CmdLists) {
+    hash.add(list->VtxBuffer.Data, list->VtxBuffer.size_in_bytes());
+    hash.add(list->IdxBuffer.Data, list->IdxBuffer.size_in_bytes());
+    for (const ImDrawCmd& command : list->CmdBuffer) {
+      hash.add(&command.ClipRect, sizeof command.ClipRect);
+      for (const std::uint64_t number : {std::uint64_t{command.ElemCount}, std::uint64_t{command.IdxOffset}, reinterpret_cast<std::uint64_t>(command.TextureId), reinterpret_cast<std::uint64_t>(command.UserCallback)}) hash.add(number);
+    }
+  }
+  return std::max<std::uint64_t>(hash.value(), 1);
+}
+
+ImDrawData* Stage::prepare(app::App& app, float seconds, bool isKept) {
+  compose(app, seconds);
   ImGui::Render();
   ImDrawData& data = *ImGui::GetDrawData();
   vertices_ = data.TotalVtxCount;
   const float scale = scale_ * zoom_;
   if (scale != std::round(scale)) sharpenText(data, scale);
+  const bool isNew = lines_.upload();
+  const std::uint64_t before = std::exchange(drawn_, fingerprint(data, app.palette().background));
+  isAnew_ = isNew || before == 0;
   data.FramebufferScale = {exactScale(data.DisplaySize.x, width_, scale), exactScale(data.DisplaySize.y, height_, scale)};
+  if (!isKept || isNew || before != drawn_) return &data;
+  app.carryOut();
+  return nullptr;
+}
+
+bool Stage::draw(app::App& app, float seconds, bool isKept) {
+  ImDrawData* const data = prepare(app, seconds, isKept);
+  if (data == nullptr) return false;
   glViewport(0, 0, width_, height_);
   glDisable(GL_SCISSOR_TEST);
-  const ImVec4 color = ImGui::ColorConvertU32ToFloat4(views::palette(app.isDark()).background);
+  const ImVec4 color = ImGui::ColorConvertU32ToFloat4(app.palette().background);
   glClearColor(color.x, color.y, color.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
-  lines_.upload();
-  ImGui_ImplOpenGL3_RenderDrawData(&data);
+  ImGui_ImplOpenGL3_RenderDrawData(data);
   app.carryOut();
+  return true;
 }
 
 }  // namespace shell

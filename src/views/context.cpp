@@ -1,9 +1,15 @@
 #include "views/context.h"
 
 #include "document/preset.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 
 namespace views {
+
+std::string counted(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
 
 bool listed(std::string_view list, std::string_view name) {
   while (!list.empty()) {
@@ -19,18 +25,32 @@ bool listed(std::string_view list, std::string_view name) {
 }
 
 std::string sharedWidth(int heads, int headDim) {
-  return document::joined({heads, heads == 1 ? " head has" : " heads share", " the width of ", heads * headDim, ": d_k is ", headDim, " now."});
+  return base::joined({heads, heads == 1 ? " head has" : " heads share", " the width of ", heads * headDim, ": d_k is ", headDim, " now."});
 }
 
-document::Experiment openExperiment(const document::Settings& settings, std::string_view hide) {
-  return listed(hide, "experiments") ? document::Experiment::none : settings.experiment;
+document::View openView(const document::Settings& settings, std::string_view hide) {
+  return listed(hide, "experiments") ? document::View::layer : settings.view;
 }
 
-bool Context::locked(std::string_view name) const {
+bool isLocked(std::string_view lock, std::string_view name) {
   constexpr std::string_view kSlider = "slider:";
+  // Controls that only change how it is looked at.
+  constexpr std::string_view kFree =
+      "theme,help,fullscreen,more,panel,view,views,head,hide-head,export,share,lab,lab-close,more-masks,more-sizes,query,title,label,arcs,"
+      "inspector,brief,changes,caption,stage,segment,token,matrix,mask-picture,experiments,experiment";
+  if (lock.empty()) return false;
   if (name.starts_with(kSlider)) name.remove_prefix(kSlider.size());
-  return listed(lock, name.substr(0, name.find(':')));
+  name = name.substr(0, name.find(':'));
+  if (listed(lock, name) || (name == "preset" && listed(lock, "presets")) || (name == "redo" && listed(lock, "undo"))) return true;
+  if (!listed(lock, "all")) return false;
+  const document::Option* option = document::optionNamed(name);
+  const bool isFree = name.starts_with("guide") || name.ends_with("-close") || listed(kFree, name);
+  return option ? option->undoable : !isFree;
 }
+
+bool Context::isOfLesson() const { return view.guideOpen && view.guide && view.guide->lesson && view.guide->labels == state.labels; }
+
+bool Context::locked(std::string_view name) const { return isLocked(lock, name); }
 
 bool Context::editable(TensorId id) const {
   return document::isEditable(state, id) && !locked(attention::name(id));
@@ -38,7 +58,10 @@ bool Context::editable(TensorId id) const {
 
 CellRef Context::focus() const {
   const bool isToCome = view.hover && decodes() && attention::rowsOf(view.hover->tensor) == attention::Rows::queries && view.hover->row >= rowsSoFar();
-  if (view.hover && !isToCome) return *view.hover;
+  return view.hover && !isToCome ? *view.hover : chosen();
+}
+
+CellRef Context::chosen() const {
   const Selection& s = view.selection;
   const CellRef& e = view.explained;
   if (editable(s.tensor) && tensor(e.tensor)) return {e.tensor, sliceOf(state, e.tensor).head, e.row, e.col};
@@ -47,7 +70,7 @@ CellRef Context::focus() const {
 
 float Context::weight(int query, int key) const { return weights().at(weightsHead(), query, key); }
 
-gfx::Written writtenOf(const attention::Stamps& stamps, int firstRow, int firstCol) {
+draw::Written writtenOf(const attention::Stamps& stamps, int firstRow, int firstCol) {
   const auto from = [](const std::vector<std::uint32_t>& lines, int first) { return lines.empty() ? nullptr : lines.data() + first; };
   return {true, stamps.whole, from(stamps.rows, firstRow), from(stamps.cols, firstCol)};
 }
@@ -65,6 +88,7 @@ bool sameWords(const std::vector<std::string>& own, const std::vector<std::strin
 }  // namespace
 
 bool Context::ownSentence() const {
+  if (state.preset.empty() || isOfLesson()) return false;  // of a file, or of a lesson
   PresetWords& words = view.presetWords;
   if (words.preset != state.preset) {
     words = {state.preset, {}, {}};

@@ -3,20 +3,31 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "attention/explain.h"
-#include "attention/summary.h"
-#include "document/around.h"
+#include "attention/layer/explain.h"
+#include "attention/engine/summary.h"
+#include "document/derived.h"
 #include "document/document.h"
+#include "document/pin.h"
 #include "views/finger.h"
-#include "views/lab.h"
-#include "views/layout.h"
+#include "views/guide/guide_view.h"
+#include "views/pages/experiments_view.h"
+#include "views/pages/train_view.h"
+#include "views/panels/changes_view.h"
+#include "views/panels/plane_view.h"
+#include "views/board/layout.h"
 #include "views/theme.h"
-#include "views/walk.h"
+#include "views/focus_ring.h"
+
+namespace document {
+struct Form;
+}
 
 namespace views {
 
@@ -41,7 +52,7 @@ struct Selection {
 
 /// What a pointer that is down is doing to the board.
 struct Drag {
-  enum class Kind { none, pending, value, select, paint, scroll };
+  enum class Kind { none, pending, value, weight, select, paint, scroll };
   Kind kind = Kind::none;
   std::uint64_t gesture = 0;
   CellRef cell;               ///< where it began
@@ -49,14 +60,19 @@ struct Drag {
   std::vector<float> before;  ///< the selected cells as they were
   float lastX = 0, lastY = 0;
   std::uint8_t paint = 0;     ///< what a paint stroke writes
+  bool isWeight = false;        ///< it is a weight that can be dragged: its query or its key changes
+  TensorId by = TensorId::q;  ///< which of them
+  std::vector<float> row;     ///< that one as it was
+  std::string why;            ///< it cannot become what the pointer asks for
   bool isFixed = false;       ///< it would have changed a number that cannot be changed
+  std::optional<Selection> was;  ///< what was selected before a finger went down, which may be about to scroll
 };
 
 /// What is being typed, and into what.
 struct TextTarget {
-  enum class Kind { cell, parameter, label, sentence, option };
+  enum class Kind { cell, parameter, label, column, sentence, option, search };
   Kind kind = Kind::cell;
-  CellRef cell;  ///< for a label, the row is the token; for a parameter, row and column count
+  CellRef cell;  ///< for a label, the row is the token; for a heading of Q and K, the column; for a parameter, row and column count
   document::ParameterId parameter = document::ParameterId::gamma_1;
   bool ofKeys = false;  ///< a label or sentence of the other sequence of cross-attention
   document::OptionId option = document::OptionId::temperature;
@@ -98,47 +114,77 @@ struct PresetWords {
   std::vector<std::string> labels, keyLabels;
 };
 
+struct StepperView;    // board/stepper.h
+struct Arithmetic;  // panels/arithmetic.h
+
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
   CellRef explained;  ///< the last computed cell that was selected: it stays explained while its inputs are changed
   std::optional<CellRef> hover;
+  std::optional<CellRef> peek;  ///< where a finger rested: shown as if it hovered, until the next touch
   std::optional<ImVec2> rest;  ///< where a drag left the pointer: nothing is hovered until it has moved away from there
   Drag drag;
   std::uint64_t nextGesture = 1;
   std::optional<TextTarget> text;
   bool painting = false;    ///< clicks on scores and weights paint the mask
   bool drawer = false, help = false;
+  float frameMs = 0;        ///< median CPU time of the last frames, for the list of keys
   PresetWords presetWords;
-  bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false;  ///< groups of the side panel that are folded otherwise
+  bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false, rotaryOpen = false;  ///< groups of the side panel that are folded otherwise
+  bool shares = false;      ///< can the platform make links and code of the board?
+  std::string keptIn;       ///< where the board is kept, for Help; empty: nowhere
   float scroll = 0, fling = 0;
   Scroller side, helpPage;              ///< the side panel; the list of keys
   Finger finger;
   Menu menu;
   std::optional<Blocked> blocked;
   bool busy = false;                    ///< a panel glides, or a button is held: more frames, please
-  Walk options;                         ///< keys in it
+  FocusRing options;                         ///< keys in it
   Notice notice;            ///< until the next input
   double typingUntil = 0;   ///< letters until then are text that found no field, and no commands
-  Lab lab;                  ///< the experiments
+  ExperimentsView experiments;                  ///< the pages
+  bool guideTab = false;                ///< is the tab Guide of the left column open?
+  bool guideOpen = false;               ///< is a lesson open, which smaller windows show at the bottom?
+  std::shared_ptr<GuideView> guide;     ///< null until there is one
+  TrainView train;                              ///< the page of training
+  std::shared_ptr<document::Form> form;         ///< a question over the board; null: none
+  std::shared_ptr<StepperView> stepper;  ///< the row that is stepped through; null until one is
+  std::shared_ptr<Arithmetic> arithmetic;  ///< the numbers of the inspector that can be touched; null until the pointer comes there
+  std::optional<CellRef> lit;           ///< the cell of the one under the pointer
+  int unreached = -1;                   ///< the query row whose weights are not reached yet in the steps
+  bool still = false;                   ///< what would move is there at once
+  ChangesView changes;                          ///< what differs from the pin
+  bool before = false;                          ///< is the pinned board shown, for as long as a key or a button is held?
+  PlaneView plane;                              ///< the arrows, or the points, in the card below the matrices
 };
 
+/// The views of the card below the matrices, by the names that pages hide and show them by.
+inline constexpr int kCardCount = 5;
+inline constexpr std::string_view kCardNames[kCardCount] = {"arcs", "plane", "values", "changes", "loops"};
+
 /// What a panel wants done besides edits.
-enum class Command { undo, redo, reset, pickFile, saveState, copyState, copyWeights, copyCells, clearMask, fullscreen };
+enum class Command { undo, redo, reset, pickFile, saveState, copyState, copyWeights, copyCells, clearMask, fullscreen, share, saveAs, saveNpz, saveSafetensors, saveTable };
 
 /// A drag of any slider: there is one at a time. Those of cells count up from 1.
 inline constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};
 
-/// Collected during a frame and carried out after it, so that all panels of a frame show the same document.
-struct Wishes {
+/// Collected from all that takes input, and carried out before the rest of the frame is drawn, so that all of it shows
+/// the same document.
+struct Requests {
   struct Wanted {
     document::Edit edit;
     std::uint64_t gesture = 0;
   };
   std::vector<Wanted> edits;
   std::vector<Command> commands;
+  std::vector<GuideAct> guide;
   std::optional<std::string> preset;
   std::optional<TextTarget> text;
   std::optional<Notice> said;
+  std::optional<document::State> opened;  ///< a document in the place of this one
+  int trainSteps = 0;       ///< so many more, whether the run is going on or not
+  bool trainAnew = false;
+  std::optional<std::string> chosen;  ///< in ViewState::form, as document::toLines(Choices); empty: it was closed
   bool endGesture = false;
   bool moved = false;  ///< the selection changed
   std::uint64_t held = 0;  ///< the gesture of a control that is held down: what it sets is one step of undo
@@ -152,15 +198,21 @@ struct Wishes {
 };
 
 /// Boxes of controls by name ("causal", "heads+"), for tours, tests and overlap checks.
-using Places = std::map<std::string, Box, std::less<>>;
+using WidgetRects = std::map<std::string, Box, std::less<>>;
 
+/// A count as it is written in English: "6,400".
+std::string counted(std::int64_t n);
 /// Is `name` one of the comma-separated words of `list`?
 bool listed(std::string_view list, std::string_view name);
-/// The page of the experiments that is open, none where the host page hid them.
-document::Experiment openExperiment(const document::Settings& settings, std::string_view hide);
+/// Did a page that locked these names lock the option, tensor or action, or the one that a place is of ("slider:block_dropout",
+/// "mode:x")? "all" is all that changes the document.
+bool isLocked(std::string_view lock, std::string_view name);
+
+/// What is open: the layer where the host page hid all pages (by the name "experiments").
+document::View openView(const document::Settings& settings, std::string_view hide);
 
 /// What a texture has to know of `stamps`, from a row and a column on.
-gfx::Written writtenOf(const attention::Stamps& stamps, int firstRow = 0, int firstCol = 0);
+draw::Written writtenOf(const attention::Stamps& stamps, int firstRow = 0, int firstCol = 0);
 
 struct Context {
   const document::State& state;
@@ -169,26 +221,28 @@ struct Context {
   const attention::Trace& trace;
   attention::Summaries& summaries;  ///< of that trace
   std::uint64_t revision;
-  document::Around& around;  ///< of this state and trace
+  document::DerivedTensors& derived;  ///< of this state and trace
   const Layout& layout;
   const Palette& palette;
   const Fonts& fonts;
-  gfx::Heatmaps& heatmaps;
+  draw::Heatmaps& heatmaps;
   ViewState& view;
-  Wishes& wishes;
-  Places& places;            ///< filled while drawing
-  const Places& lastPlaces;  ///< as the frame before left them: what the pointer sees
+  Requests& requests;
+  WidgetRects& widgetRects;            ///< filled while drawing
+  const WidgetRects& lastWidgetRects;  ///< as the frame before left them: what the pointer sees
   bool touch;
   bool canUndo, canRedo;
   std::string_view kernel;  ///< the instruction set in use
   const std::string& lock;  ///< names that the page locked, comma-separated
   const std::string& hide;  ///< names of parts that it hid
   float zoom;               ///< how much larger than usual everything is drawn
+  document::Pinned* pin;    ///< the board that is pinned; null without one
 
   /// Did the page lock this option or tensor, or the one that a place is of ("slider:block_dropout", "mode:x")?
   bool locked(std::string_view name) const;
-  /// The page of the experiments that is open.
-  document::Experiment experiment() const { return openExperiment(state, hide); }
+  /// Is the board in its place, or a page?
+  document::View open() const { return openView(state, hide); }
+  bool onPage() const { return open() != document::View::layer; }
   /// The tensor behind an id in this mode, or null.
   const attention::Tensor* tensor(TensorId id) const { return attention::find(inputs, trace, id); }
   /// May this tensor's cells be changed here?
@@ -196,6 +250,8 @@ struct Context {
   /// The cell that the inspector speaks of: the hovered one, else the selected one; where that one is being changed, the
   /// last computed one that was.
   CellRef focus() const;
+  /// The same without the pointer: what was selected, or the last computed cell that was where an input is being changed.
+  CellRef chosen() const;
   /// The weights on the board: of the head in focus, or the mean of all heads.
   float weight(int query, int key) const;
   /// How many rows of queries there are: a decoder has only those that it has produced.
@@ -208,6 +264,8 @@ struct Context {
   const attention::Tensor& mean(TensorId id) const { return summaries.mean(id, spec, trace); }
   /// Are the words the reader's own, and not those of the preset that it began with?
   bool ownSentence() const;
+  /// Is the sentence that of the lesson that is open?
+  bool isOfLesson() const;
   /// The weights on the board, and what they are called: of all heads, of which focusHead is shown, or the mean.
   TensorId weightsId() const { return showsMean() ? attention::kMeanWeights : TensorId::weights; }
   const attention::Tensor& weights() const { return showsMean() ? mean(TensorId::weights) : trace.weights; }

@@ -6,24 +6,27 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/panels.h"
+#include "views/panels/panels.h"
 
 namespace views {
 namespace {
 
 using Does = Finger::Does;
 
-constexpr float kSlop = 12;          // a tap may tremble by so much
+constexpr float kSlop = 12;          // in pixels: a tap may move by this much
 constexpr double kStillGlides = 0.1;  // seconds from the last move to letting go
 constexpr float kSlower = 0.94f;     // from frame to frame, as the board
 
-/// What it went down on does not hear that it goes up. A cell that is being changed, or a bar, goes on.
+/// Hides from the widget under the finger that it is lifted, as it scrolls now. False where a cell is being changed, or a bar moved.
 bool letGo(Context& c) {
   const ImGuiID held = ImGui::GetActiveID();
-  if (held == ImGui::GetID("##scrollbar")) return false;
+  if (held == ImGui::GetID("##scrollbar") || c.view.plane.held) return false;
   if (held == ImGui::GetID("##board")) {
     Drag& drag = c.view.drag;
-    if (drag.kind == Drag::Kind::pending && !c.editable(drag.cell.tensor)) drag.kind = Drag::Kind::scroll;
+    if (drag.kind == Drag::Kind::pending && !drag.isWeight && !c.editable(drag.cell.tensor)) {
+      drag.kind = Drag::Kind::scroll;
+      if (drag.was) c.view.selection = *drag.was;
+    }
     return false;
   }
   ImGui::ClearActiveID();
@@ -57,7 +60,7 @@ void readFinger(Context& c) {
     else if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.view.fling = glide(f);
   }
   // A button that was held may be gone, as at the end of its range; what it did is a step of undo all the same.
-  if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.wishes.endGesture = true;
+  if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.requests.endGesture = true;
   else if (!down) f.does = Does::nothing;
 }
 

@@ -1,8 +1,8 @@
 // The words and formulas that name what the layer does, for captions and menus.
 #include <cmath>
 
-#include "attention/decode.h"
-#include "views/panels.h"
+#include "attention/engine/decode.h"
+#include "views/panels/panels.h"
 
 namespace views {
 namespace {
@@ -11,12 +11,13 @@ using attention::Normalizer;
 using attention::Score;
 
 std::string scoreOf(const document::Settings& s) {
+  const std::string product = s.columnLayout ? "K^T·Q" : "Q·K^T";
   switch (s.score) {
-    case Score::dot: return "Q·K^T";
+    case Score::dot: return product;
     case Score::scaled:
-      if (s.scaleBy == 0.0f) return "Q·K^T / √d_k";
-      return "Q·K^T × " + formatNumber(static_cast<double>(s.scaleBy), 2);
-    case Score::general: return "Q·W_a·K^T";
+      if (s.scaleBy == 0.0f) return product + " / √d_k";
+      return product + " × " + formatNumber(static_cast<double>(s.scaleBy), 2);
+    case Score::general: return s.columnLayout ? "K^T·W_a^T·Q" : "Q·W_a·K^T";
     case Score::additive: return "v_a·tanh(W_a·q + U_a·k)";
     case Score::cosine: return "cos(q, k)";
   }
@@ -40,7 +41,7 @@ std::string weightFormula(const document::Settings& s) {
     case Normalizer::relu: return "W = max(" + scores + ", 0)";
     case Normalizer::none: return "W = " + scores + ", 0 where masked";
     case Normalizer::sigmoid: return "W = 1 / (1 + exp(−" + scores + "))";
-    default: return "W = " + normalizerName(s) + "(" + scores + "), rows sum to 1";
+    default: return "W = " + normalizerName(s) + "(" + scores + (s.columnLayout ? "), columns sum to 1" : "), rows sum to 1");
   }
 }
 
@@ -55,12 +56,14 @@ std::string headName(const document::Settings& s) {
 }
 
 std::string weightTitle(const document::Settings& s) {
+  if (hasLayers(s)) return "W of layer " + std::to_string(s.batchItem + 1) + (s.heads > 1 ? ", " + headName(s) : "");
   return showsMean(s) ? "W: " + headName(s) : s.heads > 1 ? "W of " + headName(s) : "W";
 }
 
 std::string outputFormula(const document::Settings& s) {
   if (showsMean(s)) return "mean of the heads' O";
-  return s.heads > 1 ? "O of " + headName(s) + " = W·V" : "O = W·V";
+  const std::string product = s.columnLayout ? "V·W" : "W·V";
+  return s.heads > 1 ? "O of " + headName(s) + " = " + product : "O = " + product;
 }
 
 std::string normalizerName(const document::Settings& s) {

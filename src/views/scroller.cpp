@@ -8,6 +8,12 @@
 
 namespace views {
 
+void Scroller::begin() {
+  if (!wanted) return;
+  ImGui::SetNextWindowScroll({-1, *wanted});
+  wanted.reset();
+}
+
 void Scroller::update(const Box& area) {
   if (wanted) ImGui::SetScrollY(*wanted);
   box = area, wanted.reset();

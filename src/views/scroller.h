@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "views/layout.h"
+#include "views/board/layout.h"
 
 namespace views {
 
@@ -16,6 +16,8 @@ struct Scroller {
   float fling = 0;              ///< pixels a frame that it glides on
   bool held = false;            ///< a finger, or the mouse, went down on it
 
+  /// Before the Dear ImGui window that it is: what was asked for shows in this frame, and its input meets it there.
+  void begin();
   /// At the end of the Dear ImGui window that it is, which is seen in `area`.
   void update(const Box& area);
   /// Wants to show what is at `place` in this frame; returns by how much that will move up.

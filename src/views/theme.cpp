@@ -2,24 +2,24 @@
 
 #include <cmath>
 
+#include "base/cividis.h"
+
 namespace views {
 namespace {
-
-using attention::TensorId;
 
 constexpr ImU32 rgb(unsigned hex) {
   return IM_COL32((hex >> 16) & 255u, (hex >> 8) & 255u, hex & 255u, 255);
 }
 
-gfx::Color mix(gfx::Color a, gfx::Color b, float t) {
+draw::Color mix(draw::Color a, draw::Color b, float t) {
   return {a.r + (b.r - a.r) * t, a.g + (b.g - a.g) * t, a.b + (b.b - a.b) * t, 1.0f};
 }
 
 // Full strength is 55 % of the hue, so that dark text stays readable on every cell.
-gfx::ColorMap divergingMap(gfx::Color low, gfx::Color middle, gfx::Color high) {
-  gfx::ColorMap map;
-  constexpr int half = gfx::ColorMap::kStops / 2;
-  for (int i = 0; i < gfx::ColorMap::kStops; ++i) {
+draw::ColorMap divergingMap(draw::Color low, draw::Color middle, draw::Color high) {
+  draw::ColorMap map;
+  constexpr int half = draw::ColorMap::kStops / 2;
+  for (int i = 0; i < draw::ColorMap::kStops; ++i) {
     const float t = static_cast<float>(i - half) / half;
     map.stops[static_cast<std::size_t>(i)] = mix(middle, t < 0 ? low : high, 0.55f * std::fabs(t));
   }
@@ -27,10 +27,10 @@ gfx::ColorMap divergingMap(gfx::Color low, gfx::Color middle, gfx::Color high) {
 }
 
 // The exponent lifts small weights: 0.05 has to differ from 0 to the eye.
-gfx::ColorMap sequentialMap(gfx::Color low, gfx::Color high) {
-  gfx::ColorMap map;
-  for (int i = 0; i < gfx::ColorMap::kStops; ++i) {
-    const float t = static_cast<float>(i) / (gfx::ColorMap::kStops - 1);
+draw::ColorMap sequentialMap(draw::Color low, draw::Color high) {
+  draw::ColorMap map;
+  for (int i = 0; i < draw::ColorMap::kStops; ++i) {
+    const float t = static_cast<float>(i) / (draw::ColorMap::kStops - 1);
     map.stops[static_cast<std::size_t>(i)] = mix(low, high, std::pow(t, 0.8f));
   }
   return map;
@@ -46,7 +46,7 @@ Palette makeLight() {
   p.on = rgb(0x009e73), p.knob = rgb(0xffffff), p.error = rgb(0xb3261e);
   p.query = rgb(0x0069a6), p.key = rgb(0xb84f00), p.value = rgb(0x007f5c), p.weight = rgb(0x7b4fa8);
   p.neutral = rgb(0x63676f);
-  const gfx::Color white{1, 1, 1, 1};
+  const draw::Color white{1, 1, 1, 1};
   p.signedMap = divergingMap(toColor(rgb(0xd55e00)), white, toColor(rgb(0x0072b2)));
   p.weightMap = sequentialMap(white, toColor(rgb(0x8860b1)));
   return p;
@@ -62,7 +62,7 @@ Palette makeDark() {
   p.on = rgb(0x3cc79a), p.knob = rgb(0xffffff), p.error = rgb(0xf2857c);
   p.query = rgb(0x58a6e0), p.key = rgb(0xf0925a), p.value = rgb(0x3cc79a), p.weight = rgb(0xb58ae8);
   p.neutral = rgb(0x9aa0aa);
-  const gfx::Color base = toColor(p.panel);
+  const draw::Color base = toColor(p.panel);
   p.signedMap = divergingMap(toColor(rgb(0xf0925a)), base, toColor(rgb(0x58a6e0)));
   p.weightMap = sequentialMap(base, toColor(rgb(0xa77fd3)));
   return p;
@@ -75,21 +75,49 @@ const Palette& palette(bool dark) {
   return dark ? night : light;
 }
 
-ImU32 hue(const Palette& palette, TensorId id) {
-  switch (id) {
-    case TensorId::q:
-    case TensorId::q_rotated:
-    case TensorId::w_a:
-    case TensorId::w_q: return palette.query;
-    case TensorId::k:
-    case TensorId::k_rotated:
-    case TensorId::u_a:
-    case TensorId::w_k: return palette.key;
-    case TensorId::v:
-    case TensorId::w_v: return palette.value;
-    case TensorId::weights: return palette.weight;
-    default: return palette.neutral;
+Palette forcedPalette(const SystemColors& colors) {
+  const draw::Color canvas = toColor(rgb(colors.canvas));
+  Palette p = palette(0.2126f * canvas.r + 0.7152f * canvas.g + 0.0722f * canvas.b < 0.4f);
+  const ImU32 back = rgb(colors.canvas), text = rgb(colors.text), high = rgb(colors.highlight);
+  p.background = p.panel = p.hover = p.knob = back;
+  p.text = p.muted = p.faint = p.border = p.track = p.neutral = p.error = text;
+  p.query = p.key = p.value = p.weight = text;
+  p.ink = p.on = high, p.inkText = rgb(colors.highlightText);
+  return p;
+}
+
+Palette accentedPalette(bool dark, unsigned accent) {
+  Palette p = palette(dark);
+  const draw::Color panel = toColor(p.panel), wanted = toColor(rgb(accent)), away = toColor(p.text);
+  draw::Color color = wanted;
+  for (float by = 0; by < 1 && draw::contrast(color, panel) < 3; by += 0.1f) color = mix(wanted, away, by);
+  p.ink = p.on = toU32(color), p.inkText = textOn(color);
+  return p;
+}
+
+Palette mappedPalette(const Palette& palette, document::Colors colors) {
+  Palette p = palette;
+  constexpr int last = draw::ColorMap::kStops - 1;
+  for (int i = 0; i <= last; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const float t = static_cast<float>(i) / last, light = 0.2f + 0.75f * t;
+    const unsigned char* stop = base::kCividis[i];
+    if (colors == document::Colors::cividis) p.weightMap.stops[at] = toColor(IM_COL32(stop[0], stop[1], stop[2], 255));
+    else p.weightMap.stops[at] = mix(toColor(p.panel), toColor(p.text), std::pow(t, 0.8f)), p.signedMap.stops[at] = {light, light, light, 1};
   }
+  return p;
+}
+
+ImU32 hue(const Palette& palette, attention::TensorId id) {
+  using attention::Hue;
+  switch (attention::tensorRow(id).hue) {
+    case Hue::query: return palette.query;
+    case Hue::key: return palette.key;
+    case Hue::value: return palette.value;
+    case Hue::weight: return palette.weight;
+    case Hue::neutral: break;
+  }
+  return palette.neutral;
 }
 
 ImU32 withAlpha(ImU32 color, float alpha) {
@@ -97,17 +125,17 @@ ImU32 withAlpha(ImU32 color, float alpha) {
   return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
 }
 
-gfx::Color toColor(ImU32 color) {
+draw::Color toColor(ImU32 color) {
   const ImVec4 c = ImGui::ColorConvertU32ToFloat4(color);
   return {c.x, c.y, c.z, c.w};
 }
 
-ImU32 toU32(gfx::Color color) { return ImGui::ColorConvertFloat4ToU32({color.r, color.g, color.b, color.a}); }
+ImU32 toU32(draw::Color color) { return ImGui::ColorConvertFloat4ToU32({color.r, color.g, color.b, color.a}); }
 
-ImU32 textOn(gfx::Color cell) {
+ImU32 textOn(draw::Color cell) {
   // Pure black: of the greys only it and white leave no cell in between where both fall below 4.5 : 1.
   static constexpr ImU32 dark = rgb(0x000000), light = rgb(0xffffff);
-  return gfx::contrast(cell, toColor(dark)) >= gfx::contrast(cell, toColor(light)) ? dark : light;
+  return draw::contrast(cell, toColor(dark)) >= draw::contrast(cell, toColor(light)) ? dark : light;
 }
 
 float niceBound(float absMax) {

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "document/number.h"
-#include "document/sentence.h"
+#include "base/number.h"
+#include "base/sentence.h"
 #include "document/text.h"
+#include "views/words.h"
 
 namespace views {
 namespace {
@@ -33,8 +34,8 @@ const Fonts& fonts() { return *static_cast<const Fonts*>(ImGui::GetIO().UserData
 
 bool hasGlyphs(const ImFont* font, std::string_view words) {
   while (!words.empty()) {
-    const int length = std::max(document::utf8Length(words), 1);
-    const char32_t c = length > 1 ? document::utf8Decode(words) : 0;
+    const int length = std::max(base::utf8Length(words), 1);
+    const char32_t c = length > 1 ? base::utf8Decode(words) : 0;
     if (c > 0xffff || (c != 0 && !font->FindGlyphNoFallback(static_cast<ImWchar>(c)))) return false;
     words.remove_prefix(static_cast<std::size_t>(length));
   }
@@ -42,13 +43,13 @@ bool hasGlyphs(const ImFont* font, std::string_view words) {
 }
 
 /// How many bytes of the words' beginning, in whole characters, fit the width with "…" behind them.
-std::size_t fitting(gfx::Lines& lines, ImFont* font, std::string_view words, float width) {
+std::size_t fitting(draw::Lines& lines, ImFont* font, std::string_view words, float width) {
   std::size_t& cut = lines.cut(words, faceOf(font), width);
   if (cut != std::string_view::npos) return cut;
   std::vector<std::size_t> ends{0};
   constexpr std::size_t kMost = 512;  // no line of text is longer
   while (ends.back() < words.size() && ends.size() < kMost) {
-    ends.push_back(ends.back() + document::clusterLength(words.substr(ends.back())));
+    ends.push_back(ends.back() + base::clusterLength(words.substr(ends.back())));
   }
   const auto fits = [&](std::size_t end) { return lines.measure(std::string(words.substr(0, end)) + "…", faceOf(font)) <= width; };
   return cut = *std::prev(std::partition_point(ends.begin() + 1, ends.end(), fits));
@@ -128,11 +129,27 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
   }
 }
 
+// For assistive technology.
+void note(ImFont* font, float x, float y, std::string_view words) {
+  const Fonts& f = fonts();
+  f.mirror->words(words, {x, y, textWidth(font, words), sizeOf(font)}, font == f.title ? 2 : font == f.smallStrong ? 1 : 0);
+}
+
 void caret(ImDrawList* list, ImVec2 c, ImU32 color) {
   list->AddTriangleFilled({c.x - 3.5f, c.y - 2}, {c.x + 3.5f, c.y - 2}, {c.x, c.y + 2.5f}, color);
 }
 
 }  // namespace
+
+std::string_view inWords(std::string_view english) {
+  Words* own = fonts().words;
+  return own ? own->of(english) : english;
+}
+
+std::string_view lineOf(ImFont* font, std::string_view words, float width) {
+  draw::Lines* lines = linesFor(font, words);
+  return lines ? words.substr(0, std::max(fitting(*lines, font, words, width), base::clusterLength(words))) : words;
+}
 
 ImDrawList* sharp(ImDrawList* list) {
   // Fonts are made at the pixel ratio and scaled back, so this is one device pixel.
@@ -140,12 +157,14 @@ ImDrawList* sharp(ImDrawList* list) {
   return list;
 }
 
-gfx::Lines* linesFor(ImFont* font, std::string_view words) {
+draw::Lines* linesFor(ImFont* font, std::string_view words) {
+  const Fonts& f = fonts();
+  if (f.ownFace && font != f.mono && font != f.monoSmall && font != f.monoTiny) return f.lines;
   const bool isPlain = std::all_of(words.begin(), words.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  return isPlain || hasGlyphs(font, words) ? nullptr : fonts().lines;
+  return isPlain || hasGlyphs(font, words) ? nullptr : f.lines;
 }
 
-gfx::Face faceOf(const ImFont* font) {
+draw::Face faceOf(const ImFont* font) {
   // A face knows the height of its lines; the em is the part of it that the designers gave.
   constexpr float kInterLine = 1.21f, kMonoLine = 1.32f;
   const Fonts& f = fonts();
@@ -156,7 +175,9 @@ gfx::Face faceOf(const ImFont* font) {
 
 float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
   if (words.empty()) return 0;
-  if (gfx::Lines* lines = linesFor(font, words)) {
+  words = inWords(words);
+  if (fonts().mirror) note(font, x, y, words);
+  if (draw::Lines* lines = linesFor(font, words)) {
     lines->draw(list, words, faceOf(font), x, y + font->Ascent * ImGui::GetIO().FontGlobalScale, color);
     return lines->width(words, faceOf(font));
   }
@@ -165,7 +186,8 @@ float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::s
 }
 
 float textWidth(ImFont* font, std::string_view words) {
-  if (gfx::Lines* lines = linesFor(font, words)) return lines->width(words, faceOf(font));
+  words = inWords(words);
+  if (draw::Lines* lines = linesFor(font, words)) return lines->width(words, faceOf(font));
   return words.empty() ? 0 : font->CalcTextSizeA(sizeOf(font), FLT_MAX, 0, words.data(), end(words)).x;
 }
 
@@ -181,15 +203,23 @@ void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 col
   textMiddle(list, font, x - textWidth(font, words) / 2, midY, color, words);
 }
 
+void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color, std::string_view digits) {
+  const float size = sizeOf(font) * scale;
+  const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, digits.data(), end(digits));
+  list->AddText(font, size, {x - extent.x / 2, midY - extent.y / 2}, color, digits.data(), end(digits));
+}
+
 float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words) {
   const float start = x;
+  words = inWords(words);
+  const AsIs asIs;
   auto put = [&](ImFont* face, float y, std::string_view part) {
     if (list) textMiddle(list, face, x, y, color, part);
     x += textWidth(face, part);
   };
   std::size_t from = 0;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const bool raised = words[i] == '^', lowered = words[i] == '_' && i > 0 && std::strchr("WUv", words[i - 1]) != nullptr;
+    const bool raised = words[i] == '^', lowered = words[i] == '_' && i > 0 && std::strchr("WUvbX", words[i - 1]) != nullptr;
     if (!raised && !lowered) continue;
     put(font, midY, words.substr(from, i - from));
     put(small, midY + (raised ? -4.0f : 4.0f), words.substr(i + 1, 1));
@@ -200,6 +230,8 @@ float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float mid
 }
 
 float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words) {
+  words = inWords(words);
+  const AsIs asIs;  // its lines are no messages
   // Dear ImGui's own wrapping also breaks after a decimal point.
   const float top = y, pitch = sizeOf(font);
   for (; !words.empty(); y += pitch) {
@@ -209,10 +241,7 @@ float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, I
       if (space == std::string_view::npos || space == 0) break;  // one long word stands out
       cut = space;
     }
-    gfx::Lines* lines = linesFor(font, words.substr(0, cut));
-    if (lines && textWidth(font, words.substr(0, cut)) > width) {  // many scripts do without spaces
-      cut = std::max(fitting(*lines, font, words.substr(0, cut), width), document::clusterLength(words));
-    }
+    if (textWidth(font, words.substr(0, cut)) > width) cut = lineOf(font, words.substr(0, cut), width).size();  // many scripts do without spaces
     if (list) text(list, font, x, y, color, words.substr(0, cut));
     words.remove_prefix(cut);
     if (words.starts_with(' ')) words.remove_prefix(1);
@@ -220,13 +249,31 @@ float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, I
   return y - top;
 }
 
+namespace {
+
+/// Words that are shown already are not looked up again when they are drawn.
+std::string said(std::string words) {
+  if (Words* own = fonts().words) own->keep(words);
+  return words;
+}
+
+}  // namespace
+
 std::string elide(ImFont* font, std::string_view words, float width) {
+  words = inWords(words);
   if (textWidth(font, words) <= width) return std::string(words);
-  if (gfx::Lines* lines = linesFor(font, words)) return std::string(words.substr(0, fitting(*lines, font, words, width))) + "…";
+  if (draw::Lines* lines = linesFor(font, words)) return said(std::string(words.substr(0, fitting(*lines, font, words, width))) + "…");
   const float room = width - textWidth(font, "…");
   const char* cut = words.data();
   font->CalcTextSizeA(sizeOf(font), std::max(room, 0.0f), 0, words.data(), end(words), &cut);
-  return std::string(words.data(), cut) + "…";
+  return said(std::string(words.data(), cut) + "…");
+}
+
+AsIs::AsIs() : words_(fonts().words) {
+  if (words_) ++words_->paused;
+}
+AsIs::~AsIs() {
+  if (words_) --words_->paused;
 }
 
 double perPixel() {
@@ -267,10 +314,43 @@ TextTarget numberField(std::string_view matrix, int row, int col, const Box& cel
   t.cell.row = row, t.cell.col = col;
   t.name = std::string(matrix) + ", row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1);
   t.selectAll = first.empty();
-  t.text = first.empty() ? document::shortest(value) : std::string(first);
+  t.text = first.empty() ? base::shortest(value) : std::string(first);
   t.box = {cell.midX() - width / 2, cell.midY() - height / 2, width, height};
   t.centered = true;
   return t;
+}
+
+NarrowScrollbar::NarrowScrollbar(const Palette& palette, ImU32 background) {
+  ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarSize, 8);
+  ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarRounding, 4);
+  ImGui::PushStyleColor(ImGuiCol_ScrollbarBg, background);
+  ImGui::PushStyleColor(ImGuiCol_ScrollbarGrab, withAlpha(palette.faint, 0.35f));
+}
+
+NarrowScrollbar::~NarrowScrollbar() {
+  ImGui::PopStyleColor(2);
+  ImGui::PopStyleVar(2);
+}
+
+Box beginDialog(Context& c, const char* name, float width, bool takesFocus) {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  Scroller& page = c.view.helpPage;
+  width = std::min(width, size.x - 24);
+  const float height = std::clamp(page.content, 120.0f, std::max(120.0f, size.y - 24));
+  const Box box{std::floor((size.x - width) / 2), std::floor((size.y - height) / 2), width, height};
+  ImGui::SetNextWindowPos({box.x, box.y});
+  ImGui::SetNextWindowSize({box.width, box.height});
+  if (takesFocus) ImGui::SetNextWindowFocus();
+  const NarrowScrollbar scrollbar(c.palette, c.palette.panel);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 10);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, c.palette.panel);
+  ImGui::PushStyleColor(ImGuiCol_Border, c.palette.border);
+  page.begin();
+  ImGui::Begin(name, nullptr, kFixedWindow);
+  ImGui::PopStyleColor(2);
+  ImGui::PopStyleVar(2);
+  return box;
 }
 
 HeadSteps::HeadSteps(const document::Settings& settings) {
@@ -280,41 +360,49 @@ HeadSteps::HeadSteps(const document::Settings& settings) {
   }
 }
 
-Widgets::Widgets(Context& context, Walk* walk) : c_(context), walk_(walk), list_(ImGui::GetWindowDrawList()) {}
+Widgets::Widgets(Context& context, FocusRing* focusRing) : c_(context), focusRing_(focusRing), list_(ImGui::GetWindowDrawList()) {}
 
-Walk::Key Widgets::keys(std::string_view name, const Box& box, bool enabled) {
-  if (!walk_ || !walk_->on || !enabled || c_.locked(name)) return {};
-  if (!walk_->enter(ImGui::GetID(name.data(), end(name)))) return {};
+FocusRing::Key Widgets::keys(std::string_view name, const Box& box, bool enabled) {
+  if (Mirror* m = c_.fonts.mirror; m && enabled && !c_.locked(name)) {
+    if (const int step = m->steps(name)) return {step, false};
+  }
+  if (!focusRing_ || !focusRing_->on || !enabled || c_.locked(name)) return {};
+  if (!focusRing_->enter(ImGui::GetID(name.data(), end(name)))) return {};
   list_->AddRect({box.x - 4, box.y - 3}, {box.right() + 4, box.bottom() + 3}, c_.palette.query, 7, 0, 1.5f);
-  c_.places["focus:" + std::string(name)] = box;
+  c_.widgetRects["focus:" + std::string(name)] = box;
   constexpr float kEdge = 40;  // so that a heading above is seen too
   const float top = ImGui::GetWindowPos().y;
   const bool hidden = box.y < top + kEdge || box.bottom() > top + ImGui::GetWindowHeight() - kEdge;
-  if (walk_->moved && hidden) ImGui::SetScrollFromPosY(box.midY() - top, 0.5f);
-  return walk_->key;
+  if (focusRing_->moved && hidden) ImGui::SetScrollFromPosY(box.midY() - top, 0.5f);
+  return focusRing_->key;
 }
 
-bool Widgets::hit(std::string_view name, Box box, bool enabled) {
-  c_.places[std::string(name)] = box;
-  if (!enabled || c_.locked(name)) return false;
+bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role role, int value) {
+  c_.widgetRects[std::string(name)] = box;
+  enabled = enabled && !c_.locked(name);
+  const bool asked = c_.fonts.mirror && c_.fonts.mirror->control(name, box, role, value, enabled);
+  if (!enabled) return false;
   ImGui::SetCursorScreenPos(at(box));
   ImGui::PushID(name.data(), end(name));
   const bool pressed = ImGui::InvisibleButton("##hit", {std::max(box.width, 1.0f), std::max(box.height, 1.0f)});
   ImGui::PopID();
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  return pressed;
+  return pressed || asked;
 }
+
+// A finger may rest for a moment before it swipes.
+float Widgets::repeatsAfter() const { return c_.touch ? 0.5f : ImGui::GetIO().KeyRepeatDelay; }
 
 bool Widgets::held(std::string_view name, Box box, bool enabled) {
   const bool pressed = hit(name, box, enabled);
   if (!enabled) return false;
   const ImGuiIO& io = ImGui::GetIO();
-  if (!ImGui::IsItemActive()) return pressed && io.MouseDownDurationPrev[0] < io.KeyRepeatDelay;
-  const float now = io.MouseDownDuration[0];
+  if (!ImGui::IsItemActive()) return pressed && io.MouseDownDurationPrev[0] < repeatsAfter();
+  const float now = io.MouseDownDuration[0], delay = repeatsAfter();
   c_.view.busy = true;
-  if (!ImGui::IsItemHovered() || now < io.KeyRepeatDelay) return false;
-  c_.wishes.held = kSliderGesture;
-  return ImGui::CalcTypematicRepeatAmount(now - io.DeltaTime, now, io.KeyRepeatDelay, io.KeyRepeatRate) > 0;
+  if (!ImGui::IsItemHovered() || now < delay) return false;
+  c_.requests.held = kSliderGesture;
+  return ImGui::CalcTypematicRepeatAmount(now - io.DeltaTime, now, delay, io.KeyRepeatRate) > 0;
 }
 
 bool Widgets::asks(const Box& box) {
@@ -337,7 +425,7 @@ void Widgets::tip(const Box& near, std::string_view words) {
   const float y = near.y - height - 6 >= kEdgeGap ? near.y - height - 6 : near.bottom() + 6;
   list->AddRectFilled({x, y}, {x + width, y + height}, c_.palette.ink, 6);
   paragraph(list, c_.fonts.small, x + 12, y + 8, most, c_.palette.inkText, words);
-  c_.places["tip"] = {x, y, width, height};
+  c_.widgetRects["tip"] = {x, y, width, height};
 }
 
 bool Widgets::link(std::string_view name, Box box, std::string_view words) {
@@ -349,14 +437,14 @@ bool Widgets::link(std::string_view name, Box box, std::string_view words) {
   return pressed;
 }
 
-bool Widgets::press(std::string_view name, Box box, bool enabled) {
-  const Walk::Key key = keys(name, box, enabled);
-  return hit(name, box, enabled) || key.press;
+bool Widgets::press(std::string_view name, Box box, bool enabled, Mirror::Role role, int value) {
+  const FocusRing::Key key = keys(name, box, enabled);
+  return hit(name, box, enabled, role, value) || key.press;
 }
 
-bool Widgets::flip(std::string_view name, Box box, bool on, bool enabled) {
-  const Walk::Key key = keys(name, box, enabled);
-  return hit(name, box, enabled) || key.press || key.step == (on ? -1 : 1);
+bool Widgets::flip(std::string_view name, Box box, bool on, bool enabled, Mirror::Role role) {
+  const FocusRing::Key key = keys(name, box, enabled);
+  return hit(name, box, enabled, role, on) || key.press || key.step == (on ? -1 : 1);
 }
 
 bool Widgets::toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong, bool enabled) {
@@ -376,12 +464,12 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
   const bool open = !c_.locked(name);
   const float side = std::floor(box.width * 0.3f);
   const Box less{box.x, box.y, side, box.height}, more{box.right() - side, box.y, side, box.height};
-  c_.places[base] = box;
+  c_.widgetRects[base] = box;
   list_->AddRectFilled(at(box), to(box), p.panel, 5);
   const document::Option* option = document::optionNamed(name);
-  const Walk::Key asked = keys(name, box, option || canLess || canMore);
+  const FocusRing::Key asked = keys(name, box, option || canLess || canMore);
   int step = (asked.step < 0 && canLess) || (asked.step > 0 && canMore) ? asked.step : 0;
-  if (step != 0) c_.wishes.held = kSliderGesture;  // until the key goes up
+  if (step != 0) c_.requests.held = kSliderGesture;  // until the key goes up
   const Box number{less.right(), box.y, more.x - less.right(), box.height};
   if (option && (hit(base + "-value", number, open) || asked.press)) {
     TextTarget t;
@@ -390,7 +478,7 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
     t.text = typed.empty() ? document::toJson(document::get(c_.state, option->id)) : std::string(typed);
     t.box = {number.midX() - 32, box.y, 64, box.height};
     t.centered = true;
-    c_.wishes.text = t;
+    c_.requests.text = t;
   }
   if (option && open && ImGui::IsItemHovered() && !c_.touch) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
   if (held(base + "-", less, open && canLess)) step = -1;
@@ -411,7 +499,7 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
 }
 
 bool Widgets::segment(std::string_view name, Box box, std::string_view label, bool chosen) {
-  const bool pressed = hit(name, box);
+  const bool pressed = hit(name, box, true, Mirror::Role::choice, chosen);
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
   if (chosen) list_->AddRectFilled(at(box), to(box), locked ? p.track : p.ink, 5);
@@ -433,7 +521,7 @@ bool Widgets::button(std::string_view name, Box box, std::string_view label, boo
 }
 
 bool Widgets::icon(std::string_view name, Box box, Icon icon, bool enabled, bool active) {
-  const bool pressed = press(name, box, enabled);
+  const bool pressed = press(name, box, enabled, Mirror::Role::button, active);
   const Palette& p = c_.palette;
   const bool open = enabled && !c_.locked(name);
   const bool over = open && ImGui::IsItemHovered();
@@ -447,7 +535,7 @@ bool Widgets::icon(std::string_view name, Box box, Icon icon, bool enabled, bool
 }
 
 void Widgets::menuButton(std::string_view name, Box box, std::string_view label) {
-  const bool pressed = hit(name, box);
+  const bool pressed = hit(name, box, true, Mirror::Role::menu, c_.view.menu.shown && c_.view.menu.name == name);
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
   list_->AddRectFilled(at(box), to(box), !locked && ImGui::IsItemHovered() ? p.hover : p.panel, 5);
@@ -480,16 +568,18 @@ bool Widgets::beginMenu(std::string_view name, float width) {
   const float x = std::clamp(menu.anchor.x, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - menu.width - bar));
   ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x - 2 * kEdgeGap, most});
   ImGui::SetNextWindowPos({x, y});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {6, 6});
-  ImGui::PushStyleVar(ImGuiStyleVar_PopupRounding, 8);
-  ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarSize, 8);
-  ImGui::PushStyleColor(ImGuiCol_PopupBg, p.panel);
-  ImGui::PushStyleColor(ImGuiCol_Border, p.border);
-  ImGui::PushStyleColor(ImGuiCol_ScrollbarBg, p.panel);
-  ImGui::PushStyleColor(ImGuiCol_ScrollbarGrab, withAlpha(p.faint, 0.35f));
-  const bool open = ImGui::BeginPopup(std::string(name).c_str(), ImGuiWindowFlags_NoMove);
-  ImGui::PopStyleColor(4);
-  ImGui::PopStyleVar(3);
+  bool open = false;
+  {
+    const NarrowScrollbar scrollbar(p, p.panel);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {6, 6});
+    ImGui::PushStyleVar(ImGuiStyleVar_PopupRounding, 8);
+    ImGui::PushStyleColor(ImGuiCol_PopupBg, p.panel);
+    ImGui::PushStyleColor(ImGuiCol_Border, p.border);
+    menu.page.begin();
+    open = ImGui::BeginPopup(std::string(name).c_str(), ImGuiWindowFlags_NoMove);
+    ImGui::PopStyleColor(2);
+    ImGui::PopStyleVar(2);
+  }
   if (!open) return false;
   menu.shown = true;
   if (ImGui::IsKeyPressed(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();
@@ -509,7 +599,7 @@ Box Widgets::entry(float width, float height) {
 bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about, bool enabled) {
   const Palette& p = c_.palette;
   const Box box = entry(std::max(textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about)) + 40, about.empty() ? 30.0f : 46.0f);
-  const bool pressed = hit(name, box, enabled), off = !enabled || c_.locked(name);
+  const bool pressed = hit(name, box, enabled, Mirror::Role::entry, chosen), off = !enabled || c_.locked(name);
   if (off) ImGui::Dummy({box.width, box.height});
   else if (ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
   const float y = about.empty() ? box.midY() : box.midY() - 8;
@@ -533,7 +623,7 @@ bool Widgets::menuReason(std::string_view name, std::string_view label, std::str
   const ImVec2 next = ImGui::GetCursorScreenPos();
   textMiddle(list_, c_.fonts.text, box.x + 26, box.midY() - 8, p.muted, label);
   textMiddle(list_, c_.fonts.small, box.x + 26, box.midY() + 10, p.muted, elide(c_.fonts.small, reason, box.width - 34));
-  c_.places[std::string(name)] = box;
+  c_.widgetRects[std::string(name)] = box;
   if (action.empty()) return false;
   const Box way{box.right() - words - 10, box.y, words + 10, box.height};
   const bool pressed = hit(std::string(name) + ":fix", way);
@@ -565,7 +655,7 @@ void Widgets::endMenu() {
 }
 
 bool Widgets::disclosure(std::string_view name, Box row, std::string_view value, bool open) {
-  const bool pressed = flip(name, row, open);
+  const bool pressed = flip(name, row, open, true, Mirror::Role::fold);
   const Palette& p = c_.palette;
   const ImU32 color = ImGui::IsItemHovered() ? p.text : p.muted;
   textRight(list_, c_.fonts.small, row.right() - 16, row.midY(), color, value);
@@ -577,13 +667,13 @@ bool Widgets::disclosure(std::string_view name, Box row, std::string_view value,
 
 bool Widgets::slider(std::string_view name, Box box, float& position, float by) {
   // A finger that goes on up or down scrolls: it moves the slider once it goes sideways, or is up again.
-  const bool tapped = hit(name, box);
+  const bool tapped = hit(name, box, true, Mirror::Role::slider, static_cast<int>(std::lround(position * 100)));
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
   const bool dragged = !locked && (ImGui::IsItemActive() ? c_.view.finger.does == Finger::Does::drags : tapped && c_.touch);
   const float knob = 7;
   if (dragged) position = (ImGui::GetIO().MousePos.x - box.x - knob) / (box.width - 2 * knob);
-  if (by != 0 || (!locked && ImGui::IsItemDeactivated())) c_.wishes.endGesture = true;
+  if (by != 0 || (!locked && ImGui::IsItemDeactivated())) c_.requests.endGesture = true;
   position = std::clamp(position + by, 0.0f, 1.0f);
   const float x = box.x + knob + position * (box.width - 2 * knob), y = box.midY();
   list_->AddRectFilled({box.x, y - 2}, {box.right(), y + 2}, p.track, 2);
@@ -592,7 +682,7 @@ bool Widgets::slider(std::string_view name, Box box, float& position, float by) 
 }
 
 bool Widgets::field(std::string_view name, Box box, std::string_view content) {
-  const bool pressed = press(name, box);
+  const bool pressed = press(name, box, true, Mirror::Role::field);
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
   if (!locked && ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);

@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 
 /** Installs the packages once; scripts are not run, as the programs are inside the packages. */
 export function install() {
-  if (existsSync(`${here}node_modules/onnxruntime-web/package.json`)) return;
+  if (existsSync(`${here}node_modules/@tensorflow/tfjs/package.json`)) return;
   console.log('fetching what to compare with …');
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {cwd: here, stdio: ['ignore', 'ignore', 'inherit']});
 }

@@ -6,9 +6,10 @@ import {Board, launch, serve} from '../browser/harness.mjs';
 import {build} from './fetch.mjs';
 
 const quick = process.argv.includes('--quick');
-const GOALS = {64: 2, 1024: 4};
+const GOALS = {16: 2, 64: 2, 1024: 4};
+const STEP = 3;  // the goal of a frame of the stepper
 const line = (where, {what, tokens, heads, causal, ms, vertices}, more = '') => console.log(
-  `${where.padEnd(8)}${`${tokens} × ${heads}${causal ? ' causal' : ''}`.padEnd(18)}${what.padEnd(20)}${ms.toFixed(2).padStart(8)} ms  ≤ ${GOALS[tokens]}` +
+  `${where.padEnd(8)}${`${tokens} × ${heads}${causal ? ' causal' : ''}`.padEnd(18)}${what.padEnd(20)}${ms.toFixed(2).padStart(8)} ms  ≤ ${what === 'step' ? STEP : GOALS[tokens]}` +
   `${String(vertices).padStart(9)} vertices${more}`);
 
 const native = execFileSync(process.env.BENCH_FRAME ?? build('native', 'frame'), {encoding: 'utf8'});
@@ -16,6 +17,7 @@ for (const text of native.trim().split('\n')) line('native', JSON.parse(text));
 
 const [server, browser] = await Promise.all([serve(), launch()]);
 const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
+await page.addInitScript(() => localStorage.setItem('attention-playground', '{"open":false}'));  // no lesson, which would set the board
 await page.goto(server.url);
 await page.evaluate(() => document.querySelector('attention-playground').ready);
 const board = new Board(page, 'attention-playground');
@@ -50,5 +52,86 @@ for (const causal of [true, false]) {
     }
   }
 }
+/** What functions of those names, and all that they call, took while `action` ran, in milliseconds: by samples of the profiler. */
+async function profiled(names, action) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Profiler.enable');
+  await session.send('Profiler.setSamplingInterval', {interval: 50});
+  await session.send('Profiler.start');
+  await action();
+  const {profile: {nodes, samples, timeDeltas}} = await session.send('Profiler.stop');
+  await session.detach();
+  const within = new Map();  // the name that a node is within
+  const visit = (node, name) => {
+    const own = name ?? names.find((one) => one === node.callFrame.functionName);
+    within.set(node.id, own);
+    for (const child of node.children ?? []) visit(nodes.find(({id}) => id === child), own);
+  };
+  visit(nodes[0]);
+  return names.map((name) => samples.reduce((sum, id, i) => sum + (within.get(id) === name ? timeDeltas[i] : 0), 0) / 1000);
+}
+
+// What the board in words costs while nobody was seen to use it: of each frame, and when it is brought up to date, after frames have stopped.
+for (const tokens of [4, 16, 64]) {
+  for (const [option, value] of [['causal', true], ['heads', 1], ['d_k', 8], ['heads', 4], ['tokens', tokens]]) await board.call('set', option, value);
+  await board.rest(1000);
+  const before = await board.stats();
+  const [stale, update] = await profiled(['stale', 'update'], async () => {
+    await page.evaluate(async (count) => {
+      for (let i = 0; i < count; i++) {
+        document.querySelector('attention-playground').set('temperature', 1 + i / count);
+        await new Promise(requestAnimationFrame);
+      }
+    }, rounds);
+    await board.rest(1000);
+  });
+  const count = (await board.stats()).frames - before.frames;
+  console.log(`page    ${`${tokens} × 4 causal`.padEnd(18)}in words, a frame   ${(stale / count).toFixed(3).padStart(8)} ms  ≤ 0.1    ${count} frames; ${update.toFixed(1)} ms for bringing it up to date after them`);
+}
+// A lesson, from the click in the list to the frame that shows it; its file was fetched before.
+{
+  const times = [];
+  for (let i = 0; i < 11; i++) {
+    await board.call('openLesson', 'query', 0);
+    await board.settle();
+    await board.click('guide-list');
+    await board.rest(100);
+    const [x, y] = await board.middle('guide:open:query');
+    await page.evaluate(() => {
+      const element = document.querySelector('attention-playground');
+      globalThis.shown = new Promise((resolve) => {
+        let began = 0;
+        addEventListener('pointerup', () => { began = performance.now(); }, {once: true, capture: true});
+        element.addEventListener('step', () => requestAnimationFrame(() => resolve(performance.now() - began)), {once: true});
+      });
+    });
+    await page.mouse.click(x, y);
+    times.push(await page.evaluate(() => globalThis.shown));
+  }
+  times.sort((a, b) => a - b);
+  console.log(`page    ${'a lesson, from click to frame'.padEnd(38)}${times[5].toFixed(1).padStart(8)} ms  ≤ 50     at most ${times.at(-1).toFixed(1)} ms`);
+  await board.call('reset');
+}
+for (const [option, value] of [['heads', 1], ['tokens', 16], ['d_k', 16], ['heads', 4]]) await board.call('set', option, value);
+await board.click('weights', 0, 15, 2);
+for (const gradient of [false, true]) {
+  await board.call('set', 'gradient', gradient);
+  await board.settle();
+  const [x, y] = await board.middle('q', 0, 15, 2);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await over(gradient ? 'with gradients' : 'without', {tokens: 16, heads: 4}, (i) => [x + 20 + 15 * Math.sin(i / 5), y]);
+  await page.mouse.up();
+}
+const gradient = await page.evaluate(() => {
+  const element = document.querySelector('attention-playground'), times = [];
+  for (let i = 0; i < 101; i++) {
+    const began = performance.now();
+    element.gradient({tensor: 'weights', head: 2, row: 9, col: 3}, 'k');
+    times.push(performance.now() - began);
+  }
+  return times.sort((a, b) => a - b)[50];
+});
+line('page', {what: 'el.gradient', tokens: 16, heads: 4, ms: gradient, vertices: 0});
 await browser.close();
 await server.close();

@@ -9,27 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "../unit/screen.h"
 #include "app/app.h"
-#include "fonts.h"
-#include "gfx/heatmap.h"
-#include "views/theme.h"
+#include "draw/heatmap.h"
 
 namespace {
-
-class Nobody : public app::Host {
- public:
-  void requestFrame() override {}
-  void beginText(const app::TextField&) override {}
-  void drawText() override {}
-  void dropText() override {}
-  bool pickFile() override { return false; }
-  attention::Result<std::string> saveFile(std::string_view, std::string_view) override { return std::string(); }
-  void toggleFullscreen() override {}
-  void copyToClipboard(std::string_view) override {}
-  bool prefersDark() const override { return false; }
-  bool isTouch() const override { return false; }
-  void emit(const app::Event&) override {}
-};
 
 double milliseconds() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -46,10 +30,7 @@ class Bench {
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     io.DisplaySize = {1440, 900};
-    ImFontConfig config;
-    config.FontDataOwnedByAtlas = false;
-    const auto face = fonts::inter_regular;
-    ImFont* font = io.Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(face.data()), static_cast<int>(face.size()), 13, &config);
+    ImFont* font = test::addFace(*io.Fonts, fonts::inter_regular, 13);
     io.Fonts->Build();
     io.Fonts->SetTexID(nullptr);
     fonts_ = {font, font, font, font, font, font, font, font};
@@ -62,6 +43,7 @@ class Bench {
     for (int i = 0; i < 4; ++i) frame();
     report("drag Q", tokens, heads, causal, drag(tokens));
     for (const char* name : {"q", "k", "v", "weights"}) report(std::string("hover ") + name, tokens, heads, causal, hover(name, tokens));
+    report("step", tokens, heads, causal, step());
     // A cell painted out: the mask has holes.
     if (app_.locate("weights", 0, tokens / 2, tokens / 3)) {
       paint(tokens / 2, tokens / 3);
@@ -80,10 +62,7 @@ class Bench {
 
   double frame() {
     const double began = milliseconds();
-    ImGui::GetIO().DeltaTime = 1.0f / 60;
-    ImGui::NewFrame();
-    app_.frame();
-    ImGui::Render();
+    test::build(app_);
     app_.carryOut();
     return milliseconds() - began;
   }
@@ -125,6 +104,20 @@ class Bench {
     return median(times);
   }
 
+  /// The way of the selected row: every frame in which numbers travel, and those of another step.
+  double step() {
+    (void)app_.set("stepper", "1");
+    ImGuiIO& io = ImGui::GetIO();
+    std::vector<double> times;
+    for (int i = 0; i < 8; ++i) {
+      for (const bool down : {true, false}) io.AddKeyEvent(ImGuiKey_RightArrow, down), times.push_back(frame());
+      for (int rest = 0; rest < 10; ++rest) app_.wake(), times.push_back(frame());
+    }
+    if (*app_.get("stepper") == "1") std::exit(1);  // nothing was stepped
+    (void)app_.set("stepper", "0");
+    return median(times);
+  }
+
   void paint(int row, int col) {
     const auto cell = app_.locate("weights", 0, row, col);
     ImGuiIO& io = ImGui::GetIO();
@@ -137,8 +130,8 @@ class Bench {
     if (**app_.tensor("masked") == before) std::exit(1);  // nothing was painted
   }
 
-  Nobody host_;
-  gfx::Heatmaps heatmaps_;
+  test::QuietHost host_;
+  draw::Heatmaps heatmaps_;
   views::Fonts fonts_;
   app::App app_;
 };

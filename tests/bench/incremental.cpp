@@ -16,9 +16,9 @@
 
 #include <time.h>
 
-#include "attention/engine.h"
-#include "attention/forward.h"
-#include "attention/kernels.h"
+#include "attention/engine/engine.h"
+#include "attention/steps/forward.h"
+#include "attention/kernels/kernels.h"
 
 using namespace attention;
 
@@ -119,8 +119,8 @@ Change moveToken(Board& b, int round, bool insert) {
   b.painted.rows = b.painted.cols = b.spec.keyCount;
   b.painted.blocked.resize(static_cast<std::size_t>(b.spec.queryCount) * static_cast<std::size_t>(b.spec.keyCount));
   for (Tensor* t : {&b.q, &b.k, &b.v}) {
-    if (!insert) closeGap(*t, {at, 1}, {});
-    if (insert) openGap(*t, {at, 1}, {});
+    if (!insert) removeRows(*t, {at, 1}, {});
+    if (insert) insertRows(*t, {at, 1}, {});
     for (int h = 0; insert && h < t->heads(); ++h) {
       for (int c = 0; c < t->cols(); ++c) t->at(h, at, c) = b.random.normal();
     }

@@ -1,5 +1,6 @@
 // The native contenders of native.bench.mjs. Reads lines "what heads tokens dim causal weights threads" and answers each with
-// the seconds of one call, wall clock and processor time of all threads: what is a kernel's name, "eigen", or "peak"
+// the seconds of one call, wall clock and processor time of all threads: what is a kernel's name, that with "backward:"
+// before it, "eigen", or "peak"
 // (which answers with operations per second of wall and of processor time). "kernels" lists the kernels.
 #include <Eigen/Core>
 
@@ -14,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/kernels.h"
+#include "attention/kernels/kernels.h"
 
 using namespace attention::kernels;
 
@@ -38,7 +39,7 @@ struct Shape {
 };
 
 struct Numbers {
-  std::vector<float> q, k, v, output, weights;
+  std::vector<float> q, k, v, output, weights, dOutput, dQ, dK, dV;
   explicit Numbers(const Shape& s) {
     const std::size_t count = static_cast<std::size_t>(s.heads) * static_cast<std::size_t>(s.tokens) * static_cast<std::size_t>(s.dim);
     std::uint32_t state = 1;
@@ -51,7 +52,8 @@ struct Numbers {
       numbers->resize(count);
       for (float& x : *numbers) x = normal();
     }
-    output.resize(count);
+    for (std::vector<float>* numbers : {&output, &dOutput, &dQ, &dK, &dV}) numbers->resize(count);
+    for (float& x : dOutput) x = normal();
   }
 };
 
@@ -116,13 +118,17 @@ int main() {
       numbers->weights.resize(static_cast<std::size_t>(each * shape.heads));
       f.weights = {numbers->weights.data(), each, shape.tokens};
     }
+    const bool isBackward = what.starts_with("backward:");
+    const Backward b{f, {numbers->dOutput.data(), head, shape.dim}, {}, {numbers->dQ.data(), head, shape.dim},
+                     {numbers->dK.data(), head, shape.dim}, {numbers->dV.data(), head, shape.dim}};
+    if (isBackward) what = what.substr(what.find(':') + 1);
     // A call too short for the clock is repeated.
     const double work = 4.0 * shape.heads * shape.tokens * static_cast<double>(shape.tokens) * shape.dim;
     const int repeats = work < 2e8 ? static_cast<int>(2e8 / work) + 1 : 1;
     const Clock clock;
     for (int i = 0; i < repeats; ++i) {
       if (what == "eigen") withEigen(shape, *numbers, causal != 0);
-      else if (const auto kernel = kernelNamed(what)) forward(*kernel, f, *workspace);
+      else if (const auto kernel = kernelNamed(what)) isBackward ? void(backward(*kernel, b, *workspace)) : void(forward(*kernel, f, *workspace));
     }
     std::printf("%.9g %.9g\n", clock.wallSeconds() / repeats, clock.cpuSeconds() / repeats);
     std::fflush(stdout);

@@ -2,7 +2,7 @@
 // chains, so that neither memory nor latency stands in the way. Where they are one instruction, all chains do both;
 // where they are two, half of the chains multiply and half add: a chain of both would wait twice as long for itself.
 // Compiled like the kernels, once per instruction set (KERNEL_LANES, KERNEL_NAMESPACE).
-#include "attention/kernels_vector.h"
+#include "attention/kernels/kernels_vector.h"
 
 namespace attention::kernels::KERNEL_NAMESPACE {
 

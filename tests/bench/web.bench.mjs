@@ -1,13 +1,10 @@
 // Attention in Chromium, one thread: the core package (both builds) against ONNX Runtime Web, TensorFlow.js wasm and plain
 // JavaScript, in one page, alternating. Node only serves the files, opens the page and prints.
 //   node web.bench.mjs [--quick]
-import {execFileSync} from 'node:child_process';
-import {existsSync} from 'node:fs';
-import {createServer} from 'node:http';
-import {createRequire} from 'node:module';
 import {fileURLToPath} from 'node:url';
 import {brotliCompressSync} from 'node:zlib';
 import {readFileSync} from 'node:fs';
+import {openPage} from './chromium.mjs';
 import {causalPart, geometricMean, gflops, median, root, save, SHAPES, table, verdicts} from './contest.mjs';
 import {build, install} from './fetch.mjs';
 
@@ -19,38 +16,11 @@ if (!process.env.BENCH_BUILD) {
   for (const preset of ['web', 'web-relaxed']) for (const target of ['core', 'peak']) build(preset, target);
 }
 
-const require = createRequire(new URL('../package.json', import.meta.url));
-const {chromium} = require('playwright-core');
-const sirv = require('sirv');
-
 const folders = {'/package/': `${built}/package`, '/bench/': `${built}/bench`, '/page/': `${here}web-page`, '/lib/': here, '/modules/': `${here}node_modules`};
-const serving = Object.entries(folders).map(([prefix, folder]) => [prefix, sirv(folder, {dev: true})]);
-const server = createServer((request, response) => {
-  const missing = () => response.writeHead(404).end();
-  for (const [prefix, files] of serving) {
-    if (!request.url.startsWith(prefix)) continue;
-    request.url = request.url.slice(prefix.length - 1);
-    return files(request, response, missing);
-  }
-  missing();
-});
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-
-const find = () => {
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
-    try { return execFileSync('which', [name], {encoding: 'utf8'}).trim(); } catch { /* the next name */ }
-  }
-  throw new Error('The benchmark needs Chromium: set CHROMIUM to its path.');
-};
-const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? find(),
-  args: ['--disable-background-networking', '--no-first-run', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]});
-const page = await browser.newPage();
-page.on('pageerror', (error) => console.error('page:', error.message));
-page.setDefaultTimeout(0);
-await page.goto(`http://127.0.0.1:${server.address().port}/page/index.html`);
+const {page, version, close} = await openPage('/page/index.html', folders);
 const ask = (name, ...args) => page.evaluate(([n, a]) => globalThis.bench[n](...a), [name, args]);
 await page.waitForFunction(() => globalThis.bench);
-console.log(`Chromium ${browser.version()}; ${(await ask('about'))}`);
+console.log(`Chromium ${version}; ${(await ask('about'))}`);
 
 const rounds = quick ? 5 : 21;
 const data = [];
@@ -74,8 +44,7 @@ for (const shape of SHAPES) {
 const tiny = await ask('tiny', quick ? 5 : 31);
 const tinyMedians = Object.fromEntries(Object.entries(tiny.times).map(([name, t]) => [name, median(t)]));
 table('a call on 4×16×16', ['', 'µs'], Object.entries(tinyMedians).map(([name, t]) => [name, t * 1e6]));
-await browser.close();
-server.close();
+await close();
 
 const size = (build) => ['core.js', `${build}.wasm`].reduce((sum, file) => sum + brotliCompressSync(readFileSync(`${built}/package/${file}`)).length, 0);
 const mean = (causal, name, of = 'medians', onnx = 'onnx') => geometricMean(data.filter((d) => d.causal === causal).map((d) => d[onnx] / d[of][name]));
@@ -105,7 +74,7 @@ console.log(`
   Of the register-only peak, exponentials alone leave SIMD128 no more than is said on its line: 17 operations beside the 256 of a
   score's products at 64 dimensions. Its tile reaches 0.90 of the rest: the inner loop has 16 operations of arithmetic in 26.7 (V8
   13.6), and six are issued in the time of four of arithmetic. With multiply-adds the tile runs at the peak, and exponentials and
-  packing are what is missing. The counts are in src/attention/kernels_body.h, at the tile.`);
+  packing are what is missing. The counts are in src/attention/kernels/kernels_body.h, at the tile.`);
 save('web', {data, tiny: tinyMedians}, {
   title: 'Attention in Chromium, one thread', unit: 'GFLOP/s (4·heads·tokens²·dim)',
   groups: data.map((d) => ({name: `${d.shape.join('×')}${d.causal ? ' causal' : ''}`,

@@ -15,29 +15,39 @@ const sinusoid = (position, width) => range(width).map((c) => {
   const angle = position / 10000 ** ((c - c % 2) / width);
   return c % 2 ? Math.cos(angle) : Math.sin(angle);
 });
-// Su et al. 2021, equation 34.
-const turned = (vector, position) => vector.map((x, c) => {
-  const angle = position / 10000 ** ((c - c % 2) / vector.length);
-  return c % 2 ? vector[c - 1] * Math.sin(angle) + x * Math.cos(angle) : x * Math.cos(angle) - vector[c + 1] * Math.sin(angle);
-});
+// Su et al. 2021, equation 34, for neighbours or halves of the first columns.
+function turned(s, vector, position) {
+  const r = s.rotary_dims && s.rotary_dims < vector.length ? s.rotary_dims : vector.length, out = [...vector];
+  const base = s.rotary_scaling === 'ntk' && r > 2 ? s.rotary_base * s.rotary_factor ** (r / (r - 2)) : s.rotary_base;
+  for (let i = 0; i < r / 2; i++) {
+    const [a, b] = s.rotary_pairs === 'half' ? [i, i + r / 2] : [2 * i, 2 * i + 1];
+    const angle = position / (s.rotary_scaling === 'linear' ? s.rotary_factor : 1) / base ** (2 * i / r);
+    out[a] = vector[a] * Math.cos(angle) - vector[b] * Math.sin(angle), out[b] = vector[a] * Math.sin(angle) + vector[b] * Math.cos(angle);
+  }
+  return out;
+}
+const idOf = (ids, p) => p < ids.length ? ids[p] : ids.length ? ids.at(-1) + p - ids.length + 1 : p;
+
+// What is added to the products with W, where there are biases.
+const bias = (t, name, column) => t[`b_${name}`] ? t[`b_${name}`].at(0, 0, column) : 0;
 
 /** Q, K and V, a list of rows for each head. */
 function inputs(s, t) {
   const positioned = (x) => range(x.shape[1]).map((i) => {
     const values = row(x, 0, i);
-    return s.position === 'sinusoidal' ? values.map((v, c) => v + sinusoid(i, values.length)[c]) : values;
+    return s.position === 'sinusoidal' ? values.map((v, c) => v + sinusoid(idOf(s.position_ids, i), values.length)[c]) : values;
   });
   const made = (name, x, heads, width) => range(heads).map((h) => x.map((values) =>
-    times(t[`w_${name}`], 0, values).slice(h * width, (h + 1) * width)));
+    times(t[`w_${name}`], 0, values).map((z, c) => z + bias(t, name, c)).slice(h * width, (h + 1) * width)));
   const given = (tensor) => range(tensor.shape[0]).map((h) => range(tensor.shape[1]).map((i) => row(tensor, h, i)));
   let [q, k, v] = [t.q, t.k, t.v].map(given);
   if (s.mode === 'x') {
     const own = positioned(t.x), other = s.cross ? positioned(t.x_kv) : own;
-    q = made('q', own, s.heads, s.d_k), k = made('k', other, s.kv_heads, s.d_k), v = made('v', other, s.kv_heads, s.d_v);
+    q = made('q', own, s.heads, s.d_k), k = made('k', other, s.kv_heads, s.d_k), v = made('v', t.x_v ? range(t.x_v.shape[1]).map((i) => row(t.x_v, 0, i)) : other, s.kv_heads, s.d_v);
   }
   if (s.position === 'rotary') {
-    q = q.map((head) => head.map((x, i) => turned(x, i + s.causal_offset)));
-    k = k.map((head) => head.map((x, j) => turned(x, j)));
+    q = q.map((head) => head.map((x, i) => turned(s, x, idOf(s.position_ids, i + s.causal_offset))));
+    k = k.map((head) => head.map((x, j) => turned(s, x, idOf(s.position_ids, j))));
   }
   return {q, k, v};
 }
@@ -56,6 +66,12 @@ function score(s, t, h, q, k) {
     case 'cosine': return length(q) * length(k) === 0 ? 0 : dot(q, k) / (length(q) * length(k));
     default: throw new Error(`what is a score of ${s.score}?`);
   }
+}
+
+// Press et al. 2022: of the largest power of two of heads, then every other one of twice as many.
+function slope(head, heads) {
+  const power = 2 ** Math.floor(Math.log2(heads));
+  return head < power ? 2 ** (-8 * (head + 1) / power) : 2 ** (-4 * (2 * (head - power) + 1) / power);
 }
 
 function inPattern(s, t, i, j) {
@@ -108,7 +124,7 @@ export function checkLayer(s, t) {
       const scores = k[g].map((key, j) => {
         let z = score(s, t, h, q[h][i], key);
         if (s.softcap > 0) z = s.softcap * Math.tanh(z / s.softcap);
-        if (s.position === 'alibi') z -= 2 ** (-8 * (h + 1) / s.heads) * Math.abs(i + s.causal_offset - j);  // Press et al. 2022
+        if (s.position === 'alibi') z -= slope(h, s.heads) * Math.abs(i + s.causal_offset - j);  // Press et al. 2022
         return z / s.temperature;
       });
       const seen = scores.map((_, j) => isVisible(s, t, i, j));
@@ -123,7 +139,7 @@ export function checkLayer(s, t) {
     }
   }
   joined.forEach((values, i) => {
-    const output = s.mode === 'x' ? times(t.w_o, 0, values) : values;
+    const output = s.mode === 'x' && s.output_projection ? times(t.w_o, 0, values).map((z, c) => z + bias(t, 'o', c)) : values;
     output.forEach((want, c) => near(t.output.at(0, i, c), want, 1e-4, `output[${i},${c}]`));
   });
 }

@@ -1,19 +1,8 @@
 // Every way to change a number on the board, by mouse and keyboard; after each the board is what arithmetic says.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
-
-/** A test on a fresh board. */
-const onBoard = (name, body, options) => test(name, async () => {
-  const board = await browser.open('/', options);
-  await body(board);
-  await board.check();
-  await board.close();
-});
+const {onBoard} = suite();
 
 /** Edits cost what they touch, so a tensor reached by another way may differ in its last bits. */
 const alike = (got, want) => got.data.forEach((value, i) => close(value, want.data[i], `number ${i}`));

@@ -1,18 +1,8 @@
 // Every mechanism by real clicks on its control; after each the board is what the papers' equations say.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
-
-const onBoard = (name, body, options) => test(name, async () => {
-  const board = await browser.open('/', {viewport: {width: 1440, height: 1600}, ...options});
-  await body(board);
-  await board.check();
-  await board.close();
-});
+const {onBoard} = suite({viewport: {width: 1440, height: 1600}});
 
 // Opens the menu of an option and takes an entry.
 async function choose(board, option, value) {
@@ -168,6 +158,26 @@ onBoard('a batch, a page at a time', async (board) => {
   await board.drag('q', [0, 0, 0], 33, 0);
   await board.check();
   await board.click('batch_item-');
+  assert.deepEqual((await board.tensor('q')).data, first);
+});
+
+onBoard('a d_k of 512 and a batch of 64 are a board like any other', async (board) => {
+  await board.call('set', 'd_k', 512);
+  await board.call('set', 'batch', 64);
+  await board.rest();
+  assert.deepEqual((await board.tensor('q')).shape, [2, 4, 512]);
+  await board.check();
+  const first = (await board.tensor('q')).data;
+  await board.call('set', 'batch_item', 63);
+  await board.settle();
+  const before = (await board.tensor('q')).data;
+  await board.drag('q', [0, 0, 256], 33, 0);
+  await board.settle();
+  const changed = (await board.tensor('q')).data.map((value, i) => value - before[i]).filter((by) => by !== 0);
+  assert.equal(changed.length, 1, 'one cell, however small it is drawn');
+  assert.ok(Math.abs(changed[0] - 0.33) < 1e-5, `by ${changed[0]}`);
+  await board.check();
+  await board.call('set', 'batch_item', 0);
   assert.deepEqual((await board.tensor('q')).data, first);
 });
 

@@ -1,22 +1,20 @@
 // A guest in the page: it takes no key, no wheel turn, no focus and no request that it was not given, rests when nothing
 // changes, and says what is wrong when it cannot work.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
+import {test} from 'node:test';
 import {until} from '../until.mjs';
-import {start} from './harness.mjs';
+import {loseContext, noteContexts, start, suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
+const {browser} = suite();
 
 const focused = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.localName);
 const scrolled = (page) => page.evaluate(() => scrollY);
 const scrolledBeyond = (board, y) => until(`the page to scroll beyond ${y}`, async () => await scrolled(board.page) > y);
 
-test('at most five requests, all of the site itself', async () => {
+test('at most six requests, all of the site itself', async () => {
   const board = await browser.open('/');
   await board.drag('q', [0, 0, 0], 30, 0);
-  assert.ok(board.requests.length <= 5, board.requests.join('\n'));
+  assert.ok(board.requests.length <= 6, board.requests.join('\n'));
   assert.ok(board.requests.every((url) => url.startsWith(browser.server.url)));
   assert.deepEqual(await board.page.context().cookies(), []);
   await board.close();
@@ -140,7 +138,7 @@ test('two boards in one page know nothing of each other', async () => {
   await two.drag('v', [0, 0, 0], 50, 0);
   assert.deepEqual(await one.call('getState'), first);
   await Promise.all([one.check(), two.check()]);
-  assert.ok(one.requests.filter((url) => url.endsWith('.wasm')).length === 1, 'one module serves both');
+  assert.equal(one.requests.filter((url) => url.endsWith('.wasm')).length, 2, 'one module of two parts serves both');
   await one.close();
 });
 
@@ -219,23 +217,18 @@ test('properties set before the element is defined are taken over', async () => 
 });
 
 test('a lost graphics context is rebuilt, and the state survives', async () => {
-  const board = await browser.open('/', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/]});
+  const board = await browser.open('/', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/], prepare: noteContexts});
   const events = await board.listen('error');
   await board.drag('q', [0, 0, 0], 50, 0);
   await board.page.mouse.move(5, 895);
   await board.rest();
   const state = await board.call('getState'), picture = await board.page.screenshot();
-  await board.page.evaluate(() => {
-    const gl = document.querySelector('attention-playground').shadowRoot.querySelector('canvas').getContext('webgl2');
-    globalThis.extension = gl.getExtension('WEBGL_lose_context');
-    globalThis.extension.loseContext();
-  });
+  await loseContext(board);
   await until('the loss to be told', async () => (await events()).length > 0);
   const {frames} = await board.stats();
   await board.page.evaluate(() => {
     document.querySelector('attention-playground').set('decimals', 3);
     document.querySelector('attention-playground').set('decimals', 2);
-    globalThis.extension.restoreContext();
   });
   await until('a frame in the new context', async () => (await board.stats()).frames > frames);
   await board.rest();
@@ -279,15 +272,15 @@ test('an engine without relaxed SIMD gets the other build', async () => {
   await page.context().close();
 });
 
-test('with WebGL switched off there is a sentence in the page and an error event', async () => {
+test('with WebGL switched off the board is there as tables, and an error event says why', async () => {
   const without = await start({gpu: ['--disable-gpu', '--disable-3d-apis']});
-  const board = await without.open('/', {wait: false, allow: [/./]});
-  const error = await board.page.evaluate(async () => {
-    await customElements.whenDefined('attention-playground');
-    return document.querySelector('attention-playground').ready.catch(({type, message}) => ({type, message}));
-  });
+  const board = await without.open('/', {allow: [/./], prepare: (page) => page.addInitScript(() => {
+    addEventListener('error', ({detail}) => { globalThis.said ??= detail; }, true);
+  })});
+  const error = await board.page.evaluate(() => globalThis.said);
   assert.equal(error.type, 'webgl');
-  assert.match(await board.page.locator('attention-playground [role=alert]').textContent(), /WebGL 2 switched off.*try/);
+  assert.match(error.message, /WebGL 2 switched off.*as tables/);
+  assert.equal((await board.tensor('weights')).data.length, 32);
   await board.close();
   await without.stop();
 });
@@ -367,5 +360,59 @@ test('on the focused board a vertical swipe on a cell edits, beside the cells it
   await swipe(board, await board.middle(...cell), 0, -60);
   await until('the number to grow', async () => await board.value(...cell) > was + 0.3);
   assert.equal(await still(board), before);
+  await board.close();
+});
+
+test('a swipe that scrolls neither focuses, selects nor fires a control, wherever it begins', async () => {
+  const board = await browser.open('/pages/embed.html', PHONE);
+  const {page} = board;
+  const events = await board.listen('select', 'input', 'change', 'error');
+  for (const [name, ...cell] of [['q', 0, 1, 1], ['k', 0, 1, 1], ['weights', 0, 2, 1], ['causal']]) {
+    await page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+    const before = await still(board);
+    await swipe(board, await board.middle(name, ...cell), 0, -160);
+    await scrolledBeyond(board, before + 50);
+    await still(board);
+  }
+  assert.deepEqual(await events(), []);
+  assert.equal(await focused(page), 'body');
+  await board.close();
+});
+
+test('an edit by a finger needs a tap first', async () => {
+  const board = await browser.open('/pages/embed.html', PHONE);
+  const {page} = board;
+  await page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+  await still(board);
+  const cell = ['q', 0, 1, 1], was = await board.value(...cell);
+  await swipe(board, await board.middle(...cell), 60, 0);
+  assert.equal(await board.value(...cell), was);
+  assert.equal(await focused(page), 'body');
+  const events = await board.listen('select');
+  await page.touchscreen.tap(...await board.middle(...cell));
+  await until('the tap to select', async () => (await events()).length > 0);
+  assert.equal((await events()).length, 1);
+  assert.equal(await focused(page), 'attention-playground');
+  const tapped = await page.evaluate(() => performance.now());
+  await board.until('the next touch not to be the second of two taps', (time) => performance.now() > time + 400, tapped);
+  await swipe(board, await board.middle(...cell), 60, 0);
+  await until('the number to grow', async () => await board.value(...cell) > was + 0.3);
+  await board.close();
+});
+
+test('wheel="never" leaves the wheel to the page, also of a focused board', async () => {
+  const board = await browser.open('/pages/embed.html', {viewport: {width: 500, height: 500}});
+  const {page} = board;
+  await page.evaluate(() => {
+    const element = document.querySelector('attention-playground');
+    element.wheel = 'never';
+    element.style.height = '240px';
+    element.scrollIntoView({block: 'center'});
+  });
+  await still(board);
+  await board.click('weights', 0, 1, 0);
+  const before = await still(board);
+  await page.mouse.wheel(0, 120);
+  await scrolledBeyond(board, before + 50);
   await board.close();
 });

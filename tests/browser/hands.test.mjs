@@ -1,18 +1,9 @@
 // What the hand does on the board, with a real mouse and keyboard: what stays in view, what is kept, what keys may do.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {test} from 'node:test';
+import {suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
-
-const onBoard = (name, body, options) => test(name, async () => {
-  const board = await browser.open('/', options);
-  await body(board);
-  await board.check();
-  await board.close();
-});
+const {browser, onBoard} = suite();
 
 const close = (got, want, what = 'value') => assert.ok(Math.abs(got - want) < 1e-6, `${what} is ${got}, and should be ${want}`);
 const field = (board) => board.page.locator('attention-playground input');

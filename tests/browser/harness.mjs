@@ -1,11 +1,12 @@
 // A browser, a server over the built site, and a board that is found through `locate` and checked with plain arithmetic.
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
 import {existsSync, mkdirSync} from 'node:fs';
 import {createServer} from 'node:http';
+import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
 import sirv from 'sirv';
+import {findChromium} from '../chromium.mjs';
 import {until} from '../until.mjs';
 import {checkLayer} from './arithmetic.mjs';
 
@@ -15,7 +16,7 @@ export const SCREENSHOTS = process.env.SCREENSHOTS ?? here('../../build/screensh
 mkdirSync(SCREENSHOTS, {recursive: true});
 
 /** What a strict host would send; the page must need no more. */
-const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'";
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'";
 
 /** Serves the site, and under /pages/ the pages that embed it, on a free port. */
 export async function serve(site = SITE, {policy = true} = {}) {
@@ -35,16 +36,6 @@ export async function serve(site = SITE, {policy = true} = {}) {
   };
 }
 
-function findChromium() {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM;
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
-    try {
-      return execFileSync('which', [name], {encoding: 'utf8'}).trim();
-    } catch { /* the next name */ }
-  }
-  throw new Error('These tests need Chromium: apt-get install chromium, or set CHROMIUM to its path.');
-}
-
 const SOFTWARE_GPU = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 
 export function launch({gpu = SOFTWARE_GPU} = {}) {
@@ -54,6 +45,23 @@ export function launch({gpu = SOFTWARE_GPU} = {}) {
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
   });
 }
+
+/** Called with a page before it is opened: globalThis.contexts has all graphics contexts that it makes. */
+export const noteContexts = (page) => page.addInitScript(() => {
+  globalThis.contexts = [];
+  for (const {prototype} of [HTMLCanvasElement, OffscreenCanvas]) {
+    const {getContext} = prototype;
+    prototype.getContext = function (type, ...options) {
+      const context = getContext.call(this, type, ...options);
+      if (/^webgl/.test(type) && context && !globalThis.contexts.includes(context)) globalThis.contexts.push(context);
+      return context;
+    };
+  }
+});
+
+/** Takes the graphics context away that the boards draw with, as a browser does; they make another one. */
+export const loseContext = (board) => board.page.evaluate(() =>
+  globalThis.contexts.find((gl) => !gl.isContextLost())?.getExtension('WEBGL_lose_context').loseContext());
 
 /** THROTTLE=4 makes every page as slow as on a processor of a quarter of the speed. */
 async function throttle(page, rate = Number(process.env.THROTTLE ?? 1)) {
@@ -67,8 +75,8 @@ export async function start(options) {
   return {
     server,
     browser,
-    /** Opens a page, waits for its boards, and returns the first one. */
-    async open(path = '/', {viewport = {width: 1440, height: 900}, wait = true, allow = [], ...context} = {}) {
+    /** Opens a page, waits for its boards, and returns the first one. `prepare` is called with the page before. */
+    async open(path = '/', {viewport = {width: 1440, height: 900}, wait = true, allow = [], prepare, guide = false, ...context} = {}) {
       const page = await (await browser.newContext({viewport, ...context})).newPage();
       const complaints = [], requests = [];
       const complain = (text) => allow.some((pattern) => pattern.test(text)) || complaints.push(text);
@@ -76,6 +84,9 @@ export async function start(options) {
       page.on('pageerror', (error) => complain(String(error)));
       page.on('request', (request) => requests.push(request.url()));
       await throttle(page);
+      // A reader who has closed the Guide, but where a test is about the first visit.
+      if (!guide) await page.addInitScript(() => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } });
+      await prepare?.(page);
       await page.goto(server.url + path);
       if (wait) {
         await page.evaluate(() => Promise.all([...document.querySelectorAll('attention-playground')].map((element) =>
@@ -90,12 +101,30 @@ export async function start(options) {
   };
 }
 
+/**
+ * One browser for a file of tests, and `onBoard(name, body, {path, …})`: a test on a fresh board, which is at its end what
+ * plain arithmetic says. `settings` are those of every board that says nothing else.
+ */
+export function suite(settings = {}) {
+  const browser = {};
+  before(async () => Object.assign(browser, await start()));
+  after(() => browser.stop());
+  const onBoard = (name, body, {path = '/', ...options} = {}) => test(name, async () => {
+    const board = await browser.open(path, {...settings, ...options});
+    await body(board);
+    await board.check();
+    await board.close();
+  });
+  return {browser, onBoard};
+}
+
 // ---------------------------------------------------------------- the board
 
-const TENSORS = ['q', 'k', 'v', 'x', 'x_kv', 'w_q', 'w_k', 'w_v', 'w_o', 'w_a', 'u_a', 'v_a', 'masked', 'weights', 'head_output', 'output'];
+const TENSORS = ['q', 'k', 'v', 'x', 'x_kv', 'w_q', 'w_k', 'w_v', 'w_o', 'w_a', 'u_a', 'v_a', 'b_q', 'b_k', 'b_v', 'b_o', 'x_v', 'masked', 'weights', 'head_output', 'output'];
 const OPTIONS = ['mode', 'tokens', 'key_tokens', 'heads', 'kv_heads', 'd_k', 'd_v', 'cross', 'causal', 'causal_offset', 'window_left',
   'window_right', 'prefix', 'key_length', 'pattern_local', 'pattern_dilation', 'pattern_stride', 'pattern_block', 'pattern_global',
-  'pattern_random', 'mask_after_softmax', 'score', 'scale', 'softcap', 'temperature', 'normalizer', 'position', 'hidden_heads'];
+  'pattern_random', 'mask_after_softmax', 'score', 'scale', 'softcap', 'temperature', 'normalizer', 'position', 'hidden_heads',
+  'rotary_pairs', 'rotary_base', 'rotary_dims', 'rotary_scaling', 'rotary_factor', 'position_ids', 'output_projection'];
 
 export class Board {
   constructor(page, selector, logs = {}) {
@@ -151,7 +180,15 @@ export class Board {
     await mouse.up();
   }
 
-  press(...keys) { return keys.reduce((before, key) => before.then(() => this.page.keyboard.press(key)), Promise.resolve()); }
+  /** Presses and releases keys, such as "Control+z", one after the other. */
+  async press(...keys) {
+    const {keyboard} = this.page;
+    for (const key of keys) {
+      const parts = key === '+' ? [key] : key.split('+');
+      // Without waiting in between: on a slow machine a key that is down for long would repeat.
+      await Promise.all([...parts.map((part) => keyboard.down(part)), ...parts.reverse().map((part) => keyboard.up(part))]);
+    }
+  }
   type(text) { return this.page.keyboard.type(text); }
 
   /** Starts to note the events of the element; returns a function that gives them. */
@@ -191,16 +228,20 @@ export class Board {
     }, [this.selector, span]);
   }
 
-  /** Drops a file on the element, as a file manager would, and waits until the board took it or said why not. */
+  /** Drops a file on the element, as a file manager would, and waits until the board took it, said why not, or asks. */
   async drop(text, name = 'tensors.json') {
     await this.page.evaluate(async ([selector, content, file]) => {
       const element = document.querySelector(selector), dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File([content], file));
-      const done = new Promise((resolve) => ['change', 'error'].forEach((type) => element.addEventListener(type, resolve, {once: true})));
+      let isDone = false;
+      const done = new Promise((resolve) => ['change', 'error'].forEach((type) => element.addEventListener(type, resolve, {once: true}))).then(() => { isDone = true; });
+      const asked = (async () => {
+        while (!isDone && !element.items().some(({name}) => name === 'form')) await new Promise(requestAnimationFrame);
+      })();
       for (const type of ['dragenter', 'dragover', 'drop']) {
         element.dispatchEvent(new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true, composed: true}));
       }
-      await done;
+      await Promise.race([done, asked]);
     }, [this.selector, text, name]);
   }
 

@@ -1,12 +1,10 @@
 // Values from careless and hostile scripts, for every method and attribute of the element: each is refused at once by an
 // error that names the argument, and nothing is changed; and dispose() at any moment.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {test} from 'node:test';
+import {noteContexts, suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
+const {browser} = suite();
 
 /** A board whose page has `el`, the element, and functions that note what becomes of an act. */
 async function open(options) {
@@ -222,7 +220,7 @@ test('undefined and null take an attribute away, other values that are no texts 
 });
 
 test('attributes that are wrong are said, at once, and the board stays', async () => {
-  const board = await open();
+  const board = await open({allow: [/^<attention-playground> \w+: there is no /]});
   const errors = await board.listen('error');
   const was = await board.call('getState');
   for (const name of ATTRIBUTES) {
@@ -282,14 +280,17 @@ const disposing = (type, act) => `(async () => {
   return {heard, refused, left, asked, outcome};
 })()`;
 
-const POINT = `(one, type, name, ...cell) => {
-  const {x, y, width, height} = one.locate(name, ...cell);
-  one.shadowRoot.querySelector('canvas').dispatchEvent(new type[0](type[1], {clientX: x + width / 2, clientY: y + height / 2, button: 0, detail: 1,
-    pointerId: 1, isPrimary: true, pointerType: 'touch', bubbles: true, composed: true, cancelable: true}));
+// A press and its release: what is selected is told when the finger or the button goes up.
+const POINT = `(one, name, ...cell) => {
+  const {x, y, width, height} = one.locate(name, ...cell), canvas = one.shadowRoot.querySelector('canvas');
+  for (const type of ['pointerdown', 'pointerup']) {
+    canvas.dispatchEvent(new PointerEvent(type, {clientX: x + width / 2, clientY: y + height / 2, button: 0, detail: 1,
+      pointerId: 1, isPrimary: true, pointerType: 'touch', bubbles: true, composed: true, cancelable: true}));
+  }
 }`;
 
 test('dispose() in a listener, whatever was on its way', async () => {
-  const board = await browser.open('/pages/embed.html', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/]});
+  const board = await browser.open('/pages/embed.html', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/], prepare: noteContexts});
   const rows = [
     ['ready', '(one) => one.ready.then(() => 1, () => 0)'],
     ['change', '(one) => one.set("causal", false)'], ['change', '(one) => one.set("tokens", 7)'], ['change', '(one) => one.reset()'],
@@ -297,13 +298,15 @@ test('dispose() in a listener, whatever was on its way', async () => {
     ['change', '(one) => one.setState(one.getState())'],
     ['change', '(one) => { one.preset = "uniform"; }'], ['change', '(one) => { one.theme = "dark"; }'],
     ['error', '(one) => { one.state = "{"; }'], ['error', '(one) => { one.preset = "none"; }'], ['error', '(one) => { one.hide = "x".repeat(1e5); }'],
-    ['error', '(one) => { one.shadowRoot.querySelector("canvas").getContext("webgl2").getExtension("WEBGL_lose_context").loseContext(); return new Promise((done) => one.addEventListener("error", done)); }'],
-    ['select', `(one) => (${POINT})(one, [PointerEvent, "pointerdown"], "q", 0, 1, 1)`],
-    ['focusin', `(one) => (${POINT})(one, [PointerEvent, "pointerdown"], "q", 0, 1, 1)`],
-    ['pointerdown', `(one) => (${POINT})(one, [PointerEvent, "pointerdown"], "q", 0, 1, 1)`],
-    ['input', `(one) => {
-      (${POINT})(one, [PointerEvent, "pointerdown"], "q", 0, 1, 1);
+    ['error', '(one) => { globalThis.contexts.find((gl) => !gl.isContextLost()).getExtension("WEBGL_lose_context").loseContext(); return new Promise((done) => one.addEventListener("error", done)); }'],
+    ['select', `(one) => (${POINT})(one, "q", 0, 1, 1)`],
+    ['focusin', `(one) => (${POINT})(one, "q", 0, 1, 1)`],
+    ['pointerdown', `(one) => (${POINT})(one, "q", 0, 1, 1)`],
+    ['input', `async (one) => {
+      (${POINT})(one, "q", 0, 1, 1);
       const {x, y} = one.locate("q", 0, 1, 1), canvas = one.shadowRoot.querySelector("canvas");
+      for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+      canvas.dispatchEvent(new PointerEvent("pointerdown", {clientX: x + 4, clientY: y + 4, button: 0, pointerId: 1, isPrimary: true, pointerType: "touch", bubbles: true, composed: true}));
       for (let i = 1; i < 90; i += 8) canvas.dispatchEvent(new PointerEvent("pointermove", {clientX: x + i, clientY: y, pointerId: 1, isPrimary: true, pointerType: "touch"}));
       try { one.getTensor("weights"); one.getState(); } catch { /* it was disposed of by now */ }
     }`],

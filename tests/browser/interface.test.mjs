@@ -1,18 +1,8 @@
 // The custom element as page scripts use it, and every kind of bad input: a typed error or a sentence, and the board stays.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
-
-const onBoard = (name, body, {path = '/', ...options} = {}) => test(name, async () => {
-  const board = await browser.open(path, options);
-  await body(board);
-  await board.check();
-  await board.close();
-});
+const {onBoard} = suite();
 
 /** The call is refused by an error of that type that names the field, and changes nothing. */
 async function refused(board, type, field, method, ...values) {
@@ -106,6 +96,26 @@ onBoard('events: select, input, change; none of them leaves the element', async 
   await board.type('1');
   await board.press('Enter');
   assert.deepEqual(await board.page.evaluate(() => globalThis.leaked), []);
+});
+
+onBoard('events say who changed what, and the value before and after', async (board) => {
+  const events = await board.listen('input', 'change');
+  const last = async () => (await events()).at(-1).detail;
+  await board.call('set', 'causal', false);
+  assert.deepEqual(await last(), {source: 'script', name: 'causal', option: 'causal', before: true, after: false});
+  await board.click('causal');
+  assert.deepEqual(await last(), {source: 'user', name: 'causal', option: 'causal', before: false, after: true});
+  const was = await board.value('q', 0, 1, 2);
+  await board.drag('q', [0, 1, 2], 20, 0);
+  const {before, after, ...where} = await last();
+  assert.deepEqual(where, {source: 'user', name: 'q', head: 0, row: 1, col: 2});
+  assert.deepEqual([before, after].map(Math.fround), [was, await board.value('q', 0, 1, 2)]);
+  await board.page.keyboard.press('Control+z');
+  assert.deepEqual(await last(), {source: 'user', action: 'undo'});
+  for (const [action, ...call] of [['redo', 'redo'], ['undo', 'undo'], ['reset', 'reset'], ['open', 'setState', await board.call('getState')]]) {
+    await board.call(...call);
+    assert.deepEqual(await last(), {source: 'script', action});
+  }
 });
 
 onBoard('a listener may change the board, or throw, without harm', async (board) => {
@@ -294,7 +304,6 @@ onBoard('wrong files give a sentence in the page and an event, and the board sta
   const was = await board.call('getState');
   const wrong = ['', 'PNG\u0000\u0001', '{"q": 1}', '{"q": {"shape": [2, 2], "data": [[1, 2], [3]]}}',
     JSON.stringify({...TENSORS, q: {shape: [2, 3], data: [1, 0, 0, 0, 1]}}),
-    JSON.stringify({...TENSORS, k: {shape: [9, 4], data: Array(36).fill(0)}}),
     JSON.stringify(TENSORS).replace('0.5', 'NaN')];
   for (const text of wrong) await board.drop(text, 'wrong.json');
   assert.deepEqual(await board.call('getState'), was);
@@ -306,4 +315,14 @@ onBoard('wrong files give a sentence in the page and an event, and the board sta
   }
   await board.settle();
   assert.ok((await board.call('items')).some(({name}) => name === 'notice'), 'the sentence is on the page');
+});
+
+onBoard('shapes that do not go together are asked about, and cancelling leaves the board as it was', async (board) => {
+  const was = await board.call('getState');
+  await board.drop(JSON.stringify({...TENSORS, k: {shape: [9, 4], data: Array(36).fill(0)}}), 'wrong.json');
+  await board.rest();
+  await board.click('form-cancel');
+  await board.rest();
+  assert.ok(!(await board.call('items')).some(({name}) => name === 'form'));
+  assert.deepEqual(await board.call('getState'), was);
 });

@@ -1,11 +1,9 @@
-// The experiments over the board, by real clicks; their numbers are what plain arithmetic gives.
+// The pages around and beside the layer, by real clicks; their numbers are what plain arithmetic gives.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {test} from 'node:test';
+import {suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
+const {browser} = suite();
 
 const onPage = (name, page, body, options = {}) => test(name, async () => {
   const board = await browser.open();
@@ -65,7 +63,7 @@ onPage('the block: every activation, normalisation and residual', 4, async (boar
   assert.equal(await board.get('block_residual'), false);
   near(await rows(board, 'block:residual_1'), await rows(board, 'block:dropout_1'), 0, 'no residual');
   await board.press('Control+z');
-  assert.equal(await board.get('block_residual'), true, 'undo works over the board, too');
+  assert.equal(await board.get('block_residual'), true, 'undo works on a page, too');
 }, {mode: 'x'});
 
 onPage('dropout: what is kept is scaled, the rest is 0', 4, async (board) => {
@@ -196,6 +194,41 @@ onPage('the spread: deviations are as predicted for every d_k, μ and σ', 1, as
   assert.equal(again[6], raw[6]);
 });
 
+onPage('the spread: q and k apart, 456 components, 123 queries, and gradients that vanish', 1, async (board) => {
+  const counted = async () => {
+    const counts = await board.tensor('spread:counts');
+    return Array.from({length: counts.shape[1]}, (_, i) => counts.at(0, i, 1)).reduce((a, b) => a + b);
+  };
+  assert.equal(await counted(), 2048);
+  await board.call('set', 'spread_dim', 456);
+  await board.call('set', 'spread_draws', 123);
+  assert.equal(await counted(), 123 * 16);
+  await board.click('lab:apart');
+  await board.settle();
+  assert.equal(await board.get('spread_same'), false);
+  await clickAt(board, 'slider:key-mean', 0.8);
+  await clickAt(board, 'slider:key-deviation', 0.3);
+  await clickAt(board, 'slider:mean', 0.4);
+  const table = await board.tensor('spread:table'), keys = await board.tensor('spread:saturation');
+  const [d, muQ, sigmaQ] = [0, 1, 2].map((c) => table.at(0, 0, c)), [muK, sigmaK] = [1, 2].map((c) => keys.at(0, 0, c));
+  assert.equal(d, 456);
+  assert.ok(muK > 0 && muQ < 0 && sigmaK < 1.2 && sigmaQ === 1, `${[muQ, sigmaQ, muK, sigmaK]}`);
+  const deviation = Math.sqrt(d * ((sigmaQ ** 2 + muQ ** 2) * (sigmaK ** 2 + muK ** 2) - muQ ** 2 * muK ** 2));
+  assert.ok(Math.abs(table.at(0, 0, 6) / deviation - 1) < 1e-5);
+  assert.ok(Math.abs(table.at(0, 0, 4) / (d * muQ * muK) - 1) < 1e-5);
+  assert.ok(Math.abs(table.at(0, 0, 5) / deviation - 1) < 0.2);
+  await board.call('set', 'spread_same', true);
+  await board.call('set', 'spread_mean', 0);
+  const curve = await board.tensor('spread:saturation');
+  assert.deepEqual(curve.shape, [2, 12, 7]);
+  assert.ok(curve.at(0, 11, 3) < 0.01 * curve.at(1, 11, 3), 'without the scale the Jacobian vanishes, with it it does not');
+  assert.ok(Math.abs(curve.at(0, 1, 3) - curve.at(1, 1, 3)) < 1e-6, 'at d_k = 1 there is no difference');
+  const state = await board.call('getState');
+  assert.deepEqual([state.spread_dim, state.spread_draws], [456, 123]);
+  await board.call('undo');
+  assert.notEqual(await board.get('spread_mean'), 0);
+});
+
 onPage('fixed or following: what moves changes the weights of attention alone', 2, async (board) => {
   const [q, weights, v] = [await board.tensor('q'), await board.tensor('weights'), await board.tensor('v')];
   const named = (name) => board.tensor(`weights:${name}`);
@@ -240,7 +273,7 @@ onPage('reach: e^lead against n − 1 others, 1/n, and powers of the recurrent s
 });
 
 for (const [page, name] of [[1, 'spread'], [2, 'weights'], [3, 'reach']]) {
-  onPage(`the page of experiment ${name} draws, and Escape closes it`, page, async (board) => {
+  onPage(`the page of experiment ${name} draws, and Escape goes back`, page, async (board) => {
     await board.click('lab:draw');
     await board.settle();
     await board.press('Escape');

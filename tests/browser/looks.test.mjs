@@ -1,11 +1,13 @@
 // How it looks at the sizes of the design: pictures into build/screenshots, none of them empty, nothing cut, nothing overlapping.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
-import {SCREENSHOTS, start} from './harness.mjs';
+import {writeFileSync} from 'node:fs';
+import {test} from 'node:test';
+import {readPng} from '../desktop/png.mjs';
+import {until} from '../until.mjs';
+import {SCREENSHOTS, suite} from './harness.mjs';
+import {checkPlaces} from './places.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
+const {browser} = suite();
 
 const SIZES = [[1440, 900], [640, 440], [390, 844], [320, 320]];
 
@@ -69,6 +71,108 @@ test('many heads and tokens, long labels', async () => {
   await board.close();
 });
 
+test('a decoder at step 2: the pictures of the heads have two rows', async () => {
+  const board = await browser.open('/');
+  const file = `${SCREENSHOTS}/web-decoder.png`;
+  /** How many of the four rows of a picture are drawn. */
+  const rowsOf = async (name) => {
+    await board.rest();
+    writeFileSync(file, await board.page.screenshot());
+    const {at} = readPng(file), {x, y, width} = await board.call('locate', name);
+    const cell = (width - 12) / 4, panel = at(Math.round(x + 4), Math.round(y + 4)).join();
+    return [0, 1, 2, 3].filter((row) => [0, 1, 2, 3].some((col) =>
+      at(Math.round(x + 6 + (col + 0.5) * cell), Math.round(y + 6 + (row + 0.5) * cell)).join() !== panel)).length;
+  };
+  for (const [step, rows] of [[0, 4], [2, 2], [1, 1], [4, 4]]) {
+    await board.call('set', 'step', step);
+    for (const name of ['head:0', 'head:1', 'head:mean']) assert.equal(await rowsOf(name), rows, `${name} at step ${step}`);
+  }
+  await board.close();
+});
+
+/** How wide a cell of Q is on the page. */
+const cellOfQ = async (board) => (await board.call('locate', 'q', 0, 0, 0)).width;
+
+/** Named things but the sentence that says what a key did: it lies over them for a while. */
+const lasting = async (board) => (await board.call('items')).filter(({name}) => !name.startsWith('notice'));
+
+test('z and Z, + and −, and 0 zoom the board, and nothing is cut at any zoom', async () => {
+  const board = await browser.open('/');
+  const usual = await cellOfQ(board);
+  await board.page.locator('attention-playground canvas').focus();
+  await board.press('Escape');
+  await board.rest(0);
+  for (const [key, zoom] of [['z', 1.25], ['-', 1], ['Z', 1], ['+', 1.25], ['z', 1.5], ['z', 1.75], ['+', 2], ['z', 2.25], ['z', 2.5], ['z', 2.5],
+    ['0', 0]]) {
+    await board.press(key);
+    await board.rest(0);
+    assert.equal(await board.get('zoom'), zoom, key);
+    checkPlaces(await lasting(board), 1440, 900);
+  }
+  assert.equal(await cellOfQ(board), usual);
+  await board.close();
+});
+
+test('the field over a cell has the size of the board: its words grow with the zoom', async () => {
+  const board = await browser.open('/');
+  const sizeAt = async (zoom) => {
+    await board.call('set', 'zoom', zoom);
+    await board.rest(0);
+    await board.doubleClick('q', 0, 1, 1);
+    const input = board.page.locator('attention-playground input');
+    const size = await input.evaluate((element) => [parseFloat(getComputedStyle(element).fontSize), element.scrollWidth - element.clientWidth]);
+    assert.equal(size[1], 0, 'the number fits in the field');
+    await board.type('-12.25');
+    await board.press('Enter');
+    await board.until('the field is gone', () => !document.querySelector('attention-playground').shadowRoot.querySelector('input'));
+    return size[0];
+  };
+  const usual = await sizeAt(1);
+  assert.equal(await sizeAt(1.5), usual * 1.5);
+  await board.check();
+  await board.close();
+});
+
+for (const [width, height, least] of [[1440, 900, 60], [1920, 1080, 80], [2560, 1440, 110]]) {
+  test(`presented at ${width}×${height}, the board fills its window, by key and by mouse`, async () => {
+    const board = await browser.open('/', {viewport: {width, height}});
+    const usual = await cellOfQ(board);
+    const present = async () => {
+      await board.rest(0);
+      const cell = await cellOfQ(board);
+      assert.ok(cell >= least && cell <= 120.5, `cells of ${cell}`);
+      const items = await lasting(board);
+      checkPlaces(items, width, height);
+      assert.deepEqual(items.filter(({name}) => /^(arcs|heads|causal|tokens|slider|thumbnail)/.test(name)), [], 'nothing else');
+      const rects = items.filter(({name}) => /^(matrix|label|title|inspector)/.test(name)).map(({rect}) => rect);
+      assert.ok(rects.every((r) => r.y >= 0 && r.y + r.height <= height), 'all of it is in view');
+      const left = Math.min(...rects.map((r) => r.x)), right = width - Math.max(...rects.map((r) => r.x + r.width));
+      assert.ok(Math.abs(left - right) < width * 0.06, `${left} left of it and ${right} right of it`);
+    };
+    await board.page.locator('attention-playground canvas').focus();
+    await board.press('f');
+    await present();
+    await board.press('Escape');
+    await board.rest(0);
+    assert.equal(await cellOfQ(board), usual);
+    await board.click('present');
+    await present();
+    for (const [name, tokens] of [['one', 1], ['two', 2], ['twelve', 12], ['many', 25]]) {
+      await board.call('set', 'tokens', tokens);
+      await board.rest(0);
+      const items = await lasting(board);
+      checkPlaces(items, width, height);
+      const rects = items.filter(({name}) => /^(matrix|inspector)/.test(name)).map(({rect}) => rect);
+      assert.ok(rects.length >= 7 && rects.every((r) => r.y >= 0 && r.y + r.height <= height), `${name}: all of it is in view`);
+    }
+    await board.rest(0);
+    await board.click('present');
+    await board.rest(0);
+    assert.equal(await board.get('present'), false);
+    await board.close();
+  });
+}
+
 /** How many different colours there are in a picture. */
 const coloursOf = (page, png) => page.evaluate(async (base64) => {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -79,25 +183,47 @@ const coloursOf = (page, png) => page.evaluate(async (base64) => {
   return new Set(new Uint32Array(data.buffer)).size;
 }, png.toString('base64'));
 
-const SLACK = 1;  // a pixel of rounding
-const isInside = (a, b) => a.x >= b.x - SLACK && a.y >= b.y - SLACK && a.x + a.width <= b.x + b.width + SLACK && a.y + a.height <= b.y + b.height + SLACK;
-const doOverlap = (a, b) => Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x) > SLACK &&
-  Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y) > SLACK;
-/** Names that rise at 45° from their columns: their boxes overlap where the words, a line apart, do not. */
-const SLANTED = 18;
-const areSlanted = (a, b) => /^label:(above|below):/.test(a.name) && a.name.slice(0, 12) === b.name.slice(0, 12) &&
-  Math.max(a.rect.height, b.rect.height) > SLANTED && Math.abs(a.rect.x - b.rect.x) >= SLANTED;
-const shown = ({name, rect: {x, y, width, height}}) => `${name} (${[x, y, width, height].map(Math.round)})`;
+test('forced colours: ground, words and lines are those that the reader has for all pages', async () => {
+  const board = await browser.open('/', {forcedColors: 'active'});
+  const system = () => board.page.evaluate(() => ['Canvas', 'CanvasText'].map((name) => {
+    const probe = document.body.appendChild(document.createElement('p'));
+    probe.style.setProperty('color', name);
+    const color = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+    probe.remove();
+    return color;
+  }));
+  const pixel = async (x, y) => {
+    const path = `${SCREENSHOTS}/web-forced-colors.png`;
+    await board.page.screenshot({path});
+    return readPng(path).at(x, y);
+  };
+  await board.settle();
+  const [canvas, text] = await system();
+  assert.deepEqual(await pixel(240, 700), canvas, 'the ground of the board');
+  assert.deepEqual(await pixel(120, 300), canvas, 'of the panel');
+  const {x, y, width, height} = await board.call('locate', 'undo');
+  assert.deepEqual(await pixel(Math.round(x + width / 2), Math.floor(y)), text, 'the line around a button');
+  await board.page.emulateMedia({forcedColors: 'none'});
+  await until('the theme to be back', async () => String(await pixel(240, 700)) === '247,247,245');
+  await board.close();
+});
 
-/** No two named things overlap, but one may lie whole in another; and none is cut by an edge that cannot be scrolled. */
-function checkPlaces(items, width, height) {
-  const seen = items.filter(({rect}) => rect.y < height && rect.y + rect.height > 0);
-  assert.ok(seen.length > 5, 'there is something on the board');
-  for (const [i, a] of seen.entries()) {
-    assert.ok(a.rect.x >= -SLACK && a.rect.x + a.rect.width <= width + SLACK, `${shown(a)} is cut at the side of ${width}x${height}`);
-    for (const b of seen.slice(i + 1)) {
-      const fine = !doOverlap(a.rect, b.rect) || areSlanted(a, b) || isInside(a.rect, b.rect) || isInside(b.rect, a.rect);
-      assert.ok(fine, `${shown(a)} and ${shown(b)} overlap at ${width}x${height}`);
-    }
+test('a page that goes from right to left has the same board, and clicks land where they look', async () => {
+  const left = await browser.open('/pages/embed.html');
+  const right = await browser.open('/pages/embed.html', {prepare: (page) => page.addInitScript(() => addEventListener('DOMContentLoaded', () => { document.documentElement.dir = 'rtl'; }))});
+  const pictures = [];
+  for (const board of [left, right]) {
+    await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+    await board.rest();
+    pictures.push((await board.page.locator('attention-playground').screenshot()).toString('base64'));
   }
-}
+  assert.equal(await right.page.evaluate(() => getComputedStyle(document.querySelector('attention-playground')).direction), 'rtl');
+  assert.equal(pictures[0], pictures[1]);
+  await right.click('q', 0, 1, 1);
+  await right.page.keyboard.type('-0.8');
+  assert.equal(await right.page.locator('attention-playground input').evaluate((field) => getComputedStyle(field).direction), 'ltr', 'a number has its sign at the left');
+  await right.press('Enter');
+  assert.ok(Math.abs(await right.value('q', 0, 1, 1) + 0.8) < 1e-6);
+  await left.close();
+  await right.close();
+});

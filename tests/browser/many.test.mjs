@@ -4,14 +4,12 @@ import assert from 'node:assert/strict';
 import {writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {after, before, test} from 'node:test';
+import {test} from 'node:test';
 import {readPng} from '../desktop/png.mjs';
 import {BOARDS, checkBackground, named} from './background.mjs';
-import {SCREENSHOTS, start} from './harness.mjs';
+import {SCREENSHOTS, suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
+const {browser} = suite();
 
 const VERTICES = 65_536;  // what one list could hold; the largest board now stays below it
 

@@ -3,21 +3,12 @@
 // be added; none of these may go, and no old state may be read differently.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
-import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {test} from 'node:test';
+import {suite} from './harness.mjs';
 
 const golden = JSON.parse(readFileSync(new URL('../golden/element.json', import.meta.url), 'utf8'));
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
-
-const onBoard = (name, body, options) => test(name, async () => {
-  const board = await browser.open('/', options);
-  await body(board);
-  await board.check();
-  await board.close();
-});
+const {browser, onBoard} = suite();
 
 for (const asText of [false, true]) {
   onBoard(`old states are read as they were written, as ${asText ? 'texts' : 'objects'}`, async (board) => {
@@ -47,6 +38,17 @@ const CHANGES = [
   ['hidden_heads', [1], []], ['average_heads', true, false], ['whole_projections', true, false], ['step', 2, 0], ['batch', 3], ['batch_item', 2, 0], ['batch', 1],
   ['block_residual', false, true], ['block_norm', 'pre', 'none', 'post'], ['block_activation', 'gelu', 'tanh', 'relu'], ['block_hidden', 3], ['block_dropout', 0.25, 0], ['block_epsilon', 0.001],
   ['block_seed', 5], ['segment_by', 'punctuation', 'tokens'], ['segment_tokens', 3], ['segment_seed', 4], ['experiment', 'spread', 'weights', 'reach', 'block', 'segments', 'none'],
+  ['view', 'block', 'segments', 'spread', 'dense', 'memory', 'layer'], ['block_dropout_kind', 'plain', 'inverted'], ['block_dropout_seed', 8, -1],
+  ['spread_dim', 37, 1, 1024], ['spread_mean', 0.35], ['spread_deviation', 2.1], ['spread_scaled', false, true], ['spread_seed', 2],
+  ['dense_token', 2], ['dense_amount', 0.7], ['dense_moved', 'values', 'queries_keys', 'all'], ['dense_seed', 3],
+  ['reach_tokens', 256], ['reach_recurrent', 1.03], ['reach_input', 0], ['reach_lead', -30], ['reach_seed', 9],
+  ['gradient', true, false], ['spread_same', false, true], ['spread_key_mean', 0.5], ['spread_key_deviation', 1.5], ['spread_draws', 123],
+  ['memory_cell', 'lstm', 'tanh'], ['memory_units', 6], ['memory_seed', 4], ['cost_tokens', 1000000, 0], ['cost_compare', 'heads', 'window', 'recurrent', 'score'], ['cost_window', 9],
+  ['train_task', 'previous', 'induction', 'reverse', 'most_frequent', 'sort', 'translate', 'tags'], ['train_d_model', 24], ['train_heads', 3], ['train_layers', 1],
+  ['train_feed_forward', false, true], ['train_layer_norm', false, true], ['train_residual', false, true], ['train_causal', false, true],
+  ['train_position', 'none', 'rotary', 'alibi', 'learned', 'sinusoidal'], ['train_score', 'dot', 'cosine', 'scaled'], ['train_normalizer', 'sigmoid', 'softmax'],
+  ['train_optimizer', 'sgd', 'momentum', 'adam'], ['train_rate', 0.01], ['train_batch', 8], ['train_dropout', 0.25, 0], ['train_seed', 3], ['train_sentences', 'I saw a saw', ''],
+  ['train_running', true, false], ['stepper', 3, 0], ['view', 'cost', 'train', 'layer'],
 ];
 
 onBoard('every option takes the values that it took', async (board) => {
@@ -85,7 +87,7 @@ onBoard('every method, attribute and event is there', async (board) => {
     return {
       methods: ['getState', 'setState', 'reset', 'undo', 'redo', 'getTensor', 'setTensor', 'get', 'set', 'locate', 'items', 'explain', 'stats', 'dispose', 'focus']
         .filter((name) => typeof el[name] !== 'function'),
-      observed: ['preset', 'state', 'hide', 'lock', 'theme', 'wheel'].filter((name) => !el.constructor.observedAttributes.includes(name) || typeof el[name] !== 'string'),
+      observed: ['preset', 'state', 'view', 'hide', 'lock', 'theme', 'wheel'].filter((name) => !el.constructor.observedAttributes.includes(name) || typeof el[name] !== 'string'),
       ready: el.ready instanceof Promise,
       stats: Object.keys(el.stats()),
     };

@@ -1,12 +1,10 @@
 // Choices that do not fit stay in sight, say why and offer the way; what steps is held down, and typed.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
+import {test} from 'node:test';
 import {until} from '../until.mjs';
-import {start} from './harness.mjs';
+import {suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
+const {browser} = suite();
 
 const rect = async (board, name) => (await board.call('items')).find((item) => item.name === name)?.rect;
 const isThere = (board, name) => until(`${name} is on the screen`, () => rect(board, name));
@@ -175,6 +173,39 @@ test('the number of a stepper is typed, by a click and by Enter; what is refused
   await board.press('Enter');
   await type('3');
   assert.equal(await board.get('tokens'), 3);
+  await board.close();
+});
+
+test('what is typed and does not divide, has no token, or no memory, offers what does; a link takes it as one step', async () => {
+  const board = await open({d_k: 24, heads: 8}, {viewport: {width: 1440, height: 1300}});
+  const type = async (name, text) => {
+    await click(board, `${name}-value`);
+    await board.page.locator('attention-playground input').fill(text);
+    await board.press('Enter');
+    await isThere(board, `${name}:fix`);
+  };
+  await click(board, 'more-sizes');
+  await type('kv_heads', '3');
+  assert.equal(await board.get('kv_heads'), 8);
+  await click(board, 'kv_heads:fix');
+  assert.equal(await board.get('kv_heads'), 4);
+  await board.check();
+  await board.call('undo');
+  assert.equal(await board.get('kv_heads'), 8);
+  await click(board, 'more-sizes');
+  await type('step', '6');
+  assert.equal(await board.get('step'), 0);
+  await click(board, 'step:fix');
+  assert.deepEqual([await board.get('step'), await board.get('tokens')], [6, 6]);
+  await board.check();
+  await board.call('set', 'step', 0);
+  await board.call('set', 'heads', 48);
+  await board.call('set', 'tokens', 400);
+  await type('tokens', '1024');
+  await click(board, 'tokens:fix');
+  assert.equal(await board.get('tokens'), 591);  // 591² × 48 is the last below 2²⁴
+  await board.call('undo');
+  assert.equal(await board.get('tokens'), 400);
   await board.close();
 });
 

@@ -2,12 +2,11 @@
 // the window; afterwards every number is what arithmetic gives. The seed of a storm that fails is in its name: SEED=… runs
 // that one again, STORMS=… more of them.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {test} from 'node:test';
+import {until} from '../until.mjs';
+import {loseContext, noteContexts, suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
+const {browser} = suite();
 
 const FIRST = Number(process.env.SEED ?? 1), STORMS = Number(process.env.STORMS ?? 2), EVENTS = 90;
 
@@ -32,7 +31,7 @@ for (let seed = FIRST; seed < FIRST + STORMS; seed++) {
     const roll = dice(seed), pick = (list) => list[roll(list.length)];
     const size = () => ({width: 320 + roll(1300), height: 320 + roll(800)});
     const board = await browser.open('/', {viewport: size(), hasTouch: touch, acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'],
-      allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/]});
+      allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/], prepare: noteContexts});
     const {page} = board, {mouse, keyboard} = page;
     const session = await page.context().newCDPSession(page);
     await page.evaluate(() => {
@@ -65,23 +64,11 @@ for (let seed = FIRST; seed < FIRST + STORMS; seed++) {
         viewport = size();
         await page.setViewportSize(viewport);
       },
-      async () => {  // the graphics context goes, other things happen, it comes back
-        await page.evaluate(() => {
-          const gl = document.querySelector('attention-playground').shadowRoot.querySelector('canvas').getContext('webgl2');
-          globalThis.extension ??= gl.getExtension('WEBGL_lose_context');
-          if (!gl.isContextLost()) globalThis.extension.loseContext();
-        });
+      async () => {  // the graphics context goes, other things happen, and there is another one
+        await loseContext(board);
         await keyboard.press(pick(KEYS));
         await mouse.click(...point());
-        await page.evaluate(async () => {
-          const canvas = document.querySelector('attention-playground').shadowRoot.querySelector('canvas');
-          const gl = canvas.getContext('webgl2');
-          // Told of the loss first: the browser restores nothing before that.
-          while (gl.isContextLost()) {
-            try { globalThis.extension.restoreContext(); } catch { /* not yet */ }
-            await new Promise(requestAnimationFrame);
-          }
-        });
+        await until('another context', () => page.evaluate(() => globalThis.contexts.some((gl) => !gl.isContextLost())));
       },
     ];
     if (touch) {

@@ -1,13 +1,11 @@
 // A finger, as the browser reports one: it scrolls every panel from wherever it goes down, taps what it goes down on, drags
 // sliders sideways; and on a small screen all that the header has no room for is in its menu.
 import assert from 'node:assert/strict';
-import {after, before, test} from 'node:test';
+import {test} from 'node:test';
 import {until} from '../until.mjs';
-import {start} from './harness.mjs';
+import {suite} from './harness.mjs';
 
-let browser;
-before(async () => { browser = await start(); });
-after(() => browser.stop());
+const {browser} = suite();
 
 const PHONE = {viewport: {width: 390, height: 600}, hasTouch: true, isMobile: true};
 
@@ -184,10 +182,10 @@ test('where the board stands in a page, a panel at its end leaves the finger to 
 
 // ---------------------------------------------------------------- the menu of the header
 
-/** Taps a part of the header, or of its menu. */
-async function reach(board, name) {
+/** Taps a part of the header, or of one of its menus. */
+async function reach(board, name, menu = 'more') {
   if (!await rect(board, name)) {
-    await tap(board, 'more');
+    await tap(board, menu);
     await isThere(board, name);
   }
   await tap(board, name);
@@ -211,7 +209,7 @@ for (const [width, height] of SIZES) {
     await reach(board, 'help');
     await isThere(board, 'help-close');
     await tap(board, 'help-close');
-    await reach(board, 'experiments');
+    await reach(board, 'experiments', await rect(board, 'views') ? 'views' : 'more');
     await isThere(board, 'lab-close');
     await tap(board, 'lab-close');
     const chooser = board.page.waitForEvent('filechooser');
@@ -248,3 +246,37 @@ test('the menu fits the screen, its entries a finger, and leaves out what the pa
   }
   await board.close();
 });
+
+/** A finger down until `during` is done. */
+async function hold(board, [x, y], during) {
+  const session = await board.page.context().newCDPSession(board.page);
+  const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
+  await send('touchStart', {x, y});
+  await during();
+  await send('touchEnd');
+  await session.detach();
+  await board.settle();
+}
+
+for (const [what, path, focuses] of [['the page', '/', true], ['a board in a page that has not the focus', '/pages/embed.html', false]]) {
+  test(`${what}: a finger that rests on a cell opens what a pointer over it shows, and selects nothing`, async () => {
+    const size = {width: 900, height: 700};
+    const board = await browser.open(path, {viewport: size, hasTouch: true, isMobile: true});
+    const picture = async (one) => (await one.page.locator('attention-playground').screenshot()).toString('base64');
+    await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+    if (focuses) await tap(board, 'weights', 0, 3, 2);
+    const noted = await board.listen('select', 'change', 'input'), was = await board.call('getState');
+    await board.rest();
+    const before = await picture(board), at = await board.middle('k', 0, 1, 1);
+    await hold(board, at, async () => {
+      await until('the board to take the finger', async () => await picture(board) !== before);
+      await board.rest();  // frames are drawn until it has rested long enough
+    });
+    await board.rest();
+    assert.notEqual(await picture(board), before, 'it stays when the finger is gone');
+    assert.deepEqual(await board.call('getState'), was);
+    assert.deepEqual((await noted()).filter(({detail}) => detail?.name === 'k'), [], 'nothing is selected');
+    await tap(board, 'weights', 0, 3, 2);
+    await board.close();
+  });
+}

@@ -12,7 +12,7 @@ const eps = 2 ** -23;
 const size = value => Math.abs(value === '-inf' ? 0 : value);
 const largest = values => values.reduce((most, v) => Math.max(most, size(v)), 0);
 
-// The bounds that src/attention/kernels.h gives.
+// The bounds that src/attention/kernels/kernels.h gives.
 function tolerance(name, given, expected) {
   const depth = given.q.shape.at(-1);
   if (name === 'weights') return 4e-7;

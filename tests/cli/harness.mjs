@@ -21,12 +21,6 @@ export function attn(...args) {
   return done;
 }
 
-// Can the program run in little memory at all? One with the address sanitizer cannot.
-export function canBeLimited() {
-  if (process.platform !== 'linux') return false;
-  return spawnSync('bash', ['-c', 'ulimit -v 60000; exec "$0" --version', program]).status === 0;
-}
-
 let count = 0;
 // A file with this content: a text as it is, anything else as JSON.
 export function file(content, extension = '.json') {

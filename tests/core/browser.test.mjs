@@ -1,5 +1,5 @@
 // attention-playground/core in Chromium, in a page and in a worker, from a host that sends a strict content policy:
-// script-src 'self' 'wasm-unsafe-eval' (see the harness). CORE is the folder of the built package, as in core.test.mjs.
+// script-src 'self' 'wasm-unsafe-eval' (see the harness). CORE is the folder of the built package, as in common.mjs.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';

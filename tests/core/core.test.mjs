@@ -1,25 +1,11 @@
-// attention-playground/core under Node, every build that it offers, against double precision. CORE is the folder of the
-// built package (default build/package). Older versions of Node run the relaxed build with --experimental-wasm-relaxed-simd.
+// attention-playground/core under Node, every build that it offers, against double precision.
 import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {test} from 'node:test';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {fileURLToPath} from 'node:url';
 import {Worker} from 'node:worker_threads';
 
-const folder = process.env.CORE ? pathToFileURL(`${process.env.CORE}/`) : new URL('../../build/package/', import.meta.url);
-const script = new URL('core.js', folder);
-const {loadAttention} = await import(script);
-
-const kernels = [];
-for (const kernel of ['wasm-simd128', 'wasm-relaxed']) {
-  await loadAttention({kernel}).then(() => kernels.push(kernel), (error) => assert.match(error.message, /kernel: this engine cannot run/));
-}
-
-// Numbers in -1 … 1 that are the same every time.
-function numbers(length, seed) {
-  let state = seed * 2654435761 + 1;
-  return Float32Array.from({length}, () => ((state = (state * 1664525 + 1013904223) >>> 0) / 2 ** 31) - 1);
-}
+import {everyOption, folder, kernels, loadAttention, near, numbers, script} from './common.mjs';
 
 // Weights and output in double precision, written to be read. `sees(h, i, j)` is the mask, `bias(h, i, j)` is added.
 function exact({q, k, v, heads, kvHeads = heads, n, m, d, e, scale = 1 / Math.sqrt(d), packed, sees = () => true, bias = () => 0,
@@ -48,13 +34,6 @@ function exact({q, k, v, heads, kvHeads = heads, n, m, d, e, scale = 1 / Math.sq
     }
   }
   return {weights, output};
-}
-
-function near(actual, wanted, bound, what) {
-  assert.equal(actual.length, wanted.length, `${what}: length`);
-  for (let i = 0; i < wanted.length; ++i) {
-    if (!(Math.abs(actual[i] - wanted[i]) <= bound)) assert.fail(`${what}[${i}] is ${actual[i]}, exactly ${wanted[i]}`);
-  }
 }
 
 const small = () => ({q: numbers(12, 1), k: numbers(12, 2), v: numbers(12, 3), heads: 2, queryCount: 3, headDim: 2});
@@ -89,24 +68,7 @@ for (const kernel of kernels) {
     const q = numbers(heads * n * d, 7), k = numbers(heads * m * d, 8), v = numbers(heads * m * e, 9);
     const base = {q, k, v, heads, queryCount: n, keyCount: m, headDim: d, valueDim: e, weights: true};
     const plain = {q, k, v, heads, n, m, d, e};
-    const byKey = Array.from({length: m}, (_, j) => j % 3 !== 1);
-    const byPair = Uint8Array.from({length: n * m}, (_, i) => i % 5 ? 1 : 0);
-    const added = numbers(heads * n * m, 10);
-    added[3] = -Infinity;
-    const cases = [
-      [{causal: true}, {sees: (h, i, j) => j <= i}],
-      [{causal: true, causalOffset: 5}, {sees: (h, i, j) => j <= i + 5}],
-      [{windowLeft: 2, windowRight: 1, causalOffset: 1}, {sees: (h, i, j) => j >= i - 1 && j <= i + 2}],
-      [{keyLength: 4}, {sees: (h, i, j) => j < 4}],
-      [{keyLength: 0}, {sees: () => false}],
-      [{scale: 2.5}, {scale: 2.5}],
-      [{softcap: 0.5}, {softcap: 0.5}],
-      [{temperature: 0.2}, {temperature: 0.2}],
-      [{mask: byKey}, {sees: (h, i, j) => byKey[j]}],
-      [{mask: byPair}, {sees: (h, i, j) => byPair[i * m + j] === 1}],
-      [{mask: added, causal: true}, {sees: (h, i, j) => j <= i, bias: (h, i, j) => added[(h * n + i) * m + j]}],
-    ];
-    for (const [options, meaning] of cases) {
+    for (const [options, meaning] of everyOption(n, m)) {
       const got = attn.forward({...base, ...options}), wanted = exact({...plain, ...meaning});
       near(got.output, wanted.output, 4e-6, `${Object.keys(options)} output`);
       near(got.weights, wanted.weights, 2e-6, `${Object.keys(options)} weights`);

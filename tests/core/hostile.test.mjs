@@ -1,11 +1,10 @@
 // attention-playground/core against careless and hostile callers: each argument is read once, a refusal names it and writes
-// nothing, and the next call is right. CORE is the folder of the built package, as in core.test.mjs.
+// nothing, and the next call is right.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {pathToFileURL} from 'node:url';
 
-const folder = process.env.CORE ? pathToFileURL(`${process.env.CORE}/`) : new URL('../../build/package/', import.meta.url);
-const {loadAttention} = await import(new URL('core.js', folder));
+import {loadAttention} from './common.mjs';
+
 const attn = await loadAttention({kernel: 'wasm-simd128'});
 
 const BASE = () => ({q: [1, 0, 0.5, -1], k: [0.5, 1, -1, 2], v: [1, 2, 3, 4], queryCount: 2, headDim: 2});
@@ -29,15 +28,20 @@ const LENGTH = (length) => shifty([], (key) => key === 'length' ? length : 1);
 test('hostile values of every option', () => {
   const odd = [null, 'text', '1', {}, [], [1], () => 1, Symbol('x'), 1n, new Number(2), {valueOf: () => 2}];
   for (const name of ['heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'causalOffset', 'windowLeft', 'windowRight', 'keyLength',
-    'scale', 'softcap', 'temperature']) {
+    'scale', 'softcap', 'temperature', 'batch', 'prefix', 'rotaryDims', 'rotaryBase', 'rotaryFactor']) {
     for (const value of odd) refused(() => attn.forward({...BASE(), [name]: value}), TypeError, new RegExp(`^${name} `));
     for (const value of [NaN, Infinity, -Infinity]) refused(() => attn.forward({...BASE(), [name]: value}), RangeError, new RegExp(`^${name} `));
-    if (['scale', 'softcap', 'temperature'].includes(name)) continue;
+    if (['scale', 'softcap', 'temperature', 'rotaryBase', 'rotaryFactor'].includes(name)) continue;
     for (const value of [0.5, 2 ** 31, 2 ** 32 + 2, 2 ** 53, 1e300, -(2 ** 31)]) {
       refused(() => attn.forward({...BASE(), [name]: value}), RangeError, new RegExp(`^${name} `));
     }
   }
+  for (const length of [2 ** 53, -1, 0.5, NaN, 'x']) refused(() => attn.forward({...BASE(), positionIds: LENGTH(length)}), RangeError, /^positionIds has /);
   for (const value of odd) {
+    for (const name of ['score', 'normalizer', 'position', 'rotaryPairs', 'rotaryScaling']) refused(() => attn.forward({...BASE(), [name]: value}), RangeError, new RegExp(`^${name} must be`));
+    if (!Array.isArray(value)) refused(() => attn.forward({...BASE(), positionIds: value}), TypeError, /^positionIds /);
+    for (const name of ['wA', 'uA', 'vA']) if (value !== null) refused(() => attn.forward({...BASE(), score: 'additive', wA: [1, 1, 1, 1], uA: [1, 1, 1, 1], vA: [1, 1], [name]: value}), Array.isArray(value) ? RangeError : TypeError, /^[wuv]A /);
+    refused(() => attn.forward({...BASE(), maskAfterSoftmax: value}), TypeError, /^maskAfterSoftmax /);
     refused(() => attn.forward({...BASE(), causal: value}), TypeError, /^causal /);
     refused(() => attn.forward({...BASE(), layout: value ?? 'x'.repeat(1e6)}), RangeError, /^layout must be/);
     refused(() => attn.forward({...BASE(), out: value}), TypeError, /^out /);

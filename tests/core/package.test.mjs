@@ -1,7 +1,7 @@
 // The npm package as an application gets it: the tarball that ./play dist makes, unpacked under node_modules.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -28,9 +28,11 @@ function run(lines) {
 }
 
 test('it holds the element, the core, their types and both builds, and nothing else', () => {
-  assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'canvas.js', 'core-relaxed.wasm', 'core.d.ts', 'core.js',
-    'core.wasm', 'element.d.ts', 'element.js', 'package.json', 'playground-relaxed.js', 'playground-relaxed.wasm', 'playground.js',
-    'playground.wasm']);
+  assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'canvas.js', 'core-relaxed.wasm', 'core.d.ts', 'core.js', 'core.wasm',
+    'custom-elements.json', 'dialog.js', 'element.d.ts', 'element.js', 'embed.js', 'exchange.js', 'figures.js', 'files.js', 'files.wasm', 'guide.js', 'hands.js',
+    'jsx.d.ts', 'keep.js', 'language.js', 'languages', 'later.js', 'lessons', 'link.js', 'methods.js', 'mirror-announcements.js', 'mirror-controls.js', 'mirror-hands.js', 'mirror-nodes.js', 'mirror-tables.js', 'mirror.js', 'noted.js', 'package.json', 'plain-context.js', 'playground-relaxed.js', 'playground-relaxed.rest.wasm',
+    'playground-relaxed.wasm', 'playground.js', 'playground.rest.wasm', 'playground.wasm', 'react.d.ts', 'react.js', 'reader.js', 'share.js',
+    'standalone.js', 'values.js', 'watch.js']);
 });
 
 test('the core is imported by its name', () => {
@@ -38,6 +40,19 @@ test('the core is imported by its name', () => {
     const attn = await loadAttention({kernel: 'wasm-simd128'});
     const {output} = attn.forward({q: [1, 0], k: [1, 0, 0, 1], v: [2, 4, 6, 8], heads: 1, queryCount: 1, keyCount: 2, headDim: 2, scale: 0});
     console.log(Array.from(output).join(' '));`), '4 6');
+});
+
+test('on a server the import is harmless', () => {
+  assert.equal(run(`const {AttentionPlayground} = await import('attention-playground');
+    console.log(typeof AttentionPlayground, typeof globalThis.customElements);`), 'function undefined');
+});
+
+test('the manifest names what the element has', () => {
+  const {modules: [{declarations: [{tagName, attributes, members}]}]} = JSON.parse(readFileSync(join(installed, 'custom-elements.json'), 'utf8'));
+  const source = readFileSync(join(installed, 'element.js'), 'utf8'), types = readFileSync(join(installed, 'element.d.ts'), 'utf8');
+  assert.equal(tagName, 'attention-playground');
+  for (const {name} of attributes) assert.ok(source.includes(`'${name}'`), name);
+  for (const {name} of members) assert.match(types, new RegExp(`\\b${name}[(:]`), name);
 });
 
 test('the element is found by its name', () => {

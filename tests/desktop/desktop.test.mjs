@@ -260,9 +260,25 @@ test('--help and --version', (t) => {
   const home = folder(t);
   const help = run(['--help'], {home});
   assert.equal(help.status, 0);
-  for (const option of ['--state', '--preset', '--theme', '--size', '--scale', '--screenshot', '--type', '--locate', '--items'])
+  for (const option of ['--state', '--preset', '--theme', '--size', '--scale', '--screenshot', '--type', '--locate', '--items', '--lang'])
     assert.ok(help.stdout.includes(option), option);
   const version = run(['--version'], {home});
   assert.equal(version.status, 0);
   assert.match(version.stdout, /^Attention Playground \d+\.\d+\.\d+, kernel \w+\n$/);
+});
+
+test('the window speaks the language that is asked for, or that of the system', (t) => {
+  const home = folder(t), picture = (options, env) => {
+    const file = join(home, 'picture.png');
+    const {status, stderr} = run(['--screenshot', file, '--size', '640x440', ...options], {display: display.name, home, env});
+    assert.deepEqual([status, stderr], [0, '']);
+    return readFileSync(file).toString('base64');
+  };
+  const english = picture([]), german = picture(['--lang', 'de']), chinese = picture(['--lang', 'zh']);
+  assert.ok(new Set([english, german, chinese]).size === 3);
+  assert.equal(picture([], {LC_ALL: 'de_DE.UTF-8'}), german);
+  assert.equal(picture(['--lang', 'en'], {LC_ALL: 'de_DE.UTF-8'}), english);
+  const refused = run(['--lang', 'fr', '--items'], {display: display.name, home});
+  assert.equal(refused.status, 2);
+  assert.match(refused.stderr, /--lang.*fr/);
 });

@@ -69,8 +69,8 @@ export const environment = (display, home, more = {}) =>
     ...(process.env.LSAN_OPTIONS && {LSAN_OPTIONS: process.env.LSAN_OPTIONS}), ...more});
 
 /** Runs it to its end: {status, stdout, stderr}. */
-export function run(args, {display = '', home, cwd = home} = {}) {
-  return spawnSync(PROGRAM, args, {env: environment(display, home), cwd, encoding: 'utf8', timeout: 60000});
+export function run(args, {display = '', home, cwd = home, env} = {}) {
+  return spawnSync(PROGRAM, args, {env: environment(display, home, env), cwd, encoding: 'utf8', timeout: 60000});
 }
 
 /** A window of the program. */
@@ -131,7 +131,11 @@ export class Session {
     return readPixel(this.display.file, Math.round(left + 7), Math.round(top + h - 7));
   }
 
-  async move(x, y) { this.tool('mousemove', '--sync', x, y); }
+  /** A pointer that is there already is left alone: xdotool would wait 15 seconds for it to move. */
+  async move(x, y) {
+    if (this.tool('getmouselocation').startsWith(`x:${x} y:${y} `)) return;
+    this.tool('mousemove', '--sync', x, y);
+  }
   async click({x, y}) { await this.move(x, y); this.tool('click', 1); await this.settled(); }
   async doubleClick({x, y}) { await this.move(x, y); this.tool('click', '--repeat', 2, '--delay', 60, 1); await this.settled(); }
   async key(...names) { this.tool('key', ...names); await this.settled(); }

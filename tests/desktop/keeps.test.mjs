@@ -129,44 +129,180 @@ test('a window may be made as small as 20 by 44 and large again', async (t) => {
   assert.equal((await app.saved()).causal, false);
 });
 
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
-  test(`${signal} keeps what was not saved, and the next start opens it`, async (t) => {
-    const home = folder(t), kept = join(home, '.local/state/attention-playground');
+const ended = (app) => until('the program to end', () => app.process.signalCode !== null || app.process.exitCode !== null);
+const sessions = (home) => {
+  const kept = join(home, '.local/state/attention-playground');
+  return existsSync(kept) ? readdirSync(kept).filter((name) => !name.endsWith('.lock')) : [];
+};
+/** Until the window has kept all that was done in it: within a second of the last edit, so nothing is written any more. */
+const kept = (home, began = Date.now()) => until('the session to be kept', () => sessions(home).length > 0 && sessions(home).every((name) =>
+  Date.now() - Math.max(began, statSync(join(home, '.local/state/attention-playground', name)).mtimeMs) > 1000));
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'closed']) {
+  test(`${signal}: the next start comes back with the board and its undo history`, async (t) => {
+    const home = folder(t);
     const first = await start(t, BOARD, {home});
     await causal(first);
-    first.process.kill(signal);
-    await until('the program to end', () => first.process.signalCode !== null || first.process.exitCode !== null);
-    assert.equal(first.process.signalCode, signal, 'it ends by the signal, as its sender expects');
-    const [name] = readdirSync(kept);
-    assert.equal(JSON.parse(readFileSync(join(kept, name), 'utf8')).causal, false);
+    await causal(first);
+    await causal(first);
+    if (signal === 'SIGKILL') await kept(home);
+    if (signal === 'closed') assert.equal(await first.close(), 0);
+    else first.process.kill(signal);
+    await ended(first);
+    if (signal !== 'closed') assert.equal(first.process.signalCode, signal, 'it ends by the signal, as its sender expects');
+    assert.deepEqual(sessions(home), ['session-1']);
 
     const second = await start(t, BOARD, {home});
-    second.process.kill('SIGTERM');  // not looked at: kept again, in the same place
-    await until('the program to end', () => second.process.signalCode !== null);
-    assert.deepEqual(readdirSync(kept), [name]);
-
-    const third = await start(t, BOARD, {home});
-    assert.equal((await third.saved()).causal, false);
-    assert.deepEqual(readdirSync(kept), [], 'saved: nothing is to be recovered');
-    assert.equal(await third.close(), 0);
+    assert.equal((await second.saved()).causal, false);
+    await second.key('ctrl+z');
+    assert.equal((await second.saved()).causal, true, 'it can be taken back');
+    await second.key('ctrl+z');
+    assert.equal((await second.saved()).causal, false);
+    await second.key('ctrl+z', 'ctrl+z');
+    assert.equal((await second.saved()).causal, true, 'to where the first window began');
+    await second.key('ctrl+shift+z');
+    assert.equal((await second.saved()).causal, false, 'and forth');
+    assert.equal(await second.close(), 0);
+    assert.deepEqual(readdirSync(join(home, '.local/state/attention-playground')), ['session-1'], 'no lock is left over');
   });
 }
 
-test('without edits a signal leaves nothing behind; what is recovered waits while a file is open', async (t) => {
+test('an edit is kept within a second, whole or not at all, and idle means that nothing is written', async (t) => {
+  const home = folder(t), file = join(home, '.local/state/attention-playground/session-1');
+  const app = await start(t, BOARD, {home});
+  const at = await app.place('causal');
+  await app.move(at.x, at.y);
+  app.tool('click', 1);
+  const clicked = Date.now();
+  await until('the session', () => existsSync(file));
+  const took = statSync(file).mtimeMs - clicked;
+  assert.ok(took < 1000, `${took} ms`);
+  const inode = statSync(file).ino;
+  await app.click(at);
+  await until('another file', () => statSync(file).ino !== inode);  // written beside it and renamed
+  await app.settled();
+  const {mtimeMs} = statSync(file);
+  for (let i = 0; i < 3; ++i) await app.settled();
+  assert.equal(statSync(file).mtimeMs, mtimeMs);
+  assert.deepEqual(sessions(home), ['session-1']);
+});
+
+test('two windows keep a session each, and each comes back', async (t) => {
+  const home = folder(t);
+  const one = await start(t, BOARD, {home});
+  await causal(one);
+  const other = await start(t, [...BOARD, '--preset', 'i-saw-a-saw'], {home});  // over the first one
+  await other.click(await other.place('heads+'));
+  await until('two sessions', () => sessions(home).length === 2);
+  await kept(home);
+  for (const app of [one, other]) {
+    app.process.kill('SIGKILL');
+    await ended(app);
+  }
+  const found = [];
+  for (let i = 0; i < 2; ++i) {  // the second over the first, which is open still
+    const back = await start(t, BOARD, {home});
+    found.push(await back.saved());
+    rmSync(join(home, 'attention.json'));
+  }
+  assert.deepEqual(found.map(({causal: isCausal, heads}) => [isCausal, heads]).sort(), [[false, 2], [true, 3]].sort());
+});
+
+test('without edits nothing is kept; a preset and a file begin anew, and what was kept waits', async (t) => {
   const {home, file} = await withState(t);
-  const kept = join(home, '.local/state/attention-playground');
+  rmSync(join(home, '.local'), {recursive: true, force: true});
   const idle = await start(t, BOARD, {home});
   idle.process.kill('SIGTERM');
-  await until('the program to end', () => idle.process.signalCode !== null);
-  assert.ok(!existsSync(kept) || readdirSync(kept).length === 0);
+  await ended(idle);
+  assert.deepEqual(sessions(home), []);
 
-  mkdirSync(kept, {recursive: true});
-  writeFileSync(join(kept, 'recovered.json'), readFileSync(file));
-  const other = await start(t, [...BOARD, '--state', file], {home});
+  const first = await start(t, BOARD, {home});
+  await causal(first);
+  await first.close();
+  const other = await start(t, [...BOARD, '--preset', 'pronoun'], {home});
+  assert.equal((await other.saved()).preset, 'pronoun');
+  rmSync(join(home, 'attention.json'));
   await other.close();
-  assert.deepEqual(readdirSync(kept), ['recovered.json']);
-  writeFileSync(join(kept, 'recovered.json'), '{"damaged');
-  const damaged = await start(t, BOARD, {home});
-  assert.equal(await damaged.close(), 0);
-  assert.deepEqual(readdirSync(kept), ['recovered.json'], 'what could not be read is kept');
+  const withFile = await start(t, [...BOARD, '--state', file], {home});
+  assert.equal((await withFile.saved(file)).causal, true);
+  await withFile.close();
+  assert.ok(sessions(home).includes('session-1'));
+});
+
+test('unsaved changes of an open file come back with that file, however the window ended', async (t) => {
+  const {home, file} = await withState(t);
+  rmSync(join(home, '.local'), {recursive: true, force: true});
+  const old = readFileSync(file, 'utf8');
+  const first = await start(t, [...BOARD, '--state', file], {home});
+  await causal(first);
+  await kept(home);
+  first.process.kill('SIGKILL');
+  await ended(first);
+  assert.equal(readFileSync(file, 'utf8'), old);
+  const second = await start(t, [...BOARD, '--state', file], {home});
+  await until('the dot', () => second.tool('getwindowname', second.window).startsWith('• mine.json'));
+  second.process.kill('SIGKILL');
+  await ended(second);
+  const third = await start(t, BOARD, {home});  // without naming it
+  await saves(third);
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).causal, false);
+  assert.match(third.tool('getwindowname', third.window), /^mine\.json/);
+});
+
+test('closing a window with unsaved changes of a file asks: save, discard, or stay', async (t) => {
+  const {home, file} = await withState(t);
+  const events = join(BUILD, 'window_events');
+  const asks = async (app) => {
+    await causal(app);
+    spawnSync(events, ['close', app.window], {env: app.env});
+    await app.settled();  // which says so where the program ended
+  };
+  const stays = await start(t, [...BOARD, '--state', file], {home});
+  await asks(stays);
+  await stays.key('Escape');
+  await causal(stays);  // the board takes input again
+  assert.equal((await stays.saved(file)).causal, true);
+  assert.equal(await stays.close(), 0, 'saved: it does not ask');
+
+  const saved = await start(t, [...BOARD, '--state', file], {home});
+  await asks(saved);
+  saved.tool('key', 'Return');
+  await ended(saved);
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).causal, false);
+
+  const discarded = await start(t, [...BOARD, '--state', file], {home});
+  await asks(discarded);
+  discarded.tool('key', 'd');
+  await ended(discarded);
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).causal, false);
+  const again = await start(t, [...BOARD, '--state', file], {home});
+  assert.equal((await again.saved(file)).causal, false, 'what was discarded does not come back');
+});
+
+test('a session that cannot be read is set aside; a folder that cannot be written is said once', async (t) => {
+  const home = folder(t), place = join(home, '.local/state/attention-playground');
+  mkdirSync(place, {recursive: true});
+  writeFileSync(join(place, 'session-1'), 'attention window 1\n""\nunsaved\nattention session 1\ndamaged');
+  const app = await start(t, BOARD, {home});
+  await causal(app);
+  await until('its own session', () => sessions(home).includes('session-1'));
+  assert.deepEqual(sessions(home).sort(), ['session-1', 'session-1.unreadable']);
+  assert.equal((await app.saved()).causal, false);
+  await app.close();
+  rmSync(place, {recursive: true});
+  writeFileSync(place, 'no folder');
+  const other = await start(t, BOARD, {home});
+  await causal(other);
+  assert.equal((await other.saved(join(home, 'attention-1.json'))).causal, false);
+  assert.equal(await other.close(), 0);
+});
+
+test('Ctrl+S saves on every page', async (t) => {
+  const app = await start(t);
+  for (const key of ['t', 'b', 'g', 'e']) {
+    await app.key(key);
+    await app.saved(join(app.cwd, 'attention.json'));
+    rmSync(join(app.cwd, 'attention.json'));
+    await app.key('Escape');
+  }
 });

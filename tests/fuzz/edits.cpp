@@ -2,8 +2,8 @@
 #include <cmath>
 #include <vector>
 
-#include "attention/engine.h"
-#include "attention/reference.h"
+#include "attention/engine/engine.h"
+#include "attention/reference/reference.h"
 #include "document/document.h"
 #include "document/preset.h"
 #include "fuzz.h"
@@ -81,7 +81,7 @@ Edit next(fuzz::Bytes& bytes, const State& s) {
 void checkNumbers(const State& state, const attention::Engine& engine) {
   const attention::Spec layer = spec(state);
   const attention::Inputs given = inputs(state);
-  HOLDS(!attention::validate(layer, given));
+  HOLDS(attention::validate(layer, given));
   const attention::ReferenceTrace exact = attention::reference(layer, given);
   for (const TensorId id : {TensorId::masked, TensorId::weights, TensorId::output}) {
     const Tensor* found = attention::intermediate(engine.trace(), id);
@@ -124,12 +124,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
       const Edit edit = next(bytes, document.state());
       const State before = document.state();
-      if (const auto wrong = document.apply(edit)) {
-        fuzz::checkSentence(*wrong);
+      if (const auto ok = document.apply(edit); !ok) {
+        fuzz::checkSentence(ok.error());
         HOLDS(sameBits(document.state(), before));
         continue;
       }
-      HOLDS(!check(document.state()));
+      HOLDS(check(document.state()));
       if (isUndoable(edit) && !same(document.state(), before)) {
         past.resize(++at);
         past.push_back(document.state());

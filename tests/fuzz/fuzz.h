@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
-#include "attention/error.h"
-#include "document/sentence.h"
+#include "base/result.h"
+#include "base/sentence.h"
 
 #define HOLDS(condition) \
   do {                   \
@@ -26,13 +27,14 @@ inline std::string_view text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Every refusal is a sentence that begins with its field, in valid UTF-8.
-inline void checkSentence(const attention::Error& error) {
+/// Every refusal names its field, which its sentence does not repeat, in valid UTF-8.
+inline void checkSentence(const base::Error& error) {
   HOLDS(!error.field.empty());
-  HOLDS(error.message.size() > error.field.size() && error.message.starts_with(error.field));
-  HOLDS(error.message.back() == '.' || error.message.back() == '?');
-  for (std::string_view rest = error.message; !rest.empty();) {
-    const int length = document::utf8Length(rest);
+  HOLDS(!error.sentence.empty() && !error.sentence.starts_with(error.field + ": "));
+  const std::string message = error.message();
+  HOLDS(message.back() == '.' || message.back() == '?');
+  for (std::string_view rest = message; !rest.empty();) {
+    const int length = base::utf8Length(rest);
     HOLDS(length > 0);
     rest.remove_prefix(static_cast<std::size_t>(length));
   }
@@ -55,5 +57,16 @@ class Bytes {
   const std::uint8_t* data_;
   std::size_t size_;
 };
+
+/// The input as it comes, or `valid` with some of its bytes changed: by the first bit of the input.
+inline std::string bytesOrChanged(const std::string& valid, const std::uint8_t* data, std::size_t size) {
+  if (size == 0 || data[0] % 2 == 0) return std::string(text(data, size));
+  std::string bytes = valid;
+  for (Bytes changes(data + 1, size - 1); !changes.empty();) {
+    const int place = changes.below(static_cast<int>(bytes.size()));
+    bytes[static_cast<std::size_t>(place)] = static_cast<char>(changes.byte());
+  }
+  return bytes;
+}
 
 }  // namespace fuzz

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "attention/tensor.h"
+#include "attention/layer/tensor.h"
 #include "document/text.h"
 #include "fuzz.h"
 

@@ -27,20 +27,15 @@ function lines(pattern, skip = () => false) {
 
 test('platform and instruction-set macros stay in kernels and shells', () => {
   const macro = /__EMSCRIPTEN__|<emscripten|__wasm|wasm_simd128\.h|__(AVX|SSE|FMA|ARM|NEON|x86_64|i386|aarch64|linux|APPLE)|_WIN32|immintrin/;
-  const allowed = path => path.startsWith('attention/kernels') || path.startsWith('shell/shell_');
+  const allowed = path => path.startsWith('attention/kernels/') || /^shell\/\w+\/shell_/.test(path);
   assert.deepEqual(lines(macro, allowed), []);
 });
 
 test('includes point downward', () => {
-  const below = {
-    attention: ['attention'],
-    document: ['attention', 'document'],
-    files: ['attention', 'document', 'files'],
-    gfx: ['gfx'],
-    views: ['attention', 'document', 'gfx', 'views'],
-    app: ['attention', 'document', 'files', 'gfx', 'views', 'app'],
-    shell: ['attention', 'document', 'files', 'gfx', 'views', 'app', 'shell'],
-  };
+  const order = ['base', 'attention', 'training', 'document', 'files', 'draw', 'views', 'app', 'shell'];
+  const below = Object.fromEntries(order.map((layer, i) => [layer, order.slice(0, i + 1)]));
+  below.draw = ['base', 'draw'];
+  below.views = below.views.filter(layer => layer !== 'files');
   const wrong = [];
   for (const {path, text} of sources) {
     const layer = path.split('/')[0];
@@ -54,7 +49,7 @@ test('includes point downward', () => {
 });
 
 test('the maths, the state and the files know neither ImGui nor OpenGL', () => {
-  const above = path => !/^(attention|document|files)\//.test(path);
+  const above = path => !/^(base|attention|document|files)\//.test(path);
   assert.deepEqual(lines(/#\s*include\s*[<"](imgui|GL|GLES|GLFW)/, above), []);
 });
 
@@ -67,20 +62,25 @@ test('every source file is named in CMakeLists.txt', () => {
   assert.deepEqual([...own, ...unit, ...shaders].filter(path => !named.has(path)), []);
 });
 
-test('the npm package has the version of the programs', () => {
+test('the packages of npm and Python have the version of the programs', () => {
   const [, version] = readFileSync(join(root, 'CMakeLists.txt'), 'utf8').match(/^project\(\w+ VERSION (\S+)/m);
   assert.equal(JSON.parse(readFileSync(join(root, 'web/package.json'), 'utf8')).version, version);
+  for (const file of ['pyproject.toml', 'attention_playground/__init__.py']) {
+    assert.match(readFileSync(join(root, 'web/python', file), 'utf8'), new RegExp(`^(__version__|version) = "${version.replaceAll('.', '\\.')}"$`, 'm'), file);
+  }
 });
 
 test('no lock file names a download address', () => {
-  const lock = join(root, 'tests/package-lock.json');
-  if (existsSync(lock)) assert.doesNotMatch(readFileSync(lock, 'utf8'), /"resolved": "http/);
+  for (const folder of ['tests', 'tests/bench', 'tests/hosts']) {
+    const lock = join(root, folder, 'package-lock.json');
+    if (existsSync(lock)) assert.doesNotMatch(readFileSync(lock, 'utf8'), /"resolved": "http/);
+  }
 });
 
 test('no test waits for a time: only until(), for a condition', () => {
   const waits = /\b(setTimeout|setInterval|setImmediate|waitForTimeout|Atomics\.wait|nanosleep|usleep|sleep_for|sleep_until)\b|\bsleep\(|['"]sleep['"]|timers\/promises/;
   const own = relative(root, fileURLToPath(import.meta.url));
-  const found = ['browser', 'cli', 'core', 'desktop', 'setup', 'unit'].flatMap(folder => filesUnder(join(root, 'tests', folder)))
+  const found = ['browser', 'cli', 'core', 'desktop', 'hosts', 'python', 'setup', 'unit'].flatMap(folder => filesUnder(join(root, 'tests', folder)))
       .filter(path => /\.(mjs|html|cpp|h)$/.test(path) && relative(root, path) !== own)
       .flatMap(path => readFileSync(path, 'utf8').split('\n').flatMap((line, i) =>
         waits.test(line) ? [`${relative(root, path)}:${i + 1}: ${line.trim()}`] : []));

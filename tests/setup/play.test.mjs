@@ -79,6 +79,18 @@ test('versions of Emscripten are compared as versions', () => {
   assert.deepEqual(stdout.trim().split('\n'), ['3.1.69', '3.1.70', '4.0.1', '10.0.0']);
 });
 
+test('an Emscripten that arrives configures the page anew, and leaves what is built natively', () => {
+  const {stdout} = shell(`
+    cmake() { mkdir -p "$BUILD/$4"; }
+    configure native >/dev/null; configure web >/dev/null
+    touch "$BUILD/native/program" "$BUILD/web/page"
+    echo 'include(a)' >"$TC/emscripten.cmake"
+    configure native >/dev/null; configure web >/dev/null
+    ls "$BUILD/native" "$BUILD/web"`);
+  assert.match(stdout, /native:\n(.*\n)*program\n/);
+  assert.doesNotMatch(stdout, /page/);
+});
+
 test('without root, missing packages are named in one sentence', () => {
   const {status, stderr, stdout} = shell(`is_root() { false; }; need_packages cmake ninja-build`);
   assert.equal(status, 1);
@@ -100,6 +112,17 @@ test('test reports are added up, and a suite that ran nothing is noticed', () =>
     printf '\\033[34mℹ pass 7\\033[39m\\nℹ fail 0\\n' >"$TC/a"; count_tests "$TC/a"
     printf 'nothing\\n' >"$TC/a"; count_tests "$TC/a"`);
   assert.deepEqual(stdout.trim().split('\n'), ['11 1', '4 1', '7 0', '0 0']);
+});
+
+test('a suite that cannot be built is one failure, and the others run', () => {
+  const {stdout, stderr} = shell(`
+    SUITES='good bad last'
+    prepare_good() { :; }; suite_good() { printf '# pass 2\\n# fail 0\\n'; }
+    prepare_bad() { die 'there is no compiler'; }; suite_bad() { printf '# pass 9\\n'; }
+    prepare_last() { :; }; suite_last() { printf '# pass 3\\n# fail 0\\n'; }
+    cmd_test; echo "status $?"`);
+  assert.match(stdout, /good +2 passed +0 failed.*\nbad +0 passed +1 failed.*\nlast +3 passed +0 failed.*\n\n5 passed, 1 failed\nstatus 1\n$/);
+  assert.match(stderr, /there is no compiler/);
 });
 
 // Folders as people have them.
@@ -150,7 +173,7 @@ test('a path that apt cannot take is refused before anything is fetched', () => 
 test('fuzzing names its targets, and wants whole seconds', () => {
   const unknown = play('fuzz', 'everything');
   assert.equal(unknown.status, 2);
-  assert.match(unknown.stderr, /^play: no fuzz target is called "everything"; there are: edits options/);
+  assert.match(unknown.stderr, /^play: no fuzz target is called "everything"; there are: csv edits npy /);
   for (const seconds of ['0', '-1', 'x', '1.5', '']) {
     const {status, stderr} = play('fuzz', '--seconds', seconds);
     assert.equal(status, 2);
@@ -197,7 +220,8 @@ test('the page is served on a free port, with the right types, until Ctrl-C', as
   try {
     assert.notEqual(first.address, second.address);
     for (const [file, type] of [['', 'text/html'], ['element.js', 'text/javascript'], ['playground.js', 'text/javascript'],
-      ['playground.wasm', 'application/wasm'], ['playground-relaxed.js', 'text/javascript'], ['playground-relaxed.wasm', 'application/wasm']]) {
+      ['playground.wasm', 'application/wasm'], ['playground-relaxed.js', 'text/javascript'], ['playground-relaxed.wasm', 'application/wasm'],
+      ['playground.rest.wasm', 'application/wasm'], ['playground-relaxed.rest.wasm', 'application/wasm']]) {
       const answer = await fetch(first.address + file);
       assert.equal(answer.status, 200, file);
       assert.equal(answer.headers.get('content-type').split(';')[0], type, file);

@@ -12,15 +12,14 @@
 #include <vector>
 
 #include "app/app.h"
-#include "fonts.h"
-#include "gfx/heatmap.h"
-#include "views/theme.h"
+#include "draw/heatmap.h"
+#include "screen.h"
 
 namespace {
 
 using attention::Tensor;
 
-class FakeHost : public app::Host {
+class FakeHost : public test::QuietHost {
  public:
   void requestFrame() override { ++requests; }
   void beginText(const app::TextField& field) override { texts.push_back(field); }
@@ -28,16 +27,14 @@ class FakeHost : public app::Host {
     if (duringFrame) std::exchange(duringFrame, nullptr)();
   }
   void dropText() override { ++drops; }
-  bool pickFile() override { return false; }
-  attention::Result<std::string> saveFile(std::string_view, std::string_view text) override {
+  base::Result<std::string> saveFile(std::string_view, std::string_view text, bool) override {
     saved = text;
     return std::string("Saved.");
   }
-  void toggleFullscreen() override {}
   void copyToClipboard(std::string_view text) override { clipboard = text; }
-  bool prefersDark() const override { return false; }
   bool isTouch() const override { return touch; }
   void emit(const app::Event& event) override { events.push_back(event); }
+  void wantLesson(std::string_view id, int) override { lesson = id; }
 
   int count(app::Event::Type type) const {
     int n = 0;
@@ -49,44 +46,22 @@ class FakeHost : public app::Host {
   int requests = 0, drops = 0;
   std::vector<app::TextField> texts;
   std::vector<app::Event> events;
-  std::string saved, clipboard;
+  std::string saved, clipboard, lesson;  ///< `lesson`: the one that was asked for last
   std::function<void()> duringFrame;  ///< what a field that is drawn into the frame does, once
 };
 
-// One App with its own Dear ImGui context and one face for everything.
+// One App in a window of its own.
 class Fixture {
  public:
-  explicit Fixture(float width = 1440, float height = 900) {
-    context_ = ImGui::CreateContext();
-    ImGui::SetCurrentContext(context_);
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {width, height};
-    // The page's build of Dear ImGui has no face of its own.
-    ImFontConfig config;
-    config.FontDataOwnedByAtlas = false;
-    const auto face = fonts::jetbrainsmono_regular;
-    ImFont* font = io.Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(face.data()), static_cast<int>(face.size()), 13, &config);
-    io.Fonts->Build();
-    io.Fonts->SetTexID(nullptr);
-    fonts_ = {font, font, font, font, font, font, font, font, font};
-    io.UserData = &fonts_;
-    app_ = std::make_unique<app::App>(host, heatmaps_);
+  explicit Fixture(float width = 1440, float height = 900) : screen_(width, height), app_(std::make_unique<app::App>(host, heatmaps_)) {
     settle();
-  }
-  ~Fixture() {
-    app_.reset();
-    ImGui::DestroyContext(context_);
   }
 
   app::App& app() { return *app_; }
   static ImGuiIO& io() { return ImGui::GetIO(); }
 
   void frame() {
-    io().DeltaTime = 1.0f / 60;
-    ImGui::NewFrame();
-    app_->frame();
-    ImGui::Render();
+    test::build(*app_);
     app_->carryOut();
   }
   int settle() {
@@ -138,6 +113,11 @@ class Fixture {
     for (const ImGuiKey m : mods) io().AddKeyEvent(m, false);
     settle();
   }
+  /// Clicks on a control, and looks at the option that it sets.
+  void press(std::string_view place, std::string_view name, std::string_view value) {
+    click(at(place));
+    CHECK_MESSAGE(option(name) == value, name);
+  }
   void type(char c) {
     io().AddInputCharacter(static_cast<unsigned>(c));
     settle();
@@ -153,8 +133,8 @@ class Fixture {
     return items.substr(from, items.find('"', from) - from);
   }
   /// Goes down from the first control until the one of this name has the keys.
+  /// From the control that has the keys onwards, once around the ring.
   bool focusOn(std::string_view name) {
-    key(ImGuiKey_Home);
     for (int i = 0; i < 60 && focus() != name; ++i) key(ImGuiKey_DownArrow);
     return focus() == name;
   }
@@ -185,9 +165,8 @@ class Fixture {
   FakeHost host;
 
  private:
-  ImGuiContext* context_ = nullptr;
-  views::Fonts fonts_;
-  gfx::Heatmaps heatmaps_;
+  test::Screen screen_;
+  draw::Heatmaps heatmaps_;
   std::unique_ptr<app::App> app_;
 };
 

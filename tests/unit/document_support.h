@@ -8,7 +8,7 @@
 
 #include "document/document.h"
 #include "document/preset.h"
-#include "document/sentence.h"
+#include "base/sentence.h"
 #include "document/text.h"
 
 namespace test {
@@ -24,30 +24,26 @@ inline document::Edit setCell(attention::TensorId tensor, int head, int row, int
 }
 
 /// Every refusal names its field and ends as a sentence does, in valid UTF-8.
-inline void checkSentence(const attention::Error& error) {
-  CAPTURE(error.message);
+inline void checkSentence(const base::Error& error) {
+  const std::string message = error.message();
+  CAPTURE(message);
   CHECK(!error.field.empty());
-  CHECK(error.message.starts_with(error.field + ": "));
-  CHECK((error.message.back() == '.' || error.message.back() == '?'));
-  for (std::string_view rest = error.message; !rest.empty();) {
-    const int length = document::utf8Length(rest);
+  CHECK_FALSE(error.sentence.starts_with(error.field + ": "));
+  CHECK(message == error.field + (error.isSubject ? " " : ": ") + error.sentence);
+  CHECK((message.back() == '.' || message.back() == '?'));
+  for (std::string_view rest = message; !rest.empty();) {
+    const int length = base::utf8Length(rest);
     REQUIRE(length > 0);
     rest.remove_prefix(static_cast<std::size_t>(length));
   }
 }
 
 /// What went wrong, or "accepted".
-inline std::string refusal(const attention::Check& check) {
-  if (!check) return "accepted";
-  checkSentence(*check);
-  return check->message;
-}
-
 template <class T>
-std::string refusal(const attention::Result<T>& result) {
+std::string refusal(const base::Result<T>& result) {
   if (result) return "accepted";
   checkSentence(result.error());
-  return result.error().message;
+  return result.error().message();
 }
 
 /// Edits of every kind at places that mostly exist, from a seed.

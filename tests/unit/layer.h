@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 
-#include "attention/forward.h"
-#include "attention/reference.h"
+#include "attention/steps/forward.h"
+#include "attention/reference/reference.h"
 
 namespace test {
 
@@ -39,7 +40,7 @@ inline void fill(attention::Tensor& tensor, Random& random, float size = 1.0f) {
 
 struct Layer {
   attention::Spec spec;
-  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias;  // from wA on, and xKv, they may be empty
+  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias, bQ, bK, bV, bO, xV;  // from wA on, and xKv, they may be empty
   attention::PaintedMask painted;
   bool projected = false, withOutputWeights = false;
 
@@ -49,6 +50,11 @@ struct Layer {
       in.x = &x, in.wQ = &wQ, in.wK = &wK, in.wV = &wV;
       if (withOutputWeights) in.wO = &wO;
       if (!xKv.empty()) in.xKv = &xKv;
+      if (!xV.empty()) in.xV = &xV;
+      if (!bQ.empty()) in.bQ = &bQ;
+      if (!bK.empty()) in.bK = &bK;
+      if (!bV.empty()) in.bV = &bV;
+      if (!bO.empty() && withOutputWeights) in.bO = &bO;
     } else {
       in.q = &q, in.k = &k, in.v = &v;
     }
@@ -72,6 +78,11 @@ struct Layer {
       case TensorId::v_a: return vA;
       case TensorId::k: return k;
       case TensorId::v: return v;
+      case TensorId::b_q: return bQ;
+      case TensorId::b_k: return bK;
+      case TensorId::b_v: return bV;
+      case TensorId::b_o: return bO;
+      case TensorId::x_v: return xV;
       default: return q;
     }
   }
@@ -84,6 +95,14 @@ struct Layer {
                            static_cast<std::size_t>(col)];
   }
 };
+
+inline constexpr attention::Score kScores[] = {attention::Score::dot, attention::Score::scaled, attention::Score::general,
+                                               attention::Score::additive, attention::Score::cosine};
+inline constexpr attention::Normalizer kNormalizers[] = {attention::Normalizer::softmax, attention::Normalizer::sparsemax,
+                                                         attention::Normalizer::sigmoid, attention::Normalizer::relu,
+                                                         attention::Normalizer::hardmax, attention::Normalizer::none};
+inline constexpr attention::Position kPositions[] = {attention::Position::none, attention::Position::sinusoidal,
+                                                     attention::Position::rotary, attention::Position::alibi};
 
 inline attention::Spec shape(int heads, int kvHeads, int queries, int keys, int dim, int valueDim) {
   attention::Spec spec;
@@ -114,6 +133,20 @@ inline Layer withScore(Layer layer, attention::Score score, Random& random) {
   return layer;
 }
 
+/// Adds a bias that masks some pairs, of all heads or of each, and paints a share of the pairs, each or not, by chance.
+inline void maybeMask(Layer& layer, double painted, Random& random) {
+  const attention::Spec& s = layer.spec;
+  if (random.chance(0.3)) {
+    fill(layer.bias = {random.chance(0.5) ? 1 : s.heads, s.queryCount, s.keyCount}, random);
+    for (float& b : layer.bias.values()) {
+      if (random.chance(0.2)) b = -std::numeric_limits<float>::infinity();
+    }
+  }
+  if (!random.chance(0.3)) return;
+  layer.paintNothing();
+  for (std::uint8_t& cell : layer.painted.blocked) cell = random.chance(painted);
+}
+
 /// A projected layer: cross-attention where keyCount is not queryCount. Weights are scaled so that Q, K and V have
 /// variance about 1.
 inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim, Random& random) {
@@ -128,6 +161,26 @@ inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim,
   fill(layer.wV = {1, modelDim, spec.kvHeads * spec.valueDim}, random, size);
   fill(layer.wO = {1, spec.heads * spec.valueDim, std::max(outputDim, 1)}, random, size);
   return layer;
+}
+
+/// The layer with biases of its projections.
+inline Layer withBiases(Layer layer, Random& random) {
+  fill(layer.bQ = {1, 1, layer.wQ.cols()}, random), fill(layer.bK = {1, 1, layer.wK.cols()}, random), fill(layer.bV = {1, 1, layer.wV.cols()}, random);
+  if (layer.withOutputWeights) fill(layer.bO = {1, 1, layer.wO.cols()}, random);
+  return layer;
+}
+
+/// Calls `use(id, head, row, column)` for every cell of the layer's tensors.
+template <class Use>
+void forEveryCell(const Layer& layer, const attention::Trace& trace, Use use) {
+  for (int t = 0; t < attention::kTensorCount; ++t) {
+    const auto id = static_cast<attention::TensorId>(t);
+    const attention::Tensor* tensor = find(layer.inputs(), trace, id);
+    if (!tensor) continue;
+    for (int h = 0; h < tensor->heads(); ++h)
+      for (int i = 0; i < tensor->rows(); ++i)
+        for (int j = 0; j < tensor->cols(); ++j) use(id, h, i, j);
+  }
 }
 
 /// The worst cell of one tensor: how far it is off, as a share of its bound, and the sentence if that is more than 1.

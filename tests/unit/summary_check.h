@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/engine.h"
-#include "attention/mask.h"
+#include "attention/engine/engine.h"
+#include "attention/steps/mask.h"
 
 namespace test {
 

@@ -1,12 +1,16 @@
-// What stands around the layer: against NumPy and PyTorch (tests/golden/around.py), against a version in double that is
+// What stands around the layer: against NumPy and PyTorch (tests/golden/derived.py), against a version in double that is
 // written to be read, and its properties and refusals.
 #include <doctest/doctest.h>
 
 #include <functional>
 #include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
 
-#include "around.h"
-#include "attention/block.h"
+#include "derived.h"
+#include "attention/models/stages.h"
 #include "layer.h"
 
 using namespace attention;
@@ -22,8 +26,8 @@ struct Block {
 
   BlockInputs inputs() const { return {&x, &attention, &gamma1, &delta1, &w1, &b1, &w2, &b2, &gamma2, &delta2}; }
   BlockTrace run() const {
-    const Check bad = validate(spec, inputs());
-    REQUIRE_MESSAGE(!bad, (bad ? bad->message : ""));
+    const auto ok = validate(spec, inputs());
+    REQUIRE_MESSAGE(ok, (ok ? "" : ok.error().message()));
     BlockTrace trace;
     forwardBlock(spec, inputs(), trace);
     return trace;
@@ -150,14 +154,14 @@ Block blockOf(const json& stored) {
 }
 
 std::string refusal(const Block& block) {
-  const Check bad = validate(block.spec, block.inputs());
-  return bad ? bad->message : "accepted";
+  const auto ok = validate(block.spec, block.inputs());
+  return ok ? "accepted" : ok.error().message();
 }
 
 }  // namespace
 
 TEST_CASE("block: every stored stage, from NumPy and PyTorch") {
-  const json golden = test::around();
+  const json golden = test::derived();
   int compared = 0;
   for (const json& stored : golden.at("blocks")) {
     const std::string caseName = stored.at("name");
@@ -280,6 +284,24 @@ TEST_CASE("block: dropout keeps 1 − p of the numbers, scales them up, and is o
   CHECK(differs > 2000);
 }
 
+TEST_CASE("block: plain dropout keeps numbers as they are, and inference multiplies all by 1 − p") {
+  Random random(4);
+  Block b = made(64, 64, 4, random);
+  for (float& v : b.attention.values()) v = 1.0f;
+  b.spec.dropRate = 0.25f, b.spec.dropout = Dropout::plain;
+  const Tensor inferred = b.run()[Stage::dropout_1];
+  for (const float v : inferred.values()) CHECK(v == 0.75f);
+  b.spec.training = true;
+  const Tensor plain = b.run()[Stage::dropout_1];
+  CHECK(plain == dropMask(b.spec, 1));
+  double sum = 0.0;
+  for (const float v : plain.values()) sum += double{v};
+  CHECK(std::abs(sum / 4096.0 - 0.75) < 0.03);
+  b.spec.dropout = Dropout::inverted;
+  const Tensor inverted = b.run()[Stage::dropout_1];
+  for (std::size_t i = 0; i < plain.size(); ++i) CHECK(inverted.data()[i] == doctest::Approx(plain.data()[i] / 0.75f));
+}
+
 TEST_CASE("block: no NaN and no infinity from finite input, however large") {
   Random random(6);
   for (const NormPlace norm : {NormPlace::none, NormPlace::post, NormPlace::pre}) {
@@ -306,7 +328,7 @@ TEST_CASE("block: parameters that are left out are ones and zeros") {
   const BlockTrace given = b.run();
   BlockInputs in = b.inputs();
   in.gamma1 = in.gamma2 = in.delta1 = in.delta2 = in.b1 = in.b2 = nullptr;
-  REQUIRE(!validate(b.spec, in));
+  REQUIRE(validate(b.spec, in));
   BlockTrace trace;
   forwardBlock(b.spec, in, trace);
   CHECK(trace[Stage::norm_2] == given[Stage::norm_2]);
@@ -348,7 +370,65 @@ TEST_CASE("block: explanations end in the value that they explain") {
   b.x = Tensor(1, 2, 2), b.attention = Tensor(1, 2, 2);
   b.x.at(0, 0, 0) = 0.5f, b.attention.at(0, 0, 0) = -1.25f;
   const Explanation sum = explain(b.spec, b.inputs(), b.run(), Stage::residual_1, 0, 0, {"I"}, 2);
-  CHECK(sum.text() == "residual_1[I₁, 1] = −0.75\nx + dropout_1: 0.50 + −1.25 = −0.75");
+  CHECK(sum.text() == "residual_1[I₁, 1] = −0.75\nx + dropout_1: 0.50 + (−1.25) = −0.75");
+}
+
+namespace {
+
+using Cells = std::set<std::tuple<TensorId, int, int>>;
+
+/// The cell, and all that it is made from by the table.
+void addMadeFrom(const BlockSpec& spec, const BlockInputs& in, const BlockTrace& trace, TensorId id, int row, int col, Cells& cells) {
+  if (!cells.insert({id, row, col}).second || !kBlockTensors.contains(id)) return;
+  const auto stage = static_cast<Stage>(static_cast<int>(id) - static_cast<int>(kBlockTensors.first));
+  for (const StageSource& source : sourcesOf(spec, stage)) {
+    const Tensor* from = find(in, trace, source.id);
+    if (!from || (stage == Stage::attention && source.id == TensorId::block_norm_1)) continue;  // drop masks; what only the layer computes
+    for (int r = 0; r < from->rows(); ++r) {
+      for (int c = 0; c < from->cols(); ++c) {
+        const bool isSource = source.cells == From::all || (source.cells == From::column && c == col) ||
+                              (r == row && (source.cells == From::row || c == col));
+        if (isSource) addMadeFrom(spec, in, trace, source.id, r, c, cells);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("block: a cell of a stage changes with those inputs that the table makes it from, and with no others") {
+  Random random(11);
+  for (const NormPlace norm : {NormPlace::none, NormPlace::post, NormPlace::pre}) {
+    for (const bool residual : {false, true}) {
+      Block b = made(2, 3, 2, random);
+      b.spec.norm = norm, b.spec.residual = residual, b.spec.activation = Activation::tanh;
+      const BlockTrace before = b.run();
+      std::map<std::tuple<TensorId, int, int>, Cells> madeFrom;
+      for (const BlockLink& link : chain(b.spec)) {
+        const TensorId id = tensorOf(link.stage);
+        for (int r = 0; r < before[link.stage].rows(); ++r)
+          for (int c = 0; c < before[link.stage].cols(); ++c)
+            addMadeFrom(b.spec, b.inputs(), before, id, r, c, madeFrom[{id, r, c}]);
+      }
+      const std::pair<TensorId, Tensor*> inputs[] = {
+          {TensorId::x, &b.x},         {TensorId::output, &b.attention}, {TensorId::gamma_1, &b.gamma1}, {TensorId::delta_1, &b.delta1}, {TensorId::w_1, &b.w1},
+          {TensorId::b_1, &b.b1},      {TensorId::w_2, &b.w2},           {TensorId::b_2, &b.b2},         {TensorId::gamma_2, &b.gamma2}, {TensorId::delta_2, &b.delta2}};
+      for (const auto& [id, tensor] : inputs) {
+        for (int r = 0; r < tensor->rows(); ++r) {
+          for (int c = 0; c < tensor->cols(); ++c) {
+            const float kept = std::exchange(tensor->at(0, r, c), tensor->at(0, r, c) + 0.375f);
+            const BlockTrace after = b.run();
+            tensor->at(0, r, c) = kept;
+            for (const auto& [cell, from] : madeFrom) {
+              const auto& [stageId, row, col] = cell;
+              const float was = find(b.inputs(), before, stageId)->at(0, row, col), is = find(b.inputs(), after, stageId)->at(0, row, col);
+              CHECK_MESSAGE((was != is) == (from.count({id, r, c}) == 1), attention::name(stageId), " by ", attention::name(id));
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("block: refusals") {
@@ -373,5 +453,5 @@ TEST_CASE("block: refusals") {
   CHECK(with([](Block& b) { b.x = Tensor(); }) == "x.shape: [0, 0, 0] does not fit the other sizes; use [1, 3, 4].");
   BlockInputs in = good.inputs();
   in.w1 = nullptr;
-  CHECK(validate(good.spec, in)->message == "w1: it is missing; give a tensor of shape [1, 4, 6].");
+  CHECK(validate(good.spec, in).error().message() == "w1: it is missing; give a tensor of shape [1, 4, 6].");
 }

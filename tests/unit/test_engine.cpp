@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "attention/engine.h"
+#include "attention/engine/engine.h"
 #include "layer.h"
 #include "summary_check.h"
 
@@ -83,8 +83,9 @@ class Editing {
 
   Change cells() {
     using enum TensorId;
-    const TensorId given[] = {q, k, v}, made[] = {x, w_q, w_k, w_v, w_o};
-    const TensorId id = layer_.projected ? made[random_.below(layer_.withOutputWeights ? 5 : 4)] : given[random_.below(3)];
+    const TensorId given[] = {q, k, v}, made[] = {x, w_q, w_k, w_v, b_q, b_k, b_v, b_o, w_o};
+    TensorId id = layer_.projected ? made[random_.below(layer_.withOutputWeights ? 9 : 7)] : given[random_.below(3)];
+    if (layer_.input(id).empty()) id = id == b_o ? w_o : x;
     Tensor& tensor = layer_.input(id);
     const int head = random_.below(tensor.heads()), row = random_.below(tensor.rows()), col = random_.below(tensor.cols());
     const bool isCell = random_.chance(0.7), isRow = random_.chance(0.5);
@@ -230,6 +231,7 @@ TEST_CASE("engine: 25,000 random edits of a projected layer with W_O") {
 TEST_CASE("engine: 22,000 random edits of a projected layer without W_O") {
   Random random(4);
   property(Editing(test::projected(test::shape(2, 2, 5, 5, 2, 3), 4, 0, random), 14), 22'000, 20);
+  property(Editing(test::withBiases(test::projected(test::shape(2, 1, 6, 6, 3, 2), 5, 4, random), random), 18), 15'000, 20);
 }
 TEST_CASE("engine: 3,000 random edits where blocks of keys are updated, not made anew") {
   Random random(5);
@@ -256,7 +258,7 @@ TEST_CASE("engine: a token inserted or removed moves the others' numbers, whatev
     for (int keysKnown = 0; keysKnown < 2; ++keysKnown) {
       const float before = engine.trace().raw.at(1, 18, 17);
       const auto insert = [&](Tensor& t) {
-        openGap(t, {7, 1}, {});
+        insertRows(t, {7, 1}, {});
         for (int h = 0; h < t.heads(); ++h)
           for (int c = 0; c < t.cols(); ++c) t.at(h, 7, c) = random.normal();
       };
@@ -267,7 +269,7 @@ TEST_CASE("engine: a token inserted or removed moves the others' numbers, whatev
       engine.apply(layer.spec, layer.inputs(), change);
       CHECK(test::difference(layer, engine.trace(), reference(layer.spec, layer.inputs())) == "");
       CHECK(engine.trace().raw.at(1, 19, 18) == before);
-      for (Tensor* t : {&layer.q, &layer.k, &layer.v}) closeGap(*t, {12, 1}, {});
+      for (Tensor* t : {&layer.q, &layer.k, &layer.v}) removeRows(*t, {12, 1}, {});
       layer.spec.queryCount = layer.spec.keyCount = 70;
       change.what = What::tokensRemoved, change.row = 12;
       engine.apply(layer.spec, layer.inputs(), change);
@@ -280,21 +282,21 @@ TEST_CASE("engine: a token inserted or removed moves the others' numbers, whatev
 }
 
 TEST_CASE("gap: rows and columns, at the ends and between") {
-  for (const Gap rows : {Gap{0, 2}, Gap{2, 1}, Gap{4, 3}, Gap{}}) {
-    for (const Gap cols : {Gap{0, 1}, Gap{3, 2}, Gap{5, 1}, Gap{}}) {
+  for (const Insertion rows : {Insertion{0, 2}, Insertion{2, 1}, Insertion{4, 3}, Insertion{}}) {
+    for (const Insertion cols : {Insertion{0, 1}, Insertion{3, 2}, Insertion{5, 1}, Insertion{}}) {
       Tensor tensor(2, 4, 5);
       for (std::size_t i = 0; i < tensor.size(); ++i) tensor.data()[i] = static_cast<float>(i + 1);
       const Tensor before = tensor;
-      openGap(tensor, rows, cols);
+      insertRows(tensor, rows, cols);
       REQUIRE((tensor.rows() == 4 + rows.count && tensor.cols() == 5 + cols.count));
-      const auto inside = [](Gap gap, int place) { return place >= gap.at && place < gap.at + gap.count; };
+      const auto inside = [](Insertion inserted, int place) { return place >= inserted.at && place < inserted.at + inserted.count; };
       for (int r = 0; r < tensor.rows(); ++r) {
         for (int c = 0; c < tensor.cols(); ++c) {
           const bool isNew = inside(rows, r) || inside(cols, c);
-          CHECK(tensor.at(1, r, c) == (isNew ? 0.0f : before.at(1, withoutGap(rows, r), withoutGap(cols, c))));
+          CHECK(tensor.at(1, r, c) == (isNew ? 0.0f : before.at(1, withoutInserted(rows, r), withoutInserted(cols, c))));
         }
       }
-      closeGap(tensor, rows, cols);
+      removeRows(tensor, rows, cols);
       CHECK(tensor == before);
     }
   }

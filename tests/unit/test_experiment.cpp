@@ -1,9 +1,9 @@
-// The experiments: against NumPy with draws of its own (tests/golden/around.py), and what they are there to show.
+// The experiments: against NumPy with draws of its own (tests/golden/derived.py), and what they are there to show.
 #include <doctest/doctest.h>
 
-#include "around.h"
-#include "attention/draws.h"
-#include "attention/experiment.h"
+#include "derived.h"
+#include "base/random.h"
+#include "attention/experiments/experiment.h"
 #include "layer.h"
 
 using namespace attention;
@@ -30,16 +30,16 @@ Spec square(int heads, int tokens, int dim, int valueDim) {
 }  // namespace
 
 TEST_CASE("draws: the same whole numbers as everywhere") {
-  const json golden = test::around();
+  const json golden = test::derived();
   const std::uint64_t inputs[] = {0, 1, ~std::uint64_t{0}};
-  for (std::size_t i = 0; i < 3; ++i) CHECK(std::to_string(mix(inputs[i])) == golden.at("mix")[i].get<std::string>());
-  for (std::uint64_t i = 0; i < 8; ++i) CHECK(normalSum(mix(i)) == golden.at("normalSums")[i].get<std::int64_t>());
-  NormalDraws draws(1);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(std::to_string(base::mix(inputs[i])) == golden.at("mix")[i].get<std::string>());
+  for (std::uint64_t i = 0; i < 8; ++i) CHECK(base::normalSum(base::mix(i)) == golden.at("normalSums")[i].get<std::int64_t>());
+  base::NormalRandom draws(1);
   for (const json& wanted : golden.at("draws")) CHECK(draws.next() == wanted.get<double>());
 }
 
 TEST_CASE("draws: mean 0, deviation 1, and as many far out as a normal number has") {
-  NormalDraws draws(42);
+  base::NormalRandom draws(42);
   constexpr int kCount = 200'000;
   double sum = 0.0, squares = 0.0;
   int beyondOne = 0, beyondTwo = 0;
@@ -55,12 +55,12 @@ TEST_CASE("draws: mean 0, deviation 1, and as many far out as a normal number ha
 }
 
 TEST_CASE("spread: every stored case, from NumPy") {
-  const json golden = test::around();
+  const json golden = test::derived();
   for (const json& stored : golden.at("spreads")) {
     const SpreadDraws draws(stored.at("seed").get<std::uint32_t>());
     for (const json& wanted : stored.at("expected")) {
       const SpreadSpec spec{stored.at("mean"), stored.at("deviation"), wanted.at("dim")};
-      REQUIRE(!validate(spec));
+      REQUIRE(validate(spec));
       const Spread got = draws.at(spec);
       CAPTURE(spec.dim);
       CHECK(got.dim == spec.dim);
@@ -103,11 +103,85 @@ TEST_CASE("spread: softmax saturates without the scale, and not with it") {
   CHECK(many.scaled.entropy > 2.5);
 }
 
+TEST_CASE("spread: queries and keys apart, and as many as are asked for") {
+  const SpreadDraws draws(4, 123);
+  for (const int dim : {1, 7, 63, 64, 65, 456, 1024}) {
+    CAPTURE(dim);
+    const Spread s = draws.at({0.5, 2.0, dim, false, -1.0, 0.3});
+    const double variance = dim * ((4.0 + 0.25) * (0.09 + 1.0) - 0.25 * 1.0);
+    CHECK(s.raw.predictedMean == doctest::Approx(-0.5 * dim));
+    CHECK(s.raw.predictedDeviation == doctest::Approx(std::sqrt(variance)));
+    CHECK(s.raw.deviation == doctest::Approx(s.raw.predictedDeviation).epsilon(0.25));
+    int counted = 0;
+    for (const int n : s.raw.counts) counted += n;
+    CHECK(counted == 123 * 16);
+  }
+  const Spread same = draws.at({0.5, 2.0, 456}), apart = draws.at({0.5, 2.0, 456, false, 0.5, 2.0});
+  CHECK(same.raw.deviation == apart.raw.deviation);
+  CHECK(same.raw.jacobian == apart.raw.jacobian);
+  CHECK(validate(SpreadSpec{0.0, 1.0, 64, false, 11.0, 1.0}).error().message() == "keyMean: 11 is out of range; use -10 to 10.");
+}
+
+TEST_CASE("spread: Jacobian and gradient are those of the same draws by the definition, and vanish without the scale") {
+  constexpr int kDim = 5, kQueries = 9, kKeys = SpreadDraws::keys;
+  const SpreadSpec spec{0.4, 1.5, kDim, false, -0.2, 2.0};
+  const Spread got = SpreadDraws(6, kQueries).at(spec);
+  // The stream: component by component, of each query its number and those of its keys.
+  base::NormalRandom random(6);
+  std::vector<std::vector<double>> q(kQueries, std::vector<double>(kDim));
+  std::vector<std::vector<std::vector<double>>> k(kQueries, std::vector<std::vector<double>>(kKeys, std::vector<double>(kDim)));
+  for (std::size_t c = 0; c < kDim; ++c) {
+    for (std::size_t i = 0; i < kQueries; ++i) {
+      q[i][c] = spec.mean + spec.deviation * random.next();
+      for (std::size_t j = 0; j < kKeys; ++j) k[i][j][c] = spec.keyMean + spec.keyDeviation * random.next();
+    }
+  }
+  for (const bool scaled : {false, true}) {
+    const double factor = scaled ? 1 / std::sqrt(double{kDim}) : 1.0;
+    std::vector<double> jacobians, gradients;
+    for (std::size_t i = 0; i < kQueries; ++i) {
+      std::vector<double> w(kKeys);
+      double sum = 0;
+      for (std::size_t j = 0; j < kKeys; ++j) {
+        double s = 0;
+        for (std::size_t c = 0; c < kDim; ++c) s += q[i][c] * k[i][j][c];
+        sum += w[j] = std::exp(s * factor);
+      }
+      for (double& v : w) v /= sum;
+      double jacobian = 0, gradient = 0;
+      for (std::size_t a = 0; a < kKeys; ++a) {
+        for (std::size_t b = 0; b < kKeys; ++b) jacobian += std::pow((a == b ? w[a] : 0.0) - w[a] * w[b], 2);
+        for (std::size_t c = 0; c < kDim; ++c) {
+          double d = 0;
+          for (std::size_t b = 0; b < kKeys; ++b) d += ((a == b ? w[a] : 0.0) - w[a] * w[b]) * k[i][b][c] * factor;
+          gradient += d * d;
+        }
+      }
+      jacobians.push_back(std::sqrt(jacobian)), gradients.push_back(std::sqrt(gradient));
+    }
+    const Distribution& d = scaled ? got.scaled : got.raw;
+    double meanJacobian = 0, meanGradient = 0;
+    for (const double v : jacobians) meanJacobian += v / kQueries;
+    for (const double v : gradients) meanGradient += v / kQueries;
+    std::sort(jacobians.begin(), jacobians.end()), std::sort(gradients.begin(), gradients.end());
+    CHECK(d.jacobian == doctest::Approx(jacobians[kQueries / 2]).epsilon(1e-6));
+    CHECK(d.gradient == doctest::Approx(gradients[kQueries / 2]).epsilon(1e-6));
+    CHECK(d.meanJacobian == doctest::Approx(meanJacobian).epsilon(1e-6));
+    CHECK(d.meanGradient == doctest::Approx(meanGradient).epsilon(1e-6));
+  }
+  const SpreadDraws draws(1);
+  const Spread one = draws.at({0.0, 1.0, 1}), many = draws.at({0.0, 1.0, 1024});
+  CHECK(one.raw.jacobian == doctest::Approx(one.scaled.jacobian));
+  CHECK(many.raw.jacobian < 0.01 * many.scaled.jacobian);
+  CHECK(many.raw.gradient < 0.05 * many.scaled.gradient);
+  CHECK(many.scaled.jacobian > 0.1);
+}
+
 TEST_CASE("spread: refusals") {
-  CHECK(!validate(SpreadSpec{}));
-  CHECK(validate(SpreadSpec{99.0, 1.0, 1})->message == "mean: 99 is out of range; use -10 to 10.");
-  CHECK(validate(SpreadSpec{0.0, NAN, 1})->message == "deviation: NaN is out of range; use 0 to 10.");
-  CHECK(validate(SpreadSpec{0.0, 1.0, 2048})->message == "dim: 2048 is out of range; use 1 to 1024.");
+  CHECK(validate(SpreadSpec{}));
+  CHECK(validate(SpreadSpec{99.0, 1.0, 1}).error().message() == "mean: 99 is out of range; use -10 to 10.");
+  CHECK(validate(SpreadSpec{0.0, NAN, 1}).error().message() == "deviation: NaN is out of range; use 0 to 10.");
+  CHECK(validate(SpreadSpec{0.0, 1.0, 2048}).error().message() == "dim: 2048 is out of range; use 1 to 1024.");
 }
 
 TEST_CASE("comparison: the same as long as only values move, and not when queries and keys do") {
@@ -132,7 +206,7 @@ TEST_CASE("comparison: both outputs are what their weights make of the values") 
   const ComparisonSpec how{1, 0.7, Moved::all, 5};
   const Comparison got = compare(layer.spec, layer.inputs(), how);
   test::Layer moved = layer;
-  NormalDraws draws(how.seed);
+  base::NormalRandom draws(how.seed);
   for (Tensor* t : {&moved.q, &moved.k, &moved.v}) {
     for (int c = 0; c < t->cols(); ++c) {
       t->at(0, 1, c) = static_cast<float>(double{t->at(0, 1, c)} + 0.7 * draws.next());
@@ -160,11 +234,11 @@ TEST_CASE("comparison: for d_v = 1 the fully connected layer has just the weight
 }
 
 TEST_CASE("reach: every stored case, from NumPy") {
-  const json golden = test::around();
+  const json golden = test::derived();
   for (const json& stored : golden.at("reaches")) {
     const ReachSpec spec{stored.at("steps"), stored.at("recurrent"), stored.at("input"), stored.at("lead"),
                          stored.at("seed")};
-    REQUIRE(!validate(spec));
+    REQUIRE(validate(spec));
     const std::vector<Reach> got = reach(spec);
     REQUIRE(got.size() == static_cast<std::size_t>(spec.steps));
     const json& wanted = stored.at("expected");
@@ -192,9 +266,9 @@ TEST_CASE("reach: without input it is the scale to the power of the distance, an
 }
 
 TEST_CASE("reach: refusals") {
-  CHECK(!validate(ReachSpec{}));
-  CHECK(validate(ReachSpec{1})->message == "steps: 1 is out of range; use 2 to 256.");
-  CHECK(validate(ReachSpec{300})->message == "steps: 300 is out of range; use 2 to 256.");
-  CHECK(validate(ReachSpec{32, 5.0})->message == "recurrent: 5 is out of range; use 0 to 4.");
-  CHECK(validate(ReachSpec{32, 1.0, 1.0, 99.0})->message == "lead: 99 is out of range; use -30 to 30.");
+  CHECK(validate(ReachSpec{}));
+  CHECK(validate(ReachSpec{1}).error().message() == "steps: 1 is out of range; use 2 to 256.");
+  CHECK(validate(ReachSpec{300}).error().message() == "steps: 300 is out of range; use 2 to 256.");
+  CHECK(validate(ReachSpec{32, 5.0}).error().message() == "recurrent: 5 is out of range; use 0 to 4.");
+  CHECK(validate(ReachSpec{32, 1.0, 1.0, 99.0}).error().message() == "lead: 99 is out of range; use -30 to 30.");
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "attention/explain.h"
+#include "attention/layer/explain.h"
 #include "layer.h"
 
 using namespace attention;
@@ -46,7 +46,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 /// What "a×b + c×d" comes to, read from the text alone.
 double sumOfProducts(const std::string& text) {
-  const std::string plain = replaced(replaced(text, "−", "-"), "×", "*");
+  const std::string plain = replaced(replaced(replaced(replaced(text, "−", "-"), "×", "*"), "(", ""), ")", "");
   const char* at = plain.c_str();
   double sum = 0.0;
   for (;;) {
@@ -78,7 +78,7 @@ TEST_CASE("explain: the lines of the design's picture") {
   const Explanation e = explained(designBoard(), {TensorId::weights, 0, 3, 2});
   CHECK(e.text() ==
         "W[saw₄, a₃] = 0.69\n"
-        "q₄ · k₃: 0.20×0.30 + −0.70×−0.50 + 1.60×1.40 = 2.65\n"
+        "q₄ · k₃: 0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65\n"
         "÷ √3: 2.65 ÷ 1.73 = 1.53\n"
         "mask: key 3 ≤ query 4 : visible\n"
         "exp(s − max): exp(1.53 − 1.53) = 1.00\n"
@@ -97,13 +97,13 @@ TEST_CASE("explain: general, additive and cosine scores, with their numbers") {
   CHECK(explained(layer, {TensorId::raw, 0, 3, 2}).text() ==
         "raw[saw₄, a₃] = 1.11\n"
         "q₄ᵀ · W_a: [1.60, −0.70, 0.20]\n"
-        "that · k₃: 1.60×0.30 + −0.70×−0.50 + 0.20×1.40 = 1.11");
+        "that · k₃: 1.60×0.30 + (−0.70)×(−0.50) + 0.20×1.40 = 1.11");
   layer.spec.score = Score::cosine;
   CHECK(explained(layer, {TensorId::scores, 0, 3, 2}).text() ==
         "S[saw₄, a₃] = 0.99\n"
-        "q₄ · k₃: 0.20×0.30 + −0.70×−0.50 + 1.60×1.40 = 2.65\n"
-        "|q₄|: √(0.20² + −0.70² + 1.60²) = 1.76\n"
-        "|k₃|: √(0.30² + −0.50² + 1.40²) = 1.52\n"
+        "q₄ · k₃: 0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65\n"
+        "|q₄|: √(0.20² + (−0.70)² + 1.60²) = 1.76\n"
+        "|k₃|: √(0.30² + (−0.50)² + 1.40²) = 1.52\n"
         "÷ lengths: 2.65 ÷ (1.76 × 1.52) = 0.99");
   for (int c = 0; c < 3; ++c) layer.k.at(0, 2, c) = 0.0f;
   CHECK(explained(layer, {TensorId::raw, 0, 3, 2}).terms.back().text == "a row of zeros has no direction : 0.00");
@@ -115,7 +115,7 @@ TEST_CASE("explain: general, additive and cosine scores, with their numbers") {
         "S[saw₄, a₃] = 0.29\n"
         "W_a · q₄: [0.20, −0.70, 1.60]\n"
         "U_a · k₃: [0.15, −0.25, 0.70]\n"
-        "v_a · tanh: 0.50×tanh(0.20 + 0.15) + 0.50×tanh(−0.70 + −0.25) + 0.50×tanh(1.60 + 0.70) = 0.29");
+        "v_a · tanh: 0.50×tanh(0.20 + 0.15) + 0.50×tanh(−0.70 + (−0.25)) + 0.50×tanh(1.60 + 0.70) = 0.29");
 }
 
 TEST_CASE("explain: soft cap, bias and positions") {
@@ -126,15 +126,25 @@ TEST_CASE("explain: soft cap, bias and positions") {
   CHECK(e.terms[3].label + ": " + e.terms[3].text == "ALiBi: −0.18 − 0.0039 × 2 = −0.18");
   CHECK(e.terms[4].text == "key 2 ≤ query 4 : visible");
   Random random(8);
-  Layer turned = test::direct(test::shape(1, 1, 3, 3, 4, 2), random);
-  turned.spec.position = Position::rotary, turned.spec.causalOffset = 1;
-  std::fill(turned.q.values().begin(), turned.q.values().end(), 0.5f);
-  CHECK(explained(turned, {TensorId::positions, 0, 3, 1}).text() == "P[4, 2] = 0.03\nangle: 3 ÷ 10000^(2/4) = 0.03");
-  CHECK(explained(turned, {TensorId::q_rotated, 0, 1, 0}).text() ==
-        "Q turned[saw₂, 1] = −0.66\nturned by 2.00: 0.50×cos(2.00) − 0.50×sin(2.00) = −0.66");
-  CHECK(explained(turned, {TensorId::q_rotated, 0, 1, 1}).text() ==
-        "Q turned[saw₂, 2] = 0.25\nturned by 2.00: 0.50×sin(2.00) + 0.50×cos(2.00) = 0.25");
-  CHECK(explained(turned, {TensorId::raw, 0, 1, 1}).terms[0].cells[0] == CellRef{TensorId::q_rotated, 0, 1, 0});
+  Layer rotated = test::direct(test::shape(1, 1, 3, 3, 4, 2), random);
+  rotated.spec.position = Position::rotary, rotated.spec.causalOffset = 1;
+  std::fill(rotated.q.values().begin(), rotated.q.values().end(), 0.5f);
+  CHECK(explained(rotated, {TensorId::positions, 0, 3, 1}).text() == "P[4, 2] = 0.03\nangle: 3 ÷ 10000^(2/4) = 0.03");
+  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 0}).text() ==
+        "Q rotated[saw₂, 1] = −0.66\nrotated by 2.00: 0.50×cos(2.00) − 0.50×sin(2.00) = −0.66");
+  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 1}).text() ==
+        "Q rotated[saw₂, 2] = 0.25\nrotated by 2.00: 0.50×sin(2.00) + 0.50×cos(2.00) = 0.25");
+  CHECK(explained(rotated, {TensorId::raw, 0, 1, 1}).terms[0].cells[0] == CellRef{TensorId::q_rotated, 0, 1, 0});
+  rotated.spec.rotary.pairs = RotaryPairs::half, rotated.spec.positionIds = {0, 0, 5};
+  CHECK(explained(rotated, {TensorId::positions, 0, 3, 1}).text() == "P[4, 2] = 0.06\nangle: 6 ÷ 10000^(2/4) = 0.06");
+  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 2}).text() ==
+        "Q rotated[saw₂, 3] = −0.34\nrotated by 5.00: 0.50×sin(5.00) + 0.50×cos(5.00) = −0.34");
+  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 2}).terms[0].cells == std::vector<CellRef>{{TensorId::q, 0, 1, 0}, {TensorId::q, 0, 1, 2}, {TensorId::positions, 0, 2, 0}});
+  rotated.spec.rotary.dims = 2, rotated.spec.rotary.scaling = RotaryScaling::linear, rotated.spec.rotary.factor = 2.5f;
+  CHECK(explained(rotated, {TensorId::positions, 0, 2, 0}).text() == "P[3, 1] = 2.00\nangle: 5 ÷ 2.5 ÷ 10000^(0/2) = 2.00");
+  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 3}).text() == "Q rotated[saw₂, 4] = 0.50\nnot rotated: only the first 2 columns are : 0.50");
+  rotated.spec.rotary.dims = 0, rotated.spec.rotary.scaling = RotaryScaling::ntk;
+  CHECK(explained(rotated, {TensorId::positions, 0, 2, 1}).terms[0].text == "5 ÷ (10000 × 2.5^(4/2))^(2/4) = 0.02");
   Layer waves = test::projected(test::shape(1, 1, 3, 3, 4, 2), 4, 0, random);
   waves.spec.position = Position::sinusoidal;
   waves.x.at(0, 2, 3) = 1.0f;
@@ -187,7 +197,7 @@ TEST_CASE("explain: why a key is hidden") {
   Layer layer = designBoard();
   CHECK(explained(layer, {TensorId::weights, 0, 1, 2}).text() ==
         "W[saw₂, a₃] = 0.00\n"
-        "q₂ · k₃: 1.20×0.30 + 0.60×−0.50 + −0.50×1.40 = −0.64\n"
+        "q₂ · k₃: 1.20×0.30 + 0.60×(−0.50) + (−0.50)×1.40 = −0.64\n"
         "÷ √3: −0.64 ÷ 1.73 = −0.37\n"
         "mask: key 3 > query 2 : hidden, −∞\n"
         "exp(s − max): exp(−∞) = 0.00\n"
@@ -234,7 +244,7 @@ TEST_CASE("explain: temperature and scale have lines only when they matter") {
   layer.spec.temperature = 0.5f, layer.spec.scale = 2.0f;
   const Explanation e = explained(layer, {TensorId::weights, 0, 3, 0});
   CHECK(e.terms[1].label == "× scale");
-  CHECK(e.terms[1].text == "−0.88 × 2.00 = −1.76");
+  CHECK(e.terms[1].text == "(−0.88) × 2.00 = −1.76");
   CHECK(e.terms[3].label == "÷ temperature");
   CHECK(e.terms[3].text == "−1.76 ÷ 0.50 = −3.52");
   layer.spec.score = Score::dot;
@@ -245,32 +255,24 @@ namespace {
 
 /// Explains every cell of the trace: titles hold its value, sums of products add up, the last line comes to the value.
 void checkEveryCell(const Layer& layer) {
-  REQUIRE(!validate(layer.spec, layer.inputs()));
+  REQUIRE(validate(layer.spec, layer.inputs()));
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
-  for (int t = 0; t < kTensorCount; ++t) {
-    const TensorId id = static_cast<TensorId>(t);
-    const Tensor* tensor = find(layer.inputs(), trace, id);
-    if (!tensor) continue;
-    for (int h = 0; h < tensor->heads(); ++h) {
-      for (int i = 0; i < tensor->rows(); ++i) {
-        for (int j = 0; j < tensor->cols(); ++j) {
-          const Explanation e = explain(layer.spec, layer.inputs(), trace, {id, h, i, j}, {}, 6);
-          CAPTURE(e.title);
-          REQUIRE(!e.terms.empty());
-          CHECK(e.title.substr(e.title.rfind(" = ") + 3) == formatNumber(double{tensor->at(h, i, j)}, 6));
-          for (const Term& term : e.terms) {
-            const bool isSum = term.text.find("×") != std::string::npos && term.label.find("scale") > 99 &&
-                               term.text.find_first_of("v(") == std::string::npos && term.label != "ALiBi";
-            if (isSum || term.label.rfind("Σ row", 0) == 0) checkAddsUp(term, 2e-5);
-          }
-          const Term& last = e.terms.back();
-          const bool isOwn = last.label != "adds to output" && last.label != "x + position";
-          if (isOwn) CHECK(last.value == double{tensor->at(h, i, j)});
-        }
-      }
+  test::forEveryCell(layer, trace, [&](TensorId id, int h, int i, int j) {
+    const double value{find(layer.inputs(), trace, id)->at(h, i, j)};
+    const Explanation e = explain(layer.spec, layer.inputs(), trace, {id, h, i, j}, {}, 6);
+    CAPTURE(e.title);
+    REQUIRE(!e.terms.empty());
+    CHECK(e.title.substr(e.title.rfind(" = ") + 3) == formatNumber(value, 6));
+    for (const Term& term : e.terms) {
+      const bool isSum = term.text.find("×") != std::string::npos && term.label.find("scale") > 99 &&
+                         term.text.find_first_of("v(") == std::string::npos && term.label != "ALiBi";
+      if (isSum || term.label.rfind("Σ row", 0) == 0) checkAddsUp(term, 2e-5);
     }
-  }
+    const Term& last = e.terms.back();
+    const bool isOwn = last.label != "adds to output" && last.label != "x + position";
+    if (isOwn) CHECK(last.value == value);
+  });
 }
 
 }  // namespace
@@ -293,6 +295,19 @@ TEST_CASE("explain: every printed sum adds up, and its result is the trace's val
       }
     }
   }
+  checkEveryCell(test::withBiases(test::projected(test::shape(2, 1, 4, 4, 4, 2), 5, 3, random), random));
+  Layer apart = test::projected(test::shape(2, 1, 3, 5, 4, 2), 6, 4, random);
+  apart.spec.position = Position::sinusoidal;
+  fill(apart.xV = {1, 5, 6}, random);
+  checkEveryCell(apart);
+  for (const int units : {2, 7}) {  // hidden units of the additive score
+    Layer additive = test::withScore(test::direct(test::shape(2, 1, 3, 4, 4, 2), random), Score::additive, random);
+    fill(additive.wA = {2, units, 4}, random), fill(additive.uA = {2, units, 4}, random), fill(additive.vA = {2, 1, units}, random);
+    checkEveryCell(additive);
+  }
+  Layer turned = test::direct(test::shape(2, 1, 3, 4, 6, 2), random);
+  turned.spec.position = Position::rotary, turned.spec.rotary = {RotaryPairs::half, 50.0f, 4, RotaryScaling::ntk, 3.0f}, turned.spec.positionIds = {7};
+  checkEveryCell(turned);
   Layer cross = test::projected(test::shape(2, 2, 3, 5, 4, 2), 6, 4, random);
   cross.spec.position = Position::sinusoidal, cross.spec.hiddenHeads = 2, cross.spec.maskAfterSoftmax = true;
   cross.spec.causal = true;

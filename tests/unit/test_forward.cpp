@@ -13,8 +13,8 @@ using test::Random;
 namespace {
 
 std::string checked(const Layer& layer) {
-  const Check bad = validate(layer.spec, layer.inputs());
-  if (bad) return bad->message;
+  const auto ok = validate(layer.spec, layer.inputs());
+  if (!ok) return ok.error().message();
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
   return test::difference(layer, trace, reference(layer.spec, layer.inputs()));

@@ -7,29 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "golden.h"
+#include "golden_json.h"
 #include "layer.h"
 
 using namespace attention;
 using nlohmann::json;
+using test::chosen;
+using test::tensorOf;
 
 namespace {
-
-Tensor tensorOf(const json& stored) {
-  const auto& shape = stored.at("shape");
-  Tensor tensor(shape.at(0).get<int>(), shape.at(1).get<int>(), shape.at(2).get<int>());
-  const auto& data = stored.at("data");
-  REQUIRE(data.size() == tensor.size());
-  for (std::size_t i = 0; i < data.size(); ++i) tensor.data()[i] = static_cast<float>(data[i].get<double>());
-  return tensor;
-}
-
-/// The word's place in a list, as the enumerations number them.
-template <class Choice>
-Choice chosen(const json& word, std::initializer_list<const char*> words) {
-  const auto found = std::find(words.begin(), words.end(), word.get<std::string>());
-  REQUIRE(found != words.end());
-  return static_cast<Choice>(found - words.begin());
-}
 
 void readOptions(const json& options, Spec& spec) {
   spec.heads = options.at("heads"), spec.kvHeads = options.at("kvHeads");
@@ -90,8 +76,8 @@ TEST_CASE("golden: every stored case, from NumPy and PyTorch") {
     const std::string caseName = stored.at("name");
     CAPTURE(caseName);
     const test::Layer layer = layerOf(stored);
-    const Check bad = validate(layer.spec, layer.inputs());
-    REQUIRE_MESSAGE(!bad, (bad ? bad->message : ""));
+    const auto ok = validate(layer.spec, layer.inputs());
+    REQUIRE_MESSAGE(ok, (ok ? "" : ok.error().message()));
     Trace trace;
     forward(layer.spec, layer.inputs(), trace);
     const ReferenceTrace exact = reference(layer.spec, layer.inputs());

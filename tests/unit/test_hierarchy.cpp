@@ -1,11 +1,11 @@
-// Attention at two levels: against NumPy (tests/golden/around.py), against a version in double that is written to be
+// Attention at two levels: against NumPy (tests/golden/derived.py), against a version in double that is written to be
 // read, and its properties and refusals.
 #include <doctest/doctest.h>
 
 #include <numeric>
 
-#include "around.h"
-#include "attention/hierarchy.h"
+#include "derived.h"
+#include "attention/models/hierarchy.h"
 #include "layer.h"
 
 using namespace attention;
@@ -22,8 +22,8 @@ struct Hierarchy {
     return {&h, starts, {&tokenW, &tokenB, &tokenQuery}, {&segmentW, &segmentB, &segmentQuery}};
   }
   HierarchyTrace run() const {
-    const Check bad = validate(inputs());
-    REQUIRE_MESSAGE(!bad, (bad ? bad->message : ""));
+    const auto ok = validate(inputs());
+    REQUIRE_MESSAGE(ok, (ok ? "" : ok.error().message()));
     HierarchyTrace trace;
     forwardHierarchy(inputs(), trace);
     return trace;
@@ -89,14 +89,14 @@ Reference reference(const Hierarchy& x) {
 }
 
 std::string refusal(const Hierarchy& x) {
-  const Check bad = validate(x.inputs());
-  return bad ? bad->message : "accepted";
+  const auto ok = validate(x.inputs());
+  return ok ? "accepted" : ok.error().message();
 }
 
 }  // namespace
 
 TEST_CASE("hierarchy: both levels of every stored case, from NumPy") {
-  const json golden = test::around();
+  const json golden = test::derived();
   for (const json& stored : golden.at("hierarchies")) {
     const std::string caseName = stored.at("name");
     CAPTURE(caseName);

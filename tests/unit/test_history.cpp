@@ -65,7 +65,7 @@ TEST_CASE("history: 500 changes of shape at 1,024 tokens stay within the budget,
   for (int i = 0; prints.size() <= 500; ++i) {
     REQUIRE(i < 2000);
     const std::uint64_t before = d.revision();
-    if (d.apply(structural(i, d.state())) || d.revision() == before) continue;
+    if (!d.apply(structural(i, d.state())) || d.revision() == before) continue;
     prints.push_back(print(d.state()));
     whole += bytesOf(d.state());
     REQUIRE(d.historyBytes() <= kHistoryBytes);
@@ -100,7 +100,7 @@ TEST_CASE("history: where there is no room for all, the oldest steps go, and the
   Document d = large(1024, 8, 32);
   std::vector<std::uint64_t> prints{print(d.state())};
   for (std::uint32_t seed = 2; seed < 40; ++seed) {
-    REQUIRE(!d.apply(Randomize{seed, {}}));
+    REQUIRE(d.apply(Randomize{seed, {}}));
     prints.push_back(print(d.state()));
     REQUIRE(d.historyBytes() <= kHistoryBytes);
   }
@@ -119,13 +119,13 @@ TEST_CASE("history: where there is no room for all, the oldest steps go, and the
 TEST_CASE("history: a gesture that grows beyond the budget goes whole, and the next one is kept") {
   Document d = large(1024, 8, 32);
   for (std::uint32_t seed = 2; seed < 40; ++seed) {
-    REQUIRE(!d.apply(Randomize{seed, {}}, 7));
+    REQUIRE(d.apply(Randomize{seed, {}}, 7));
     REQUIRE(d.historyBytes() <= kHistoryBytes);
   }
   CHECK(d.forgottenSteps() > 0);
   d.endGesture();
   const std::uint64_t before = print(d.state());
-  REQUIRE(!d.apply(test::setCell(attention::TensorId::q, 0, 0, 0, 9.0f)));
+  REQUIRE(d.apply(test::setCell(attention::TensorId::q, 0, 0, 0, 9.0f)));
   REQUIRE(d.undo());
   CHECK(print(d.state()) == before);
 }
@@ -135,7 +135,7 @@ TEST_CASE("history: opening keeps the state that was there once") {
   const State other = large(1000, 8, 16).state();
   const std::uint64_t first = print(d.state()), second = print(other);
   const std::size_t one = bytesOf(d.state());
-  REQUIRE(!d.open(other, true));
+  REQUIRE(d.open(other, true));
   CHECK(d.historyBytes() < one + one / 4);
   REQUIRE(d.undo());
   CHECK(d.historyBytes() < one + one / 4);
@@ -151,7 +151,7 @@ TEST_CASE("history: what it says that it holds is forgotten with it") {
   for (int i = 0; i < 100; ++i) (void)d.apply(structural(i, d.state()));
   CHECK(d.historyBytes() > 0);
   for (int i = 0; i < 30; ++i) d.undo();
-  REQUIRE(!d.open(test::start(), false));
+  REQUIRE(d.open(test::start(), false));
   CHECK(d.historyBytes() == 0);
   CHECK(!d.canUndo());
 }

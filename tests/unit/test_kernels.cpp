@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/kernels.h"
+#include "attention/kernels/kernels.h"
 #include "layer.h"
 
 using namespace attention::kernels;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "attention/kernels.h"
+#include "attention/kernels/kernels.h"
 #include "layer.h"
 
 using namespace attention::kernels;

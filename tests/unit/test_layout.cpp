@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "views/layout.h"
+#include "views/board/layout.h"
 
 using namespace views;
 
@@ -97,6 +99,28 @@ TEST_CASE("layout: nothing overlaps with two sequences, d_v of its own and the s
         in.kvHeads = 5, in.wholeProjections = tokens % 2 == 0;
         in.extras = {{TensorId::w_a, 4, 4}, {TensorId::u_a, 4, 4}, {TensorId::v_a, 1, 4}, {TensorId::x_kv, 15 - tokens, 5},
                      {TensorId::positions, tokens, 5}, {TensorId::biased, tokens, 15 - tokens}};
+        checkLayout(in);
+      }
+    }
+  }
+}
+
+TEST_CASE("layout: nothing overlaps where tokens are columns") {
+  for (const auto& [width, height] : {std::pair{320.0f, 640.0f}, {390.0f, 844.0f}, {640.0f, 440.0f}, {899.0f, 600.0f}, {1100.0f, 700.0f}, {1440.0f, 900.0f}, {2560.0f, 1440.0f}}) {
+    for (const int tokens : {1, 2, 4, 10, 33, 200}) {
+      for (int kind = 0; kind < 8; ++kind) {
+        LayoutInput in;
+        in.width = width, in.height = height, in.columns = true;
+        in.mode = kind % 2 == 0 ? document::Mode::qkv : document::Mode::x;
+        in.tokens = tokens, in.keyTokens = kind < 4 ? tokens : tokens + 3, in.heads = in.kvHeads = kind % 3 + 1, in.thumbnails = in.heads > 1 ? in.heads + 1 : 1;
+        in.headDim = 2 + kind, in.valueDim = 1 + kind % 3, in.modelDim = 5, in.outputDim = 3;
+        in.nameWidth = kind < 4 ? 0 : 40.0f;
+        in.present = kind == 6;
+        checkLayout(in);
+        in.isPart = true, in.headsPanel = false, in.present = false;
+        in.only = {attention::TensorId::weights, attention::TensorId::k};
+        if (kind % 2 == 0) in.only.push_back(attention::TensorId::q);
+        if (kind > 3) in.only.insert(in.only.end(), {attention::TensorId::v, attention::TensorId::head_output});
         checkLayout(in);
       }
     }
@@ -205,4 +229,162 @@ TEST_CASE("layout: presented, there is nothing but the matrices and the arithmet
   CHECK(l.heads.empty());
   CHECK(l.arcs.empty());
   CHECK_FALSE(l.inspector.empty());
+}
+
+namespace {
+
+LayoutInput plain(float width, float height, int tokens) {
+  LayoutInput in;
+  in.width = width, in.height = height, in.tokens = in.keyTokens = tokens, in.heads = in.kvHeads = 2, in.headDim = in.valueDim = 3;
+  in.modelDim = 6, in.thumbnails = 3;
+  return in;
+}
+
+/// The room left of the first thing on the board and right of the last, labels included.
+std::pair<float, float> margins(const LayoutInput& in) {
+  const Layout l = layout(in);
+  float left = l.board.width, right = l.board.width;
+  for (const Named& n : boxes(l, in.thumbnails)) {
+    if (n.name == "arcs" || n.name == "inspector") continue;
+    left = std::min(left, n.box.x), right = std::min(right, l.board.width - n.box.right());
+  }
+  return {left, right};
+}
+
+}  // namespace
+
+TEST_CASE("layout: on a large screen cells grow with the board, which stands in its middle") {
+  CHECK(layout(plain(1440, 900, 4)).matrices.front().cell == 48);
+  CHECK(layout(plain(1440, 900, 1)).matrices.front().cell == 48);
+  CHECK(layout(plain(1920, 1080, 4)).matrices.front().cell >= 56);
+  CHECK(layout(plain(2560, 1440, 4)).matrices.front().cell == 64);
+  for (const int tokens : {1, 2, 4, 8}) {
+    CAPTURE(tokens);
+    for (const auto& size : {std::pair{1440.0f, 900.0f}, {1707.0f, 960.0f}, {1920.0f, 1080.0f}, {2560.0f, 1440.0f}}) {
+      CAPTURE(size.first);
+      const auto [left, right] = margins(plain(size.first, size.second, tokens));
+      CHECK(std::fabs(left - right) <= 60);  // names stand at the left of Q, a margin at the right of the heads
+      LayoutInput in = plain(size.first, size.second, tokens);
+      in.present = true;
+      const auto [l, r] = margins(in);
+      CHECK(std::fabs(l - r) <= 60);
+    }
+  }
+}
+
+TEST_CASE("layout: presented, the arithmetic stands among the matrices and nothing has to be scrolled") {
+  for (const auto& size : {std::pair{1024.0f, 576.0f}, {1440.0f, 900.0f}, {1920.0f, 1080.0f}, {2560.0f, 1440.0f}}) {
+    for (const int tokens : {1, 2, 4, 8, 12, 25, 64, 1024}) {
+      for (const int headDim : {1, 3, 8, 16}) {
+        LayoutInput in = plain(size.first, size.second, tokens);
+        in.headDim = in.valueDim = headDim, in.present = true;
+        CAPTURE(size.first);
+        CAPTURE(tokens);
+        CAPTURE(headDim);
+        const Layout l = layout(in);
+        CHECK(l.inspector.width >= 330);
+        CHECK(l.inspector.height >= 190);
+        CHECK(l.contentHeight <= l.board.height + 0.01f);
+        checkLayout(in);
+      }
+    }
+  }
+}
+
+TEST_CASE("layout: at 12 words what is chosen is explained above Q and Kᵀ, before anything is scrolled") {
+  const Layout l = layout(plain(1440, 900, 12));
+  CHECK_FALSE(l.inspector.empty());
+  CHECK(l.inspector.bottom() <= l.find(attention::TensorId::k)->box.y - 24);
+  CHECK(l.arcs.y > l.board.height - 153);
+  // At four the card below is in view, and stays there.
+  const Layout four = layout(plain(1440, 900, 4));
+  CHECK(four.inspector.y == four.arcs.y);
+}
+
+TEST_CASE("layout: the pictures of 16 heads stand above the weights of 12 words, and all of the layer side by side") {
+  LayoutInput in = plain(1440, 900, 12);
+  in.heads = 16, in.thumbnails = 17, in.headDim = in.valueDim = 1, in.labelWidth = 46;
+  const Layout l = layout(in);
+  const Box weights = l.find(attention::TensorId::weights)->box;
+  CHECK(l.find(attention::TensorId::q)->box.y == weights.y);
+  CHECK(l.heads.bottom() < weights.y);
+  CHECK(l.heads.x == weights.x);
+}
+
+TEST_CASE("layout: on a phone the matrices keep off the scroll bar") {
+  for (const float width : {320.0f, 360.0f, 390.0f, 430.0f, 599.0f}) {
+    for (int columns = 1; columns <= 16; ++columns) {
+      for (const int tokens : {1, 4, 9, 25}) {
+        LayoutInput in;
+        in.width = width, in.height = 844, in.tokens = in.keyTokens = tokens, in.headDim = in.valueDim = columns;
+        in.labelWidth = 26;
+        const Layout l = layout(in);
+        CAPTURE(width);
+        CAPTURE(columns);
+        CAPTURE(tokens);
+        for (const auto id : {attention::TensorId::k, attention::TensorId::weights}) {
+          REQUIRE(l.find(id));
+          CHECK(l.find(id)->box.right() <= width - 16);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("layout: between Kᵀ and the scores there is room for a label with its descenders") {
+  const Layout l = layout(plain(1440, 900, 4));
+  const float frame = 3;  // of the card around a matrix
+  const float labelMiddle = 11, halfLine = 7.3f;  // Inter 12
+  const float room = l.find(attention::TensorId::scores)->box.y - frame - l.find(attention::TensorId::k)->box.bottom();
+  CHECK(room >= labelMiddle + halfLine);
+}
+
+TEST_CASE("layout: as high as it comes, whatever the height: nothing overlaps, and that height shows all of it") {
+  using attention::TensorId;
+  for (const float width : {320.0f, 390.0f, 640.0f, 900.0f, 1440.0f, 2560.0f}) {
+    for (const int tokens : {1, 4, 12, 33}) {
+      for (const int part : {0, 1, 2, 3}) {
+        LayoutInput in;
+        in.natural = true;
+        in.width = width, in.height = 500;
+        in.tokens = in.keyTokens = tokens, in.heads = 2, in.thumbnails = 3, in.headDim = in.valueDim = 3, in.modelDim = 4;
+        if (part > 0) in.isPart = true, in.header = in.side = in.headsPanel = in.arcs = in.inspector = false;
+        if (part == 1) in.only = {TensorId::q, TensorId::k, TensorId::v, TensorId::weights, TensorId::head_output};
+        if (part == 2) in.only = {TensorId::weights}, in.inspector = true;
+        if (part == 3) in.arcs = true;
+        checkLayout(in);
+        const Layout l = layout(in);
+        in.height = l.contentHeight + 500 - l.board.height;
+        const Layout fitting = layout(in);
+        CHECK(fitting.contentHeight == l.contentHeight);
+        CHECK(std::fabs(fitting.board.height - l.contentHeight) < 0.01f);
+        CHECK(fitting.side.bottom() <= in.height + 0.01f);
+        for (const MatrixPlace& m : fitting.matrices) CHECK(m.cell <= 48);
+        in.stepper = part == 0;
+        const Layout stepped = layout(in);
+        CHECK(stepped.board.bottom() <= in.height + 0.01f);
+        if (part == 0) CHECK(std::fabs(stepped.stepper.bottom() - in.height) < 0.01f);
+      }
+    }
+  }
+}
+
+TEST_CASE("layout: parts of a page stay on the board beside the arithmetic, and what is said below scores has its room") {
+  using attention::TensorId;
+  for (const float width : {440.0f, 520.0f, 640.0f, 900.0f}) {
+    for (const int tokens : {1, 4, 12, 33}) {
+      for (const bool keys : {false, true}) {
+        LayoutInput in;
+        in.width = width, in.height = 300;
+        in.tokens = in.keyTokens = tokens, in.headDim = in.valueDim = 3;
+        in.isPart = true, in.header = in.side = in.headsPanel = in.arcs = false;
+        in.only = {TensorId::weights};
+        if (keys) in.only.insert(in.only.end(), {TensorId::q, TensorId::k});
+        checkLayout(in);
+        in.inspector = false, in.only = {TensorId::scores};
+        const Layout l = layout(in);
+        CHECK(l.find(TensorId::scores)->box.bottom() + 22 <= 300.01f);
+      }
+    }
+  }
 }

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "attention/explain.h"
+#include "attention/layer/explain.h"
 #include "layer.h"
 
 using namespace attention;
@@ -87,7 +87,7 @@ std::vector<TensorId> inputsOf(const Layer& layer) {
   std::vector<TensorId> ids{TensorId::q, TensorId::k, TensorId::v};
   if (layer.projected) ids = {TensorId::x, TensorId::w_q, TensorId::w_k, TensorId::w_v};
   if (layer.projected && layer.withOutputWeights) ids.push_back(TensorId::w_o);
-  for (TensorId id : {TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a}) {
+  for (TensorId id : {TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a, TensorId::b_q, TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v}) {
     if (find(layer.inputs(), Trace{}, id)) ids.push_back(id);
   }
   return ids;
@@ -96,7 +96,7 @@ std::vector<TensorId> inputsOf(const Layer& layer) {
 /// Checks every cell of every input: feeds() holds what changes, and sources() is its converse. With `isExact` also
 /// that what feeds() holds changes, which by their numbers not all mechanisms let it.
 void checkAll(Layer& layer, bool isExact = true) {
-  REQUIRE(!validate(layer.spec, layer.inputs()));
+  REQUIRE(validate(layer.spec, layer.inputs()));
   Trace before;
   forward(layer.spec, layer.inputs(), before);
   std::map<Cell, std::set<Cell>> sourcesOf;
@@ -164,6 +164,17 @@ TEST_CASE("lineage: projected layers, with and without W_O") {
   checkAll(layer);
 }
 
+TEST_CASE("lineage: biases of the projections") {
+  Random random(16);
+  Layer layer = test::withBiases(test::projected(test::shape(2, 1, 4, 4, 2, 2), 3, 3, random), random);
+  layer.spec.causal = true;
+  checkAll(layer, false);
+  layer.bQ = {}, layer.bV = {};
+  checkAll(layer);
+  test::fill(layer.xV = {1, 4, 3}, random);
+  checkAll(layer);
+}
+
 TEST_CASE("lineage: scores, caps, biases and rotary positions") {
   Random random(5);
   const Layer plain = test::direct(test::shape(2, 1, 3, 4, 4, 2), random);
@@ -178,6 +189,18 @@ TEST_CASE("lineage: scores, caps, biases and rotary positions") {
       layer.spec.softcap = 4.0f, layer.spec.pattern.local = 2;
       checkAll(layer, false);
     }
+  }
+}
+
+TEST_CASE("lineage: rotary positions by halves, and of the first columns") {
+  Random random(15);
+  Layer layer = test::direct(test::shape(2, 1, 3, 4, 7, 2), random);
+  layer.spec.position = Position::rotary, layer.spec.causal = true, layer.spec.causalOffset = 1, layer.spec.positionIds = {1, 4, 5};
+  for (const RotaryPairs pairs : {RotaryPairs::half, RotaryPairs::adjacent}) {
+    layer.spec.rotary.pairs = pairs, layer.spec.rotary.dims = 6;
+    checkAll(layer);
+    layer.spec.rotary.dims = 2;
+    checkAll(layer);
   }
 }
 
@@ -219,23 +242,14 @@ namespace {
 
 /// What a cell feeds has it among its sources, for every pair of cells of the trace.
 void checkConverse(const Layer& layer) {
-  REQUIRE(!validate(layer.spec, layer.inputs()));
+  REQUIRE(validate(layer.spec, layer.inputs()));
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
   std::map<Cell, std::set<Cell>> fed, from;
-  for (int t = 0; t < kTensorCount; ++t) {
-    const TensorId id = static_cast<TensorId>(t);
-    const Tensor* tensor = find(layer.inputs(), trace, id);
-    if (!tensor) continue;
-    for (int h = 0; h < tensor->heads(); ++h) {
-      for (int i = 0; i < tensor->rows(); ++i) {
-        for (int j = 0; j < tensor->cols(); ++j) {
-          fed[{id, h, i, j}] = cellsOf(feeds(layer.spec, layer.inputs(), {id, h, i, j}));
-          from[{id, h, i, j}] = cellsOf(sources(layer.spec, layer.inputs(), {id, h, i, j}));
-        }
-      }
-    }
-  }
+  test::forEveryCell(layer, trace, [&](TensorId id, int h, int i, int j) {
+    fed[{id, h, i, j}] = cellsOf(feeds(layer.spec, layer.inputs(), {id, h, i, j}));
+    from[{id, h, i, j}] = cellsOf(sources(layer.spec, layer.inputs(), {id, h, i, j}));
+  });
   const auto describe = [](const Cell& c) {
     return std::string(name(std::get<0>(c))) + " " + std::to_string(std::get<1>(c)) + " " +
            std::to_string(std::get<2>(c)) + " " + std::to_string(std::get<3>(c));

@@ -5,24 +5,23 @@
 #include <span>
 #include <string>
 
-#include "fonts.h"
-#include "gfx/lines.h"
-#include "views/theme.h"
+#include "draw/lines.h"
+#include "screen.h"
 #include "views/widgets.h"
 
 namespace {
 
 /// Ten pixels a byte; a heart has a colour of its own.
-class FakeText : public gfx::Rasteriser {
+class FakeText : public draw::Rasteriser {
  public:
-  float measure(std::string_view text, gfx::Face) override {
+  float measure(std::string_view text, draw::Face) override {
     ++measured;
     return 10.0f * static_cast<float>(text.size());
   }
-  gfx::LinePicture rasterise(std::string_view text, gfx::Face face, std::uint32_t color) override {
+  draw::LinePicture rasterise(std::string_view text, draw::Face face, std::uint32_t color) override {
     ++drawn;
     size = face.size, weight = face.weight;
-    gfx::LinePicture p;
+    draw::LinePicture p;
     p.left = 1, p.top = 12, p.width = 10 * static_cast<int>(text.size()), p.height = 16;
     const bool isRed = text.find("❤") != std::string_view::npos;
     p.pixels.assign(static_cast<std::size_t>(p.width * p.height), isRed ? 0xff0000ffu : 0x80000000u | color);
@@ -40,11 +39,7 @@ class Screen {
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     io.DisplaySize = {400, 300};
-    ImFontConfig config;
-    config.FontDataOwnedByAtlas = false;
-    static constexpr ImWchar kGlyphs[] = {0x20, 0x27ff, 0};
-    config.GlyphRanges = kGlyphs;
-    font = io.Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(face.data()), static_cast<int>(face.size()), 16 * scale, &config);
+    font = test::addFace(*io.Fonts, face, 16 * scale);
     io.Fonts->Build();
     io.Fonts->SetTexID(nullptr);
     io.FontGlobalScale = 1 / scale;
@@ -64,7 +59,7 @@ class Screen {
     list = ImGui::GetForegroundDrawList();
   }
   FakeText platform;
-  gfx::Lines lines{platform};
+  draw::Lines lines{platform};
   ImFont* font = nullptr;
   ImDrawList* list = nullptr;
 
@@ -106,7 +101,7 @@ TEST_CASE("a line in another script is measured and drawn once, at the pixel rat
   CHECK(s.platform.drawn == 1);
   CHECK(s.platform.weight == 400);
   CHECK(s.platform.size > 20);
-  CHECK(s.lines.bytes() == gfx::Lines::kPageBytes);
+  CHECK(s.lines.bytes() == draw::Lines::kPageBytes);
 }
 
 TEST_CASE("the rectangle lies on whole pixels, is as large as the picture, and is drawn in the ink's colour") {
@@ -119,8 +114,8 @@ TEST_CASE("the rectangle lies on whole pixels, is as large as the picture, and i
   CHECK(a.pos.x * 1.5f == doctest::Approx(16 - 2));  // 15.6 → 16; the pen stands 1 + 1 pixels inside
   CHECK(a.pos.y * 1.5f == doctest::Approx(45 - 13));
   CHECK((c.pos.x - a.pos.x) * 1.5f == doctest::Approx(32));
-  CHECK((c.uv.x - a.uv.x) * gfx::Lines::kWidth == doctest::Approx(32));
-  CHECK((c.uv.y - a.uv.y) * gfx::Lines::kHeight == doctest::Approx(18));
+  CHECK((c.uv.x - a.uv.x) * draw::Lines::kWidth == doctest::Approx(32));
+  CHECK((c.uv.y - a.uv.y) * draw::Lines::kHeight == doctest::Approx(18));
   CHECK(a.col == ink);
 }
 
@@ -157,7 +152,7 @@ TEST_CASE("what is kept is bounded: pages that no frame uses any more are taken 
     s.lines.draw(s.list, "看" + std::to_string(i), {16, 400}, 10, 30, IM_COL32_WHITE);
     if (i % 20 == 0) s.frame();
   }
-  CHECK(s.lines.bytes() <= gfx::Lines::kMostPages * gfx::Lines::kPageBytes);
+  CHECK(s.lines.bytes() <= draw::Lines::kMostPages * draw::Lines::kPageBytes);
   const int before = s.platform.drawn;
   s.lines.draw(s.list, "看2999", {16, 400}, 10, 30, IM_COL32_WHITE);
   CHECK(s.platform.drawn == before);

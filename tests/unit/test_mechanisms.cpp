@@ -5,27 +5,26 @@
 #include <limits>
 #include <vector>
 
-#include "attention/engine.h"
+#include "attention/engine/engine.h"
 #include "layer.h"
 
 using namespace attention;
+using test::kNormalizers;
+using test::kPositions;
+using test::kScores;
 using test::Layer;
 using test::Random;
 
 namespace {
 
-constexpr Score kScores[] = {Score::dot, Score::scaled, Score::general, Score::additive, Score::cosine};
-constexpr Normalizer kNormalizers[] = {Normalizer::softmax, Normalizer::sparsemax, Normalizer::sigmoid,
-                                       Normalizer::relu,    Normalizer::hardmax,   Normalizer::none};
-constexpr Position kPositions[] = {Position::none, Position::sinusoidal, Position::rotary, Position::alibi};
 const std::vector<int> kLengths = {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65};
 
 /// Rotary turns no additive score, and only pairs of columns; sinusoids need an X.
-bool isMeaningful(const Layer& layer) { return !validate(layer.spec, layer.inputs()); }
+bool isMeaningful(const Layer& layer) { return bool(validate(layer.spec, layer.inputs())); }
 
 Trace traced(const Layer& layer) {
-  const Check bad = validate(layer.spec, layer.inputs());
-  REQUIRE_MESSAGE(!bad, (bad ? bad->message : ""));
+  const auto ok = validate(layer.spec, layer.inputs());
+  REQUIRE_MESSAGE(ok, (ok ? "" : ok.error().message()));
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
   return trace;
@@ -91,6 +90,7 @@ TEST_CASE("mechanisms: each in projected layers, alone and across two sequences"
     CAPTURE(n);
     const Layer self = test::projected(test::shape(4, 2, n, n, 4, 3), 6, 5, random);
     forMechanisms(self, random, [](const Layer& l) { CHECK(checked(l) == ""); });
+    forMechanisms(test::withBiases(self, random), random, [](const Layer& l) { CHECK(checked(l) == ""); });
     const Layer cross = test::projected(test::shape(4, 2, n, n + 3, 4, 3), 6, 5, random);
     forMechanisms(cross, random, [](const Layer& l) { CHECK(checked(l) == ""); });
   }
@@ -125,9 +125,9 @@ TEST_CASE("mechanisms: a bias for all heads or for each, and what it masks") {
     }
     forMechanisms(layer, random, [](const Layer& l) { CHECK(checked(l) == ""); });
     layer.bias.at(0, 3, 2) = std::numeric_limits<float>::infinity();
-    CHECK(validate(layer.spec, layer.inputs())->field == "bias");
+    CHECK(validate(layer.spec, layer.inputs()).error().field == "bias");
     layer.bias = Tensor(2, 7, 9);
-    CHECK(validate(layer.spec, layer.inputs())->message ==
+    CHECK(validate(layer.spec, layer.inputs()).error().message() ==
           "bias.shape: [2, 7, 9] does not fit the scores; use [4, 7, 9], or one head for all.");
   }
 }
@@ -323,13 +323,13 @@ TEST_CASE("properties: a permutation of keys and values leaves the output") {
   Random random(14);
   forMechanisms(test::direct(test::shape(2, 1, 4, 9, 4, 3), random), random, [&](const Layer& layer) {
     if (layer.spec.position != Position::none) return;
-    Layer turned = layer;
+    Layer rotated = layer;
     for (int j = 0; j < 9; ++j) {
       const int from = (j * 4 + 2) % 9;
-      std::copy_n(layer.k.row(0, from), 4, turned.k.row(0, j));
-      std::copy_n(layer.v.row(0, from), 3, turned.v.row(0, j));
+      std::copy_n(layer.k.row(0, from), 4, rotated.k.row(0, j));
+      std::copy_n(layer.v.row(0, from), 3, rotated.v.row(0, j));
     }
-    const Trace a = traced(layer), b = traced(turned);
+    const Trace a = traced(layer), b = traced(rotated);
     for (int i = 0; i < 4; ++i) CHECK(largestDifference(a.output, 0, i, b.output, 0, i) < 2e-5);
   });
 }

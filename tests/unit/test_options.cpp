@@ -3,6 +3,9 @@
 #include <set>
 
 #include "document_support.h"
+#include "attention/steps/forward.h"
+#include "document/derived.h"
+#include "files/packed.h"
 
 using namespace document;
 using test::refusal;
@@ -17,11 +20,11 @@ State sized(int tokens, int heads, int headDim, int modelDim) {
   Document d(s);
   for (const auto& [id, value] :
        {std::pair{OptionId::tokens, tokens}, {OptionId::model_dim, modelDim}, {OptionId::d_k, 1}})
-    CHECK(!d.apply(SetOption{id, static_cast<double>(value)}));
+    CHECK(d.apply(SetOption{id, static_cast<double>(value)}));
   // Two heads of one column: one head, then as wide as all heads, then split.
-  CHECK(!d.apply(SetOption{OptionId::heads, 1.0}));
-  CHECK(!d.apply(SetOption{OptionId::d_k, static_cast<double>(heads * headDim)}));
-  CHECK(!d.apply(SetOption{OptionId::heads, static_cast<double>(heads)}));
+  CHECK(d.apply(SetOption{OptionId::heads, 1.0}));
+  CHECK(d.apply(SetOption{OptionId::d_k, static_cast<double>(heads * headDim)}));
+  CHECK(d.apply(SetOption{OptionId::heads, static_cast<double>(heads)}));
   return d.state();
 }
 
@@ -29,9 +32,9 @@ State sized(int tokens, int heads, int headDim, int modelDim) {
 
 TEST_CASE("sentences: the names that may have been meant") {
   const std::vector<std::string> names{"heads", "kv_heads", "causal", "scale", "score"};
-  CHECK(nearest("head", names, 1) == std::vector<std::string>{"heads"});
-  CHECK(nearest("scores", names, 2) == std::vector<std::string>{"score", "scale"});
-  CHECK(nearest("", names, 9).size() == names.size());
+  CHECK(base::nearest("head", names, 1) == std::vector<std::string>{"heads"});
+  CHECK(base::nearest("scores", names, 2) == std::vector<std::string>{"score", "scale"});
+  CHECK(base::nearest("", names, 9).size() == names.size());
 }
 
 TEST_CASE("options: the table is in the order of the ids, and names are found") {
@@ -41,7 +44,7 @@ TEST_CASE("options: the table is in the order of the ids, and names are found") 
     CHECK(static_cast<std::size_t>(o.id) == i);
     CHECK(&option(o.id) == &o);
     CHECK(optionNamed(o.name) == &o);
-    CHECK(!o.help.empty());
+    CHECK(!helpOn(o.id).empty());
     CHECK(names.insert(o.name).second);
   }
   CHECK(optionNamed("nonsense") == nullptr);
@@ -55,7 +58,7 @@ TEST_CASE("options: what get gives, set takes, and nothing changes") {
     CHECK(!document::apply(s, SetOption{o.id, get(s, o.id)}).changed);
     const auto again = valueFromJson(toJson(get(s, o.id)), o.name);
     REQUIRE(again);
-    if (o.type != OptionType::heads) CHECK(*again == get(s, o.id));  // [] may be of texts or of numbers
+    if (o.type != OptionType::heads && o.type != OptionType::ids) CHECK(*again == get(s, o.id));  // [] may be of texts or of numbers
     CHECK(refusal(check(s, o.id, *again)) == "accepted");
   }
 }
@@ -238,6 +241,62 @@ TEST_CASE("options: the page of the experiments is how things are shown, and nam
         "experiment: \"lab\" is unknown; use \"none\", \"spread\", \"weights\", \"reach\", \"block\" or \"segments\".");
 }
 
+TEST_CASE("options: experiment is the older name of view, and either is read") {
+  const std::pair<const char*, const char*> names[] = {{"none", "layer"},  {"spread", "spread"}, {"weights", "dense"},
+                                                       {"reach", "memory"}, {"block", "block"},   {"segments", "segments"}};
+  const std::string start = toText(test::start());
+  const auto reading = [&](std::string_view fields) {
+    std::string text = start;
+    text.insert(text.find("\"seed\""), fields);
+    const auto state = fromText(text, {});
+    REQUIRE(state);
+    return *state;
+  };
+  for (const auto& [older, name] : names) {
+    Document d(test::start());
+    CHECK(refusal(d.apply(test::set(OptionId::experiment, std::string(older)))) == "accepted");
+    CHECK(get(d.state(), OptionId::view) == Value(std::string(name)));
+    CHECK(refusal(d.apply(test::set(OptionId::view, std::string("layer")))) == "accepted");
+    CHECK(refusal(d.apply(test::set(OptionId::view, std::string(name)))) == "accepted");
+    CHECK(get(d.state(), OptionId::experiment) == Value(std::string(older)));
+    CHECK(!d.canUndo());
+    for (const auto& [field, value] : {std::pair{"experiment", older}, {"view", name}}) {
+      const State read = reading(std::string("\"") + field + "\": \"" + value + "\",\n");
+      CHECK(get(read, OptionId::view) == Value(std::string(name)));
+    }
+  }
+  CHECK(reading("\"experiment\": \"reach\",\n\"view\": \"block\",\n").view == View::block);
+  CHECK(tried(OptionId::view, std::string("trains")) ==
+        "view: \"trains\" is unknown; use \"layer\", \"block\", \"segments\", \"spread\", \"dense\", \"memory\", \"cost\", \"train\" or \"model\".");
+}
+
+TEST_CASE("options: those of the experiments are undone, and stand in the text only where they were changed") {
+  Document d(test::start());
+  const State start = d.state();
+  const std::string before = toText(start);
+  for (const std::string_view prefix : {"spread_", "dense_", "reach_", "block_dropout_"}) CHECK(before.find(prefix) == std::string::npos);
+  const std::pair<OptionId, Value> all[] = {{OptionId::spread_dim, 37.0},      {OptionId::spread_mean, 0.35},
+                                            {OptionId::spread_scaled, false},  {OptionId::dense_token, 1.0},
+                                            {OptionId::dense_moved, std::string("values")}, {OptionId::reach_recurrent, 1.2},
+                                            {OptionId::block_dropout_seed, 0.0}};
+  for (const auto& [id, value] : all) {
+    CAPTURE(option(id).name);
+    CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
+    CHECK(get(d.state(), id) == value);
+    CHECK(toText(d.state()).find("\"" + std::string(option(id).name) + "\": " + toJson(value)) != std::string::npos);
+  }
+  for (std::size_t i = 0; i < std::size(all); ++i) CHECK(d.undo());
+  CHECK(sameBits(d.state(), start));
+  CHECK(toText(d.state()) == before);
+  CHECK(tried(OptionId::spread_dim, 1025.0) == "spread_dim: 1025 is too large; use 1 to 1024.");
+  CHECK(tried(OptionId::spread_dim, 0.0) == "spread_dim: 0 is too small; use 1 to 1024.");
+  CHECK(tried(OptionId::spread_deviation, -1.0) == "spread_deviation: -1 is too small; use 0 to 10.");
+  CHECK(tried(OptionId::dense_token, 4.0) == "dense_token: 4 is too large; use 0 to 3.");
+  CHECK(tried(OptionId::dense_moved, std::string("keys")) ==
+        "dense_moved: \"keys\" is unknown; use \"values\", \"queries_keys\" or \"all\".");
+  CHECK(tried(OptionId::reach_tokens, 1.0) == "reach_tokens: 1 is too small; use 2 to 256.");
+}
+
 TEST_CASE("options: a pattern by name writes its parts, and the parts make a name") {
   Document d(test::start());
   const State start = d.state();
@@ -272,6 +331,161 @@ TEST_CASE("options: a pattern by name writes its parts, and the parts make a nam
   d.apply(test::set(OptionId::tokens, 100.0));
   d.apply(test::set(OptionId::pattern, std::string("block")));
   CHECK(d.state().pattern.block == 10);
+}
+
+TEST_CASE("options: biases of the projections begin with zeros, are edited, drawn and undone, and come back from the text") {
+  Document d(test::start());
+  const State start = d.state();
+  CHECK(refusal(d.apply(SetCells{TensorId::b_q, 0, 0, 1, 1, 1, {2.0f}})) == "b_q: it is not in use here; set projection_bias to true, and mode to \"x\", to change it.");
+  CHECK(refusal(d.apply(test::set(OptionId::projection_bias, true))) == "accepted");
+  CHECK(refusal(d.apply(SetCells{TensorId::b_q, 0, 0, 1, 1, 1, {2.0f}})) == "b_q: it is not in use here; set mode to \"x\" to change it.");
+  CHECK(refusal(d.apply(test::set(OptionId::mode, std::string("x")))) == "accepted");
+  CHECK(d.state().bQ == Tensor(1, 1, d.state().heads * d.state().headDim));
+  CHECK(d.state().bO == Tensor(1, 1, d.state().modelDim));
+  d.takeChanges();
+  CHECK(refusal(d.apply(SetCells{TensorId::b_q, 0, 0, 1, 1, 1, {2.0f}})) == "accepted");
+  CHECK(d.takeChanges().size() == 1);
+  CHECK(refusal(d.apply(test::set(OptionId::d_k, d.state().headDim + 1.0))) == "accepted");
+  CHECK(d.state().bQ.cols() == d.state().heads * d.state().headDim);
+  CHECK(d.state().bQ.at(0, 0, 1) == 2.0f);
+  CHECK(refusal(d.apply(Randomize{7, std::nullopt})) == "accepted");
+  CHECK(d.state().bK != Tensor(1, 1, d.state().bK.cols()));
+  const auto again = fromText(toText(d.state()), {});
+  REQUIRE(refusal(again) == "accepted");
+  CHECK(sameBits(*again, d.state()));
+  const auto packed = files::unpacked(files::packed(d.state()), {});
+  REQUIRE(packed);
+  CHECK(sameBits(*packed, d.state()));
+  while (d.undo()) continue;
+  CHECK(sameBits(d.state(), start));
+}
+
+TEST_CASE("options: hidden units of the additive score, in every order of the score, the heads and d_k") {
+  Document d(test::start());
+  const State start = d.state();
+  const auto set = [&](OptionId id, const Value& value) {
+    CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
+    CHECK(refusal(check(d.state())) == "accepted");
+    CHECK(attention::validate(spec(d.state()), inputs(d.state())));
+    CHECK(sameBits(*fromText(toText(d.state()), {}), d.state()));
+  };
+  const std::string general = "general", additive = "additive", dot = "dot";
+  set(OptionId::score, additive);
+  set(OptionId::additive_dim, 5.0);
+  CHECK(d.state().wA.rows() == 5);
+  CHECK(d.state().vA.cols() == 5);
+  d.apply(SetCells{TensorId::v_a, 0, 0, 4, 1, 1, {3.0f}});
+  set(OptionId::heads, 1.0);
+  CHECK(d.state().vA.at(0, 0, 4) == 3.0f);
+  set(OptionId::heads, 3.0);
+  set(OptionId::score, general);
+  CHECK(d.state().wA.rows() == d.state().headDim);
+  set(OptionId::additive_dim, 2.0);
+  set(OptionId::score, dot);
+  set(OptionId::d_k, 4.0);
+  set(OptionId::score, general);
+  set(OptionId::heads, 1.0);
+  set(OptionId::score, additive);
+  CHECK(d.state().uA.rows() == 2);
+  set(OptionId::additive_dim, 0.0);
+  while (d.undo()) continue;
+  CHECK(sameBits(d.state(), start));
+}
+
+TEST_CASE("options: an X of the values begins as that of the keys, and goes with their tokens, in every item of a batch") {
+  for (const bool cross : {false, true}) {
+    Document d(test::start());
+    const State start = d.state();
+    const auto set = [&](OptionId id, const Value& value) {
+      CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
+      CHECK(refusal(check(d.state())) == "accepted");
+      CHECK(sameBits(*fromText(toText(d.state()), {}), d.state()));
+      CHECK(sameBits(*files::unpacked(files::packed(d.state()), {}), d.state()));
+    };
+    set(OptionId::cross, cross);
+    set(OptionId::batch, 2.0);
+    set(OptionId::separate_values, true);
+    set(OptionId::mode, std::string("x"));
+    CHECK(d.state().xV == (cross ? d.state().xKv : d.state().x));
+    CHECK(d.state().pages[1].xV.rows() == d.state().keyTokens);
+    attention::Trace before, after;
+    attention::forward(spec(d.state()), inputs(d.state()), before);
+    CHECK(refusal(d.apply(SetCells{TensorId::x_v, 0, 0, 1, 1, 1, {9.0f}})) == "accepted");
+    attention::forward(spec(d.state()), inputs(d.state()), after);
+    CHECK(after.k == before.k);
+    CHECK(after.v != before.v);
+    CHECK(refusal(d.apply(InsertTokens{1, 2, Side::keys})) == "accepted");
+    CHECK(d.state().xV.rows() == d.state().keyTokens);
+    CHECK(refusal(d.apply(RemoveTokens{0, 1, Side::keys})) == "accepted");
+    set(OptionId::batch_item, 1.0);
+    set(OptionId::same_word, true);
+    set(OptionId::model_dim, 5.0);
+    CHECK(d.state().xV.cols() == 5);
+    set(OptionId::separate_values, false);
+    CHECK(d.state().xV.empty());
+    while (d.undo()) continue;
+    CHECK(sameBits(d.state(), start));
+  }
+}
+
+TEST_CASE("options: W_O of another width, and none") {
+  Document d(test::start());
+  const State start = d.state();
+  const auto output = [&] {
+    attention::Trace trace;
+    attention::forward(spec(d.state()), inputs(d.state()), trace);
+    return trace.output;
+  };
+  d.apply(test::set(OptionId::mode, std::string("x")));
+  const attention::Tensor usual = output();
+  CHECK(refusal(d.apply(test::set(OptionId::d_out, 9.0))) == "accepted");
+  CHECK(output().cols() == 9);
+  for (int c = 0; c < std::min(9, usual.cols()); ++c) CHECK(output().at(0, 1, c) == usual.at(0, 1, c));  // the columns that stay keep their numbers
+  CHECK(refusal(d.apply(test::set(OptionId::projection_bias, true))) == "accepted");
+  CHECK(d.state().bO.cols() == 9);
+  CHECK(refusal(d.apply(test::set(OptionId::output_projection, false))) == "accepted");
+  CHECK(output().cols() == d.state().heads * d.state().valueDim);
+  CHECK(refusal(d.apply(SetCells{TensorId::w_o, 0, 0, 0, 1, 1, {2.0f}})) == "w_o: it is not in use here; set output_projection to true, and mode to \"x\", to change it.");
+  CHECK(refusal(d.apply(SetCells{TensorId::b_o, 0, 0, 0, 1, 1, {2.0f}})) == "b_o: it is not in use here; set output_projection to true to change it.");
+  for (const char* norm : {"post", "pre", "none"}) {  // what stands around it is as wide as the output
+    d.apply(test::set(OptionId::block_norm, std::string(norm)));
+    attention::Trace trace;
+    attention::forward(spec(d.state()), inputs(d.state()), trace);
+    CHECK(runBlock(d.state(), trace).trace[attention::BlockStage::residual_2].cols() == trace.output.cols());
+  }
+  CHECK(sameBits(*fromText(toText(d.state()), {}), d.state()));
+  CHECK(refusal(d.apply(test::set(OptionId::output_projection, true))) == "accepted");
+  CHECK(refusal(d.apply(test::set(OptionId::d_out, 0.0))) == "accepted");
+  CHECK(sameBits(output(), usual));
+  while (d.undo()) continue;
+  CHECK(sameBits(d.state(), start));
+}
+
+TEST_CASE("options: how rotary positions turn") {
+  CHECK(tried(OptionId::rotary_dims, 3.0) == "rotary_dims: 3 columns are no pairs; use an even number, or 0 for all.");
+  CHECK(tried(OptionId::rotary_base, 1.0) == "rotary_base: 1 is too small; use 1.001 to 1000000000.");
+  CHECK(tried(OptionId::rotary_factor, 0.0) == "rotary_factor: 0 is too small; use 0.01 to 1000.");
+  CHECK(tried(OptionId::rotary_pairs, std::string("llama")) == "rotary_pairs: \"llama\" is unknown; use \"adjacent\" or \"half\".");
+  CHECK(tried(OptionId::position_ids, 100.0) == "position_ids: 100 is not a list of whole numbers; use [] for 0, 1, 2 …, or [100] for 100, 101 ….");
+  CHECK(tried(OptionId::position_ids, std::vector<int>{5, -1}) == "position_ids: -1 is too small; use 0 to 1000000.");
+  CHECK(tried(OptionId::position_ids, std::vector<int>(1025)) == "position_ids: there are 1025; use at most 1024, after which they count on.");
+  Document d(test::start());
+  const State start = d.state();
+  const std::pair<OptionId, Value> all[] = {{OptionId::d_k, 4.0}, {OptionId::position, std::string("rotary")}, {OptionId::rotary_pairs, std::string("half")},
+ {OptionId::rotary_base, 100.0}, {OptionId::rotary_dims, 2.0}, {OptionId::rotary_scaling, std::string("linear")},
+ {OptionId::rotary_factor, 4.0}, {OptionId::position_ids, std::vector<int>{2, 9, 4}}};
+  for (const auto& [id, value] : all) {
+    CAPTURE(option(id).name);
+    CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
+    CHECK(get(d.state(), id) == value);
+  }
+  const attention::Spec made = spec(d.state());
+  CHECK(made.rotary == attention::Rotary{attention::RotaryPairs::half, 100.0f, 2, attention::RotaryScaling::linear, 4.0f});
+  CHECK(made.positionIds == std::vector<int>{2, 9, 4});
+  CHECK(refusal(d.apply(test::set(OptionId::d_k, 3.0))) == "accepted");  // of which two are turned
+  CHECK(refusal(d.apply(test::set(OptionId::rotary_dims, 0.0))).starts_with("rotary_dims: rotary positions turn columns in pairs; use an even d_k"));
+  while (d.undo()) continue;
+  CHECK(sameBits(d.state(), start));
 }
 
 TEST_CASE("options: what means nothing together is refused from either side") {

@@ -1,8 +1,8 @@
 // What stands around the layer would learn: made by seeds, kept where it was changed.
 #include <cmath>
 
-#include "attention/forward.h"
-#include "document/around.h"
+#include "attention/steps/forward.h"
+#include "document/derived.h"
 #include "document_support.h"
 
 using namespace document;

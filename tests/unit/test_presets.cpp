@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attention/decode.h"
-#include "attention/forward.h"
-#include "document/around.h"
+#include "attention/engine/decode.h"
+#include "attention/steps/forward.h"
+#include "document/derived.h"
 #include "document_support.h"
 
 using namespace document;
@@ -73,7 +73,7 @@ double rounded(double value) { return std::round(value * 100.0) / 100.0; }
 }  // namespace
 
 TEST_CASE("presets: names, and states that are whole") {
-  REQUIRE(presets().size() == 24);
+  REQUIRE(presets().size() == 25);
   CHECK(presets()[0].name == "i-saw-a-saw");
   CHECK(presets()[0].title == "I saw a saw");
   for (const Preset& p : presets()) {
@@ -81,7 +81,7 @@ TEST_CASE("presets: names, and states that are whole") {
     const State s = named(p.name);
     CHECK(test::refusal(check(s)) == "accepted");
     CHECK(s.preset == p.name);
-    CHECK((s.mode == Mode::x) == (p.name == "sinusoidal" || p.name == "transformer-block"));
+    CHECK((s.mode == Mode::x) == (p.name == "sinusoidal" || p.name == "target-outputs" || p.name == "transformer-block"));
     CHECK(!p.title.empty());
     CHECK(p.about.back() == '.');
     for (const TensorId id : inputIds())
@@ -113,7 +113,7 @@ TEST_CASE("presets: the layer agrees with plain arithmetic") {
 
 TEST_CASE("presets: X and its weights show the same as Q, K and V, but for the lecture example") {
   for (const Preset& p : presets()) {
-    if (p.name == "i-saw-a-saw" || p.name == "sinusoidal" || p.name == "transformer-block") continue;
+    if (p.name == "i-saw-a-saw" || p.name == "sinusoidal" || p.name == "target-outputs" || p.name == "transformer-block") continue;
     CAPTURE(p.name);
     State s = named(p.name);
     const attention::Trace direct = traced(s);
@@ -383,7 +383,7 @@ TEST_CASE("presets: a decoder has something new, something reused and something 
 
 TEST_CASE("presets: the block adds, normalises and goes on") {
   const State s = named("transformer-block");
-  CHECK(s.experiment == Experiment::block);
+  CHECK(s.view == View::block);
   const attention::Trace trace = traced(s);
   const double strong = std::exp(3.0) / (std::exp(3.0) + 3);
   const int wanted[] = {2, 2, 1, 2};
@@ -405,7 +405,7 @@ TEST_CASE("presets: the block adds, normalises and goes on") {
 
 TEST_CASE("presets: three clauses, weighed within and then against each other") {
   const State s = named("segments");
-  CHECK(s.experiment == Experiment::segments);
+  CHECK(s.view == View::segments);
   const SegmentsRun run = runSegments(s, traced(s));
   CHECK(run.starts == std::vector<int>{0, 3, 6});
   for (int clause = 0; clause < 3; ++clause) {

@@ -32,6 +32,7 @@ std::vector<Value> valuesOf(const document::Option& o) {
       return out;
     case document::OptionType::scale: return {true, false, 0.5};
     case document::OptionType::labels: return {std::string("a b c"), std::string("a b c d e f")};
+    case document::OptionType::text: return {std::string()};
     case document::OptionType::heads: return {std::vector<int>{}, std::vector<int>{0, 5}};
     default:
       for (const double n : {-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 12.0, 16.0, 63.0, 64.0, 255.0, 256.0, 1020.0, 1023.0, 1024.0, 5000.0})
@@ -40,7 +41,7 @@ std::vector<Value> valuesOf(const document::Option& o) {
   }
 }
 
-std::vector<State> places() {
+std::vector<State> widgetRects() {
   const auto text = [](const char* t) { return std::string(t); };
   return {with({}),
           with({set(OptionId::mode, text("x")), set(OptionId::position, text("sinusoidal"))}),
@@ -60,10 +61,10 @@ std::vector<State> places() {
 
 TEST_CASE("remedy: what is offered makes the choice pass, for every option and value") {
   int refused = 0, helped = 0;
-  for (const State& start : places()) {
+  for (const State& start : widgetRects()) {
     for (const document::Option& o : document::options()) {
       for (const Value& value : valuesOf(o)) {
-        const bool fits = !document::check(start, o.id, value);
+        const bool fits(document::check(start, o.id, value));
         const auto found = document::remedy(start, o.id, value);
         CAPTURE(o.name);
         CHECK(document::reason(start, o.id, value).empty() == fits);
@@ -79,10 +80,12 @@ TEST_CASE("remedy: what is offered makes the choice pass, for every option and v
           CHECK(e.option != o.id);
           CHECK(test::refusal(d.apply(e, 7)) == "accepted");
         }
-        CHECK(test::refusal(d.apply(set(o.id, value), 7)) == "accepted");
+        CHECK(test::refusal(d.apply(set(o.id, found->value), 7)) == "accepted");
         CHECK(test::refusal(document::check(d.state())) == "accepted");
         CHECK(d.undo());
-        CHECK(document::sameBits(d.state(), start));  // one step
+        State back = d.state();
+        document::copyView(back, start);
+        CHECK(document::sameBits(back, start));  // one step
         CHECK_FALSE(d.canUndo());
       }
     }
@@ -121,12 +124,70 @@ TEST_CASE("remedy: what it says") {
         "4 heads cannot share keys 3 at a time · give each its own, set");
 }
 
+TEST_CASE("remedy: heads of keys, and steps of a decoder") {
+  const auto of = [](double heads, double keyHeads) { return with({set(OptionId::d_k, 24.0), set(OptionId::heads, heads), set(OptionId::kv_heads, keyHeads)}); };
+  CHECK(offered(of(8, 8), OptionId::kv_heads, 3.0) == "3 key heads do not divide 8 heads · set 4");
+  CHECK(offered(of(8, 8), OptionId::kv_heads, 5.0) == "5 key heads do not divide 8 heads · set 4");
+  CHECK(offered(of(8, 4), OptionId::kv_heads, 7.0) == "7 key heads do not divide 8 heads · set 8");
+  CHECK(offered(of(12, 2), OptionId::kv_heads, 5.0) == "5 key heads do not divide 12 heads · set 6");
+  CHECK(offered(of(8, 4), OptionId::kv_heads, 3.0) == "none");  // four is what there is
+  CHECK(offered(of(8, 8), OptionId::kv_heads, 16.0) == "16 key heads need 16 heads · set");
+  CHECK(offered(of(8, 8), OptionId::kv_heads, 9.0) == "none");  // which the width does not divide into
+  CHECK(offered(of(8, 8), OptionId::kv_heads, 2.0) == "none");  // it fits
+  const State start = test::start();  // 4 tokens
+  CHECK(offered(start, OptionId::step, 4.0) == "none");
+  CHECK(offered(start, OptionId::step, 6.0) == "Step 6 needs 6 tokens · set");
+  const auto longer = document::remedy(start, OptionId::step, 6.0);
+  REQUIRE(longer);
+  CHECK(longer->edits.size() == 1);
+  CHECK(longer->edits[0].option == OptionId::tokens);
+  CHECK(longer->value == Value(6.0));
+  const auto fewer = document::remedy(of(8, 8), OptionId::kv_heads, 3.0);
+  REQUIRE(fewer);
+  CHECK(fewer->edits.empty());
+  CHECK(fewer->value == Value(4.0));
+}
+
+TEST_CASE("remedy: of sizes that memory does not hold, the largest that it does, or another one gives way") {
+  const State many = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 16.0), set(OptionId::tokens, 1024.0)});
+  const std::string scores = "At most 16.7 million scores fit · ", numbers = "At most 3.5 million numbers fit · ";
+  CHECK(offered(many, OptionId::heads, 64.0) == scores + "set 512 tokens");  // 16 are there, and no others below 64 fit
+  const State half = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 32.0), set(OptionId::tokens, 512.0)});
+  CHECK(offered(half, OptionId::tokens, 1024.0) == scores + "set 724");  // 724² × 32 is the last below
+  const State most = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 32.0), set(OptionId::tokens, 724.0)});
+  CHECK(offered(most, OptionId::tokens, 725.0) == scores + "set 16 heads");
+  CHECK(offered(many, OptionId::batch, document::kMaxBatch * 1.0).starts_with(numbers + "set "));
+  CHECK(offered(many, OptionId::d_k, 256.0).starts_with(numbers + "set "));
+  int helped = 0;
+  for (const State* start : {&many, &half, &most}) {
+    for (const auto& [id, value] : {std::pair{OptionId::heads, 64.0}, {OptionId::tokens, 1024.0}, {OptionId::tokens, 725.0}, {OptionId::batch, document::kMaxBatch * 1.0}, {OptionId::d_k, 256.0}, {OptionId::d_v, 255.0}, {OptionId::model_dim, 1024.0}}) {
+      const auto found = document::remedy(*start, id, value);
+      if (document::check(*start, id, value)) continue;
+      CAPTURE(document::option(id).name);
+      CAPTURE(value);
+      REQUIRE(found);
+      ++helped;
+      document::Settings after = *start;
+      for (const document::SetOption& e : found->edits) {
+        CHECK(document::check(after, e.option, e.value));
+        after = document::settingsAfter(after, e.option, e.value);
+      }
+      CHECK(document::check(after, id, found->value));
+      CHECK(found->value != document::get(*start, id));
+    }
+  }
+  CHECK(helped > 8);
+  const auto done = document::check(half, OptionId::tokens, 1024.0);
+  REQUIRE_FALSE(done);
+  CHECK(document::withRemedy(half, OptionId::tokens, 1024.0, done.error()).message().ends_with(" The nearest that fits is 724."));
+}
+
 TEST_CASE("remedy: an error names it") {
   const State start = test::start();
-  const auto bad = document::check(start, OptionId::heads, 4.0);
-  REQUIRE(bad);
-  CHECK(document::withRemedy(start, OptionId::heads, 4.0, *bad).message ==
+  const auto done = document::check(start, OptionId::heads, 4.0);
+  REQUIRE_FALSE(done);
+  CHECK(document::withRemedy(start, OptionId::heads, 4.0, done.error()).message() ==
         "heads: 4 does not divide the model width 6 (heads × d_k); use 1, 2, 3 or 6. It fits after setting d_k to 4.");
   const auto large = document::check(start, OptionId::tokens, 5000.0);
-  CHECK(document::withRemedy(start, OptionId::tokens, 5000.0, *large).message == large->message);
+  CHECK(document::withRemedy(start, OptionId::tokens, 5000.0, large.error()).message() == large.error().message());
 }

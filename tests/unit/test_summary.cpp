@@ -20,7 +20,7 @@ class Board {
   Board() : document_(*document::preset(document::presets().front().name)) { look(); }
 
   void apply(const document::Edit& edit) {
-    if (!document_.apply(edit)) look();
+    if (document_.apply(edit)) look();
   }
   void set(OptionId id, document::Value value) { apply(document::SetOption{id, std::move(value)}); }
   void undo() { document_.undo(), look(); }

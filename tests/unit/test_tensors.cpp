@@ -1,5 +1,5 @@
 // Plain tensors files: what people save from NumPy and PyTorch.
-#include "attention/forward.h"
+#include "attention/steps/forward.h"
 #include "document_support.h"
 #include "files/read.h"
 
@@ -96,8 +96,8 @@ TEST_CASE("tensors: nested lists") {
 }
 
 TEST_CASE("tensors: shapes that the board does not take") {
-  CHECK(tried(qkv("[40, 1, 1, 1]", 40)) ==
-        "q.shape: a batch of 40 is too large for the board; give at most 32 entries.");
+  CHECK(tried(qkv("[70, 1, 1, 1]", 70)) ==
+        "q.shape: a batch of 70 is too large for the board; give at most 64 entries.");
   CHECK(tried(qkv("[24]", 24)) ==
         "q.shape: [24] has 1 size; use [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns].");
   CHECK(tried(qkv("[4, 6]", 24, options("\"heads\": 2"))) ==
@@ -118,7 +118,7 @@ TEST_CASE("tensors: shapes that the board does not take") {
         "k.shape: 3 key heads do not divide the 2 heads of q; give a divisor of 2.");
   CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]],[[2]]]") == "v.shape: a head count of 2 does not fit the 1 of k; give as many.");
   CHECK(tried(R"({"q": [[1]], "k": [[1]]})") ==
-        "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o, and maybe mask, past_k, "
+        "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, b_v and b_o), and maybe mask, past_k, "
         "past_v, key_lengths, w_a, u_a, v_a, what stands around the layer (gamma_1, token_query …), labels and "
         "options.");
   std::string tall = "{\"q\": [[0]";
@@ -203,8 +203,12 @@ TEST_CASE("tensors: X and its weights") {
   CHECK(s.modelDim == 2);
   CHECK(s.tokens == 3);
   CHECK(s.wO.at(0, 2, 0) == 1.0f);
-  CHECK(tried(file + "}") ==
-        "w_o: it is missing, and only a square one can be left out; give it with the shape [4, 2].");
+  const State apart = read(file + "}");  // without W_O the heads stand side by side
+  CHECK(!apart.outputProjection);
+  CHECK(document::outputWidth(apart) == 4);
+  CHECK(document::outputWidth(read(file + R"(, "w_o": [[1, 0, 5], [0, 1, 6], [1, 0, 7], [0, 1, 8]], "b_o": [1, 2, 3]})")) == 3);
+  CHECK(tried(file + R"(, "b_o": [1, 2]})") == "b_o: it is given without w_o, whose products it is added to; give both, or neither.");
+  CHECK(tried(file + R"(, "b_q": [1, 2]})") == "b_q.shape: [1, 2] does not fit; it must be [1, 4].");
   CHECK(tried(file + R"(, "w_o": [[1, 0]]})") == "w_o.shape: [1, 2] does not fit; it must be [4, 2].");
   CHECK(tried(file + R"(, "options": {"heads": 3}})") ==
         "w_q.shape: 3 heads do not divide 4 columns; give another options.heads.");

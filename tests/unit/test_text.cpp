@@ -1,10 +1,13 @@
 // State text: what is written reads back to the same bits, and nothing hostile gets in.
 #include <cfloat>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include "document/json.h"
-#include "document/number.h"
+#include "base/number.h"
 #include "document_support.h"
 #include "files/read.h"
 
@@ -50,17 +53,62 @@ TEST_CASE("text: any state reads back to the same bits") {
   }
 }
 
+// The value that a reader of C has for the text, and what printf makes of a number.
+float back(const std::string& text, float) { return std::strtof(text.c_str(), nullptr); }
+double back(const std::string& text, double) { return std::strtod(text.c_str(), nullptr); }
+std::string printed(const char* format, int digits, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, digits, value);
+  return text;
+}
+
+template <class T>
+void checkShortest(T value, int surely) {
+  int digits = surely;
+  while (back(printed("%.*g", digits, static_cast<double>(value)), value) != value) ++digits;
+  REQUIRE(base::shortest(value) == printed("%.*g", digits, static_cast<double>(value)));
+}
+
+TEST_CASE("text: the fewest digits are those that printf finds by trying") {
+  std::mt19937 random(7);
+  for (int i = 0; i < 200'000; ++i) {
+    const double power = std::pow(10.0, static_cast<int>(random() % 7)), n = static_cast<double>(random() % 3'000'000) + 1;
+    const double sign = i % 2 ? 1 : -1;
+    checkShortest(static_cast<float>(sign * n / power), FLT_DIG);
+    checkShortest(sign * n / power, DBL_DIG);
+    checkShortest(std::nextafter(static_cast<float>(n / power), 0.0f), FLT_DIG);
+    checkShortest(std::nextafter(n / power, 1e9), DBL_DIG);
+  }
+}
+
+TEST_CASE("text: decimals are rounded as printf rounds them, ties and all") {
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 300'000; ++i) {
+    const int decimals = i % 10;
+    const double any = std::ldexp(static_cast<double>(random() >> 11), -static_cast<int>(random() % 60) - 30);  // below 2^23
+    const double near = (static_cast<double>(random() % 2'000'000) + 0.5) / std::pow(10.0, decimals);     // about a tie
+    const double tie = static_cast<double>(random() % 4096) / 64;
+    for (const double value : {any, near, tie, std::nextafter(near, 0.0), std::nextafter(near, 1e9)}) {
+      if (value >= 1e7) continue;
+      REQUIRE(base::fixed(value, decimals) == printed("%.*f", decimals, value));
+    }
+  }
+  for (const double value : {0.0, 0.5, 1.5, 2.5, 0.125, 9'999'999.5, 9999999.999999998, 1e-300, 5e-324, 0.9999999999999999}) {
+    for (int decimals = 0; decimals <= 9; ++decimals) CHECK(base::fixed(value, decimals) == printed("%.*f", decimals, value));
+  }
+}
+
 TEST_CASE("text: numbers keep every bit with the fewest digits") {
-  CHECK(shortest(0.1f) == "0.1");
-  CHECK(shortest(-0.0f) == "-0.0");
-  CHECK(shortest(0.0f) == "0");
-  CHECK(shortest(1.0f) == "1");
-  CHECK(shortest(16777216.0f) == "16777216");
-  CHECK(shortest(FLT_MAX) == "3.4028235e+38");
-  CHECK(shortest(1e-45f) == "1e-45");
-  CHECK(shortest(FLT_MIN) == "1.1754944e-38");
-  CHECK(shortest(0.1) == "0.1");
-  CHECK(readable(0.1f) == 0.1);
+  CHECK(base::shortest(0.1f) == "0.1");
+  CHECK(base::shortest(-0.0f) == "-0.0");
+  CHECK(base::shortest(0.0f) == "0");
+  CHECK(base::shortest(1.0f) == "1");
+  CHECK(base::shortest(16777216.0f) == "16777216");
+  CHECK(base::shortest(FLT_MAX) == "3.4028235e+38");
+  CHECK(base::shortest(1e-45f) == "1e-45");
+  CHECK(base::shortest(FLT_MIN) == "1.1754944e-38");
+  CHECK(base::shortest(0.1) == "0.1");
+  CHECK(base::readable(0.1f) == 0.1);
   State s = test::start();
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
@@ -363,7 +411,7 @@ TEST_CASE("text: cells as tab-separated text") {
   const auto read = [](std::string_view text) {
     const auto b = fromTsv(text);
     REQUIRE(refusal(b) == "accepted");
-    return std::to_string(b->rows) + "x" + std::to_string(b->cols) + " " + shortest(b->values.back());
+    return std::to_string(b->rows) + "x" + std::to_string(b->cols) + " " + base::shortest(b->values.back());
   };
   CHECK(read("1") == "1x1 1");
   CHECK(read("−0.5\t+2") == "1x2 2");
@@ -440,6 +488,36 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::segment_tokens, 1024.0},
       {OptionId::segment_seed, 0.0},
       {OptionId::experiment, std::string("reach")},
+      {OptionId::view, std::string("block")},
+      {OptionId::block_dropout_kind, std::string("plain")},
+      {OptionId::block_dropout_seed, 4294967295.0},
+      {OptionId::spread_dim, 1000.0},
+      {OptionId::spread_mean, -0.35},
+      {OptionId::spread_deviation, 2.1},
+      {OptionId::spread_scaled, false},
+      {OptionId::spread_seed, 4294967295.0},
+      {OptionId::dense_token, 3.0},
+      {OptionId::dense_amount, 0.7},
+      {OptionId::dense_moved, std::string("queries_keys")},
+      {OptionId::dense_seed, 0.0},
+      {OptionId::reach_tokens, 256.0},
+      {OptionId::reach_recurrent, 1.03},
+      {OptionId::reach_input, 0.0},
+      {OptionId::reach_lead, -30.0},
+      {OptionId::reach_seed, 9.0},
+      {OptionId::separate_values, true},
+      {OptionId::additive_dim, 7.0},
+      {OptionId::projection_bias, true},
+      {OptionId::d_out, 9.0},
+      {OptionId::output_projection, false},
+      {OptionId::rotary_pairs, std::string("half")},
+      {OptionId::rotary_base, 500000.0},
+      {OptionId::rotary_dims, 4.0},
+      {OptionId::rotary_scaling, std::string("ntk")},
+      {OptionId::rotary_factor, 2.5},
+      {OptionId::position_ids, std::vector<int>{0, 1, 0, 1000000}},
+      {OptionId::column_names, std::vector<std::string>{"noun", "", "car"}},
+      {OptionId::column_layout, true},
   };
   Document d(test::start());
   for (const auto& [id, value] : all) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kAa = 4.5f;
 
-float contrastOf(ImU32 a, ImU32 b) { return gfx::contrast(toColor(a), toColor(b)); }
+float contrastOf(ImU32 a, ImU32 b) { return draw::contrast(toColor(a), toColor(b)); }
 
 }  // namespace
 
@@ -33,10 +33,10 @@ TEST_CASE("theme: words on panels and on the background") {
 
 TEST_CASE("theme: numbers on coloured cells") {
   for (const bool dark : {false, true}) {
-    for (const gfx::ColorMap* map : {&palette(dark).signedMap, &palette(dark).weightMap}) {
+    for (const draw::ColorMap* map : {&palette(dark).signedMap, &palette(dark).weightMap}) {
       for (int i = 0; i <= 1000; ++i) {
-        const gfx::Color cell = gfx::at(*map, static_cast<float>(i) / 1000);
-        CHECK(gfx::contrast(toColor(textOn(cell)), cell) >= kAa);
+        const draw::Color cell = draw::at(*map, static_cast<float>(i) / 1000);
+        CHECK(draw::contrast(toColor(textOn(cell)), cell) >= kAa);
       }
     }
   }
@@ -45,8 +45,8 @@ TEST_CASE("theme: numbers on coloured cells") {
 TEST_CASE("theme: zero is the colour of the panel, and the two signs differ") {
   for (const bool dark : {false, true}) {
     const Palette& p = palette(dark);
-    CHECK(gfx::at(p.weightMap, 0) == toColor(p.panel));
-    const gfx::Color low = gfx::at(p.signedMap, 0), high = gfx::at(p.signedMap, 1);
+    CHECK(draw::at(p.weightMap, 0) == toColor(p.panel));
+    const draw::Color low = draw::at(p.signedMap, 0), high = draw::at(p.signedMap, 1);
     CHECK(std::fabs(low.r - high.r) + std::fabs(low.b - high.b) > 0.3f);
   }
 }
@@ -58,4 +58,19 @@ TEST_CASE("theme: a scale stays while a number is dragged a little") {
   CHECK(niceBound(1.6f) == 2.0f);
   CHECK(niceBound(70) == 100.0f);
   CHECK(niceBound(3e37f) == doctest::Approx(3e37f));
+}
+
+TEST_CASE("theme: a colour of the page can be told from what it stands on, and read on") {
+  for (const bool dark : {false, true}) {
+    for (unsigned accent = 0; accent <= 0xffffff; accent += 0x0b0d11) {
+      CAPTURE(accent);
+      const Palette p = accentedPalette(dark, accent);
+      CHECK(contrastOf(p.on, p.panel) >= 3.0f);
+      CHECK(contrastOf(p.ink, p.inkText) >= kAa);
+      CHECK(p.text == palette(dark).text);
+    }
+    const unsigned teal = 0x00807f;
+    const Palette p = accentedPalette(dark, teal);
+    if (!dark) CHECK(p.on == IM_COL32(0, 0x80, 0x7f, 255));
+  }
 }

@@ -22,11 +22,11 @@ Layer goodProjected() {
 }
 
 std::string refusal(const Layer& layer) {
-  const Check bad = validate(layer.spec, layer.inputs());
-  if (!bad) return "accepted";
-  CHECK(!bad->field.empty());
-  CHECK(bad->message.back() == '.');
-  return bad->message;
+  const auto ok = validate(layer.spec, layer.inputs());
+  if (ok) return "accepted";
+  CHECK(!ok.error().field.empty());
+  CHECK(ok.error().message().back() == '.');
+  return ok.error().message();
 }
 
 std::string with(int Spec::*field, int value) {
@@ -61,14 +61,14 @@ TEST_CASE("validate: head counts") {
 TEST_CASE("validate: sizes are checked before anything is multiplied") {
   CHECK(with(&Spec::queryCount, 2147483647) == "queryCount: 2147483647 is out of range; use 1 to 1024.");
   CHECK(with(&Spec::keyCount, 0) == "keyCount: 0 is out of range; use 1 to 1024.");
-  CHECK(with(&Spec::headDim, 257) == "headDim: 257 is out of range; use 1 to 256.");
-  CHECK(with(&Spec::valueDim, -1) == "valueDim: -1 is out of range; use 1 to 256.");
+  CHECK(with(&Spec::headDim, 513) == "headDim: 513 is out of range; use 1 to 512.");
+  CHECK(with(&Spec::valueDim, -1) == "valueDim: -1 is out of range; use 1 to 512.");
   Layer layer = good();
   layer.spec = test::shape(64, 64, 1024, 1024, 3, 2);
-  const Check bad = validate(layer.spec, layer.inputs());
-  REQUIRE(bad);
-  CHECK(bad->kind == Error::Kind::memory);
-  CHECK(bad->message == "heads: 64 heads of 1024 queries and 1024 keys are 67108864 scores; at most 16777216 fit, "
+  const auto ok = validate(layer.spec, layer.inputs());
+  REQUIRE_FALSE(ok);
+  CHECK(ok.error().kind == Error::Kind::memory);
+  CHECK(ok.error().message() == "heads: 64 heads of 1024 queries and 1024 keys are 67108864 scores; at most 16777216 fit, "
                         "so use fewer heads or tokens.");
 }
 
@@ -130,11 +130,68 @@ TEST_CASE("validate: scores and positions that do not go together") {
         "position: rotary turns dot products, and the additive score has none; use the score dot, scaled, "
         "general or cosine, or other positions.");
   layer = test::direct(test::shape(1, 1, 4, 5, 4, 2), random);
+  Layer odd = good();
+  odd.spec.position = Position::rotary, odd.spec.rotary.dims = 2;
+  CHECK(refusal(odd) == "accepted");
+  odd.spec.rotary.dims = 1;
+  CHECK(refusal(odd) == "rotary.dims: 1 columns are no pairs, which rotary positions turn; use an even number, or 0 for all.");
+  odd.spec.rotary.dims = 2, odd.spec.rotary.base = 1.0f;
+  CHECK(refusal(odd) == "rotary.base: 1 is out of range; use 10000, or another number above 1.");
+  odd.spec.rotary.base = 10000.0f, odd.spec.rotary.factor = 0.0f;
+  CHECK(refusal(odd) == "rotary.factor: 0 is out of range; use 1 for none, or another number above 0.");
+  odd.spec.rotary.factor = 1.0f, odd.spec.positionIds = {0, -1};
+  CHECK(refusal(odd) == "positionIds: -1 is no position; use 0 to 1000000.");
   layer.spec.position = Position::rotary, layer.spec.causalOffset = 1021;
   CHECK(refusal(layer) ==
         "causalOffset: 1021 puts the last query beyond position 1024; use at most 1020, or alibi.");
   layer.spec.causalOffset = 1020;
   CHECK(refusal(layer) == "accepted");
+}
+
+TEST_CASE("validate: hidden units of the additive score") {
+  Random random(5);
+  Layer layer = test::withScore(good(), Score::additive, random);
+  layer.wA = Tensor(6, 8, 3), layer.uA = Tensor(6, 8, 3), layer.vA = Tensor(6, 1, 8);
+  CHECK(refusal(layer) == "accepted");
+  layer.uA = Tensor(6, 7, 3);
+  CHECK(refusal(layer) == "u_a.shape: [6, 7, 3] does not fit the other sizes; use [6, 8, 3].");
+  layer.uA = Tensor(6, 8, 3), layer.spec.score = Score::general;
+  CHECK(refusal(layer) == "w_a.shape: [6, 8, 3] does not fit the other sizes; use [6, 3, 3].");
+}
+
+TEST_CASE("validate: an X of the values") {
+  Layer layer = goodProjected();
+  layer.xV = Tensor(1, 5, 8);
+  CHECK(refusal(layer) == "accepted");
+  layer.xV = Tensor(1, 4, 8);
+  CHECK(refusal(layer) == "x_v.shape: [1, 4, 8] does not fit the other sizes; use [1, 5, 8].");
+}
+
+TEST_CASE("validate: where memory is the limit, tokens and columns are as many as there are") {
+  Random random(6);
+  Layer layer = test::direct(test::shape(1, 1, 2000, 3, 600, 2), random);
+  layer.spec.position = Position::rotary, layer.spec.causalOffset = 5000;
+  CHECK(refusal(layer) == "queryCount: 2000 is out of range; use 1 to 1024.");
+  CHECK(validate(layer.spec, layer.inputs(), Room::memory));
+  layer.spec.causalOffset = Limits::longest;
+  CHECK(validate(layer.spec, layer.inputs(), Room::memory).error().field == "causalOffset");
+}
+
+TEST_CASE("validate: biases of the projections") {
+  Random random(4);
+  Layer layer = test::withBiases(goodProjected(), random);
+  CHECK(refusal(layer) == "accepted");
+  layer.bK = Tensor(1, 1, 7);
+  CHECK(refusal(layer) == "b_k.shape: [1, 1, 7] does not fit the other sizes; use [1, 1, 6].");
+  layer.bK = {}, layer.bO.at(0, 0, 2) = std::numeric_limits<float>::infinity();
+  CHECK(refusal(layer).starts_with("b_o"));
+  Inputs without = layer.inputs();
+  without.wO = nullptr;
+  CHECK(validate(layer.spec, without).error().message() == "b_o: it is given although w_o, whose products it is added to, is not; leave one of the two out.");
+  const Layer direct = good();
+  Inputs given = direct.inputs();
+  given.bQ = &layer.bQ;
+  CHECK(validate(direct.spec, given).error().field == "b_q");
 }
 
 TEST_CASE("validate: the weights of a score") {
@@ -158,7 +215,7 @@ TEST_CASE("validate: cross-attention") {
   CHECK(refusal(layer) == "x_kv.shape: [1, 6, 8] does not fit the other sizes; use [1, 5, 8].");
   Inputs inputs = good().inputs();
   inputs.xKv = &layer.x;
-  CHECK(validate(good().spec, inputs)->field == "x_kv");
+  CHECK(validate(good().spec, inputs).error().field == "x_kv");
 }
 
 TEST_CASE("validate: numbers that are not finite, by their position") {
@@ -200,18 +257,18 @@ TEST_CASE("validate: inputs that are missing, or given twice") {
   const Layer layer = good();
   Inputs inputs = layer.inputs();
   inputs.k = nullptr;
-  CHECK(validate(layer.spec, inputs)->message == "k: it is missing; give a tensor of shape [3, 5, 3].");
-  CHECK(validate(layer.spec, inputs)->kind == Error::Kind::type);
-  CHECK(validate(layer.spec, Inputs{})->message == "q: it is missing; give a tensor of shape [6, 4, 3].");
+  CHECK(validate(layer.spec, inputs).error().message() == "k: it is missing; give a tensor of shape [3, 5, 3].");
+  CHECK(validate(layer.spec, inputs).error().kind == Error::Kind::type);
+  CHECK(validate(layer.spec, Inputs{}).error().message() == "q: it is missing; give a tensor of shape [6, 4, 3].");
   inputs = layer.inputs();
   inputs.wO = &layer.q;
-  CHECK(validate(layer.spec, inputs)->field == "w_o");
+  CHECK(validate(layer.spec, inputs).error().field == "w_o");
   const Layer other = goodProjected();
   inputs = other.inputs();
   inputs.v = &other.x;
-  CHECK(validate(other.spec, inputs)->message ==
+  CHECK(validate(other.spec, inputs).error().message() ==
         "v: it is given although x is given, which makes it; leave one of the two out.");
   inputs = other.inputs();
   inputs.wV = nullptr;
-  CHECK(validate(other.spec, inputs)->message == "w_v: it is missing; give a tensor of shape [1, 8, 4].");
+  CHECK(validate(other.spec, inputs).error().message() == "w_v: it is missing; give a tensor of shape [1, 8, 4].");
 }

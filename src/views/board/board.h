@@ -1,17 +1,20 @@
 // What drawing, pointer and keys of the board share.
 #pragma once
 
-#include "views/panels.h"
+#include "views/panels/panels.h"
 
 namespace views {
 
-/// Has the tensor a cell for each pair of a query and a key?
-bool isPair(TensorId id);
 /// The board shows scores with the mask in them; that tensor is called "masked".
 TensorId shownTensor(TensorId id);
 
 /// Places of token labels are named by this, where they stand, and the token: "label:left:0".
 inline constexpr const char* kLabelPrefix = "label:";
+/// Those of headings of the columns of Q and K: by this, the tensor and the column, "column:q:0".
+inline constexpr const char* kColumnPrefix = "column:";
+
+/// Those of the bars of a row of weights: by this, the query and the key, "bar:3:2"; beside the matrices "bar:3:2:brief".
+inline constexpr const char* kBarPrefix = "bar:";
 
 /// The matrices, as they are in this frame.
 void drawMatrices(Context& context);

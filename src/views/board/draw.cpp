@@ -3,8 +3,15 @@
 #include <cmath>
 #include <iterator>
 
-#include "attention/decode.h"
+#include "attention/engine/decode.h"
+#include "attention/steps/position.h"
+#include "base/late.h"
+#include "base/number.h"
+#include "base/sentence.h"
 #include "views/board/board.h"
+#include "views/board/raise.h"
+#include "views/board/stepper.h"
+#include "views/panels/changes.h"
 #include "views/widgets.h"
 
 namespace views {
@@ -16,7 +23,19 @@ using attention::Tensor;
 constexpr float kNumberCell = 26;  // smaller cells show colour alone
 constexpr std::size_t kManyRegions = 64;  // more outlines than these in a matrix become one
 constexpr int kContourSteps = 128;
+constexpr float kMasking = 1e3f;  ///< what is added to hide a key is larger
+constexpr float kFar = 1e4f;  ///< numbers from here on may be written by their order of magnitude
 constexpr float kSmallestDigits = 0.8f;  // of the small face: 9 px can just be read
+
+/// "−1e30"
+[[gnu::noinline]] std::string shortFar(float value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0e", static_cast<double>(std::fabs(value)));
+  std::string out = text;
+  const std::size_t sign = out.find_first_of("+");
+  if (sign != std::string::npos) out.erase(sign, sign + 1 < out.size() && out[sign + 1] == '0' ? 2 : 1);
+  return value < 0 ? "−" + out : out;
+}
 
 class BoardView {
  public:
@@ -26,26 +45,31 @@ class BoardView {
     const Box& b = c_.layout.board;
     list_->PushClipRect({b.x, b.y}, {b.right(), b.bottom()}, true);
     const CellRef focus = c_.focus();
-    if (c_.tensor(focus.tensor)) trail(focus);
+    const bool isStepped = stepperOf(c_);
+    if (c_.tensor(focus.tensor) && !isStepped) trail(focus);
     for (const MatrixPlace& m : c_.layout.matrices) matrix(m);
     arrow();
-    for (const MatrixPlace& m : c_.layout.matrices) outlines(m, focus);
+    raiseLegend(c_);
+    for (const MatrixPlace& m : c_.layout.matrices) {
+      if (isStepped) drawStepLight(c_, m, onScreen(c_.layout, c_.view, m.box));
+      else outlines(m, focus);
+    }
     list_->PopClipRect();
-    if (c_.view.drag.kind == Drag::Kind::value) bubble();
+    if (c_.view.drag.kind == Drag::Kind::value || c_.view.drag.kind == Drag::Kind::weight) bubble();
   }
 
  private:
   // --- colours and numbers
 
-  gfx::Heatmap style(const MatrixPlace& m, const Box& box) const {
-    gfx::Heatmap h;
+  draw::Heatmap style(const MatrixPlace& m, const Box& box) const {
+    draw::Heatmap h;
     h.gap = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
     h.x = box.x, h.y = box.y, h.cell = m.cell;
     h.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
     h.transposed = m.transposed;
     if (m.tensor == TensorId::weights && c_.state.normalizer != attention::Normalizer::none) {
-      h.low = 0, h.high = niceBound(largest(TensorId::weights)), h.map = c_.palette.weightMap;
-      h.scale = static_cast<gfx::Scale>(c_.state.weightScale);
+      h.low = 0, h.high = niceBound(reach(TensorId::weights)), h.map = c_.palette.weightMap;
+      h.scale = static_cast<draw::Scale>(c_.state.weightScale);
     } else {
       h.high = bound(m.tensor), h.low = -h.high, h.map = c_.palette.signedMap;
     }
@@ -60,17 +84,34 @@ class BoardView {
       case TensorId::q:
       case TensorId::q_rotated:
       case TensorId::k_rotated:
-      case TensorId::k: return niceBound(std::max(largest(TensorId::q), largest(TensorId::k)));
+      case TensorId::k: return niceBound(std::max(reach(TensorId::q), reach(TensorId::k)));
       case TensorId::v:
-      case TensorId::head_output: return niceBound(std::max(largest(TensorId::v), largest(TensorId::head_output)));
-      case TensorId::scores: return niceBound(largest(TensorId::scores));
-      default: return niceBound(largest(id));
+      case TensorId::head_output: return niceBound(std::max(reach(TensorId::v), reach(TensorId::head_output)));
+      case TensorId::scores: {  // as they are shown, with a bias that is no mask
+        const float biased = c_.state.biasKind == document::Bias::none ? 0.0f : reach(TensorId::biased);
+        return niceBound(std::max(reach(TensorId::scores), biased < kMasking ? biased : 0.0f));
+      }
+      default: return niceBound(reach(id));
     }
   }
 
   float largest(TensorId id) const {
     const Tensor* tensor = c_.tensor(id);
     return tensor ? c_.summaries.range(id, *tensor).size() : 0.0f;
+  }
+
+  /// Without outliers, which would leave all others one colour.
+  float reach(TensorId id) const {
+    const Tensor* tensor = c_.tensor(id);
+    return tensor ? c_.summaries.reach(id, *tensor) : 0.0f;
+  }
+
+  /// Where numbers go beyond the colours: says so. To the words of a title or a caption.
+  std::string clipped(const MatrixPlace& m, std::string_view words) const {
+    std::string out(words);
+    if (ends_.tensor != m.tensor || ends_.at <= 0) return out;
+    c_.widgetRects["clipped:" + std::string(attention::name(m.tensor))] = onScreen(c_.layout, c_.view, m.box);
+    return base::joined({out, base::late<" · colours end at ">(), ends_.isSigned ? "±" : "", base::shortest(ends_.at)});
   }
 
   void matrix(const MatrixPlace& m) {
@@ -81,16 +122,18 @@ class BoardView {
     const Box box = onScreen(c_.layout, c_.view, m.box);
     const Box& board = c_.layout.board;
     if (box.bottom() < board.y - 60 || box.y > board.bottom() + 60) return;
-    c_.places["matrix:" + std::string(attention::name(m.tensor))] = box;
+    c_.widgetRects["matrix:" + std::string(attention::name(m.tensor))] = box;
 
     const Slice s = mean ? Slice{} : sliceOf(c_.state, m.tensor);
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
-    const gfx::Heatmap look = style(m, box);
+    const draw::Heatmap look = style(m, box);
+    const attention::Range range = c_.summaries.range(id, *tensor);
+    ends_ = {m.tensor, range.size() > look.high ? look.high : 0.0f, look.low < 0};
     const ImU32 border = c_.editable(m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
     const float pad = m.cell >= 20 ? 2.0f : 1.0f;
     list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, c_.palette.panel, 4);
     const attention::Stamps& stamps = c_.summaries.stamps(id, s.head);
-    gfx::Values values{tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), stamps.latest,
+    draw::Values values{tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), stamps.latest,
                        writtenOf(stamps, s.firstRow, s.firstCol)};
     if (m.tensor == TensorId::weights) values.rowPeaks = c_.summaries.rowPeaks(id, *tensor, s.head);
     const auto slot = static_cast<std::uint32_t>(m.tensor);
@@ -98,14 +141,19 @@ class BoardView {
     list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
     if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, id, s, values.rowPeaks);
+    else hatchMasked(m, box, s);
+    drawTriangles(c_, m, box, look, values.rowPeaks);
+    if (stepperOf(c_)) drawSteps(c_, m, box, look);
+    if (c_.pin) markChanges(c_, m, box, look, *tensor, s, mean);
     if (m.sums && m.cell >= 16) rowSums(m, box);
     if (c_.decodes()) decoding(m, box);
     titles(m, box);
     labels(m, box);
+    columnNames(m, box);
     if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
   }
 
-  /// Is a line that is so high, around that place, on the board?
+  /// Is any part of a line of that height, centred at that y, on the board?
   bool isInView(float midY, float height) const {
     const Box& board = c_.layout.board;
     return midY + height > board.y && midY - height < board.bottom();
@@ -118,13 +166,7 @@ class BoardView {
     float scale;
   };
 
-  void number(const Digits& d, float x, float midY, ImU32 color, const std::string& words) {
-    const float size = d.font->FontSize * ImGui::GetIO().FontGlobalScale * d.scale;
-    const float width = textWidth(d.font, words) * d.scale;
-    list_->AddText(d.font, size, {x - width / 2, midY - size / 2}, color, words.c_str());
-  }
-
-  void numbers(const MatrixPlace& m, const Box& box, const gfx::Heatmap& look, const Tensor& tensor, TensorId id, const Slice& s,
+  void numbers(const MatrixPlace& m, const Box& box, const draw::Heatmap& look, const Tensor& tensor, TensorId id, const Slice& s,
                const float* peaks) {
     // A smaller face before fewer decimals, and one decimal at least: 3.5 must not read 4.
     // With air between neighbours: digits that touch read as one number.
@@ -140,7 +182,7 @@ class BoardView {
     if (!fits(digits.font, usual)) digits.font = c_.fonts.monoSmall;
     if (!fits(digits.font, length)) digits.font = c_.fonts.monoTiny;
     digits.scale = std::min(1.0f, room / (length * textWidth(digits.font, "0")));
-    if (digits.scale < kSmallestDigits) return;
+    if (digits.scale < kSmallestDigits) return hatchMasked(m, box, s);
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
     for (int down = 0; down < m.rows; ++down) {
@@ -151,14 +193,64 @@ class BoardView {
         const float value = tensor.at(s.head, row, col);
         const float x = box.x + (static_cast<float>(across) + 0.5f) * m.cell;
         if (typedInto(m.tensor, row, col)) continue;
+        if (m.tensor == TensorId::weights && value == 0.0f && isMasked(row, col)) {
+          hatch({x - m.cell / 2, y, m.cell, m.cell});
+          continue;
+        }
         if (std::isinf(value)) {
           textCentered(list_, c_.fonts.monoSmall, x, y + m.cell / 2, c_.palette.muted, "−∞");
           continue;
         }
-        const gfx::Color under = gfx::at(look.map, gfx::fraction(look, value, peaks ? peaks[row] : 0));
-        number(digits, x, y + m.cell / 2, textOn(under), formatNumber(static_cast<double>(value), decimals));
+        const draw::Color under = draw::at(look.map, draw::fraction(look, value, peaks ? peaks[row] : 0));
+        std::string words = formatNumber(static_cast<double>(value), decimals);
+        // Its order of magnitude, where it has no room among the others: −1e30.
+        if (std::fabs(value) >= kFar && static_cast<float>(words.size()) > length) words = shortFar(value);
+        digitsCentered(list_, digits.font, digits.scale, x, y + m.cell / 2, textOn(under), words);
       }
     }
+  }
+
+  // By every head that is shown.
+  bool isMasked(int query, int key) const {
+    const Tensor& masked = c_.trace.masked;
+    const int first = c_.showsMean() ? 0 : c_.state.focusHead, last = c_.showsMean() ? masked.heads() - 1 : first;
+    for (int h = first; h <= last; ++h) {
+      if (!std::isinf(masked.at(h, query, key))) return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
+    }
+    return true;
+  }
+
+  // Weights that are too small for numbers: none and 0 still look different, as long as there is room for a line.
+  [[gnu::noinline]] void hatchMasked(const MatrixPlace& m, const Box& box, const Slice& s) {
+    if (m.tensor != TensorId::weights || m.cell < 10) return;
+    for (int down = 0; down < m.rows; ++down) {
+      const float y = box.y + static_cast<float>(down) * m.cell;
+      if (y < c_.layout.board.y - m.cell || y > c_.layout.board.bottom()) continue;
+      for (int across = 0; across < m.cols; ++across) {
+        const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
+        if (c_.weight(row, col) == 0.0f && isMasked(row, col)) hatchSmall({box.x + static_cast<float>(across) * m.cell, y, m.cell, m.cell});
+      }
+    }
+  }
+  // Lines that go on from cell to cell, as in the scores.
+  void hatchSmall(const Box& cell) {
+    const float right = cell.right(), bottom = cell.bottom();
+    for (float at = std::ceil((cell.x + cell.y) / 5) * 5; at < right + bottom; at += 5) {
+      const float from = std::max(cell.x, at - bottom), to = std::min(right, at - cell.y);
+      list_->AddLine({from, at - from}, {to, at - to}, c_.palette.border, 1);
+    }
+  }
+
+  // A weight that there is none of has no number.
+  void hatch(const Box& cell) {
+    const ImVec2 a{cell.x + 2, cell.y + 2}, b{cell.right() - 2, cell.bottom() - 2};
+    list_->AddRectFilled(a, b, c_.palette.background, 3);
+    const float size = b.x - a.x;
+    for (float at = 6; at < 2 * size - 2; at += 6) {
+      const float over = std::max(0.0f, at - size);
+      list_->AddLine({a.x + over, a.y + at - over}, {a.x + at - over, a.y + over}, c_.palette.border, 1);
+    }
+    list_->AddRect(a, b, c_.palette.border, 3);
   }
 
   // Characters of the widest number shown, with its sign.
@@ -168,6 +260,8 @@ class BoardView {
         c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols});
     const float half = 0.5f * std::pow(10.0f, -static_cast<float>(decimals));  // 9.996 reads 10.00, and −0.001 reads 0.00
     const auto digits = [&](float size) { return size + half < 10 ? 1.0f : std::floor(std::log10(size + half)) + 1; };
+    // One that is far beyond the others is written in its own way.
+    if (const float most = c_.summaries.reach(id, tensor); range.size() > most && range.size() >= kFar) return digits(most) + (range.low < 0 ? 1.0f : 0.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
     return std::max(digits(range.high), -range.low >= half ? digits(-range.low) + 1 : 1.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
   }
 
@@ -176,10 +270,17 @@ class BoardView {
     return t && t->kind == TextTarget::Kind::cell && t->cell.tensor == id && t->cell.row == row && t->cell.col == col;
   }
 
-  // Right of the weights. One that should be 1 and is not is an error that the eye should catch.
+  // Right of the weights, or below them. One that should be 1 and is not is an error that the eye should catch.
   void rowSums(const MatrixPlace& m, const Box& box) {
+    for (int i = 0; m.transposed && i < m.cols && m.cell >= kNumberCell; ++i) {
+      if (i == c_.view.unreached) continue;
+      const double sum = rowSum(c_, i);
+      const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
+      textCentered(list_, c_.fonts.monoSmall, box.x + (static_cast<float>(i) + 0.5f) * m.cell, box.bottom() + 11, wrong ? c_.palette.error : c_.palette.muted, formatNumber(sum, sum < 9.995 ? 2 : 1));
+    }
+    if (m.transposed) return textMiddle(list_, c_.fonts.small, box.right() + 8, box.bottom() + 11, c_.palette.muted, "Σ");
     for (int i = 0; i < m.rows; ++i) {
-      if (!isInView(box.y + (static_cast<float>(i) + 0.5f) * m.cell, m.cell)) continue;
+      if (!isInView(box.y + (static_cast<float>(i) + 0.5f) * m.cell, m.cell) || i == c_.view.unreached) continue;
       const double sum = rowSum(c_, i);
       const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
       textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + (static_cast<float>(i) + 0.5f) * m.cell,
@@ -197,8 +298,8 @@ class BoardView {
       if (rows <= 0 || cols <= 0) return;
       if (m.transposed) std::swap(top, left), std::swap(rows, cols);
       const ImVec2 a{box.x + static_cast<float>(left) * m.cell - 2, box.y + static_cast<float>(top) * m.cell - 2};
-      const float sums = m.sums ? 36.0f : 0.0f;  // they are beside the rows
-      const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4 + sums, a.y + static_cast<float>(rows) * m.cell + 4};
+      const float sums = m.sums ? m.transposed ? 18.0f : 36.0f : 0.0f;  // they are beside the rows
+      const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4 + (m.transposed ? 0 : sums), a.y + static_cast<float>(rows) * m.cell + 4 + (m.transposed ? sums : 0)};
       list_->AddRectFilled(a, b, veil, 4);
     };
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
@@ -223,18 +324,54 @@ class BoardView {
   // --- words around a matrix
 
   void titles(const MatrixPlace& m, const Box& box) {
+    const bool isCaptioned = m.tensor == TensorId::scores || m.tensor == TensorId::head_output || m.title.empty();
     if (!m.title.empty() && m.tensor == TensorId::weights) {
       centered("title:", m, c_.fonts.strong, weightTitle(c_.state), box.midX(), box.y - m.labelRoom - 12, hue(c_.palette, m.tensor));
     } else if (!m.title.empty()) {
-      centered("title:", m, c_.fonts.strong, m.title, box.midX(), box.y - 14, hue(c_.palette, m.tensor));
+      centered("title:", m, c_.fonts.strong, isCaptioned ? std::string(m.title) : clipped(m, m.title), box.midX(), box.y - 14 - namesAbove(m) - (m.labelsAbove ? m.labelRoom : 0), hue(c_.palette, m.tensor));
     }
     if (m.caption.empty()) return;
     if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
-    else if (m.tensor == TensorId::scores) caption(m, box, scoreFormula(c_.state));
+    else if (m.tensor == TensorId::scores) caption(m, box, clipped(m, scoreFormula(c_.state)));
     else if (m.tensor == TensorId::weights) caption(m, box, c_.layout.arrow.empty() ? weightTitle(c_.state) : weightFormula(c_.state));
-    else if (m.tensor == TensorId::head_output) caption(m, box, outputFormula(c_.state));
+    else if (m.tensor == TensorId::head_output) caption(m, box, clipped(m, outputFormula(c_.state)));
     else if (m.tensor == TensorId::q && c_.layout.find(TensorId::scores) && m.caption.find('=') == std::string_view::npos) hint(m, box);
     else caption(m, box, m.caption);
+  }
+
+  // Room that the names of columns take above Q and what makes it, or above Kᵀ where tokens are columns.
+  float namesAbove(const MatrixPlace& m) const {
+    const bool has = !m.transposed && !c_.state.columnNames.empty() && namedColumn(c_.state, m.tensor, 0);
+    return has ? 17.0f : 0.0f;
+  }
+
+  // What the columns of Q and K are called, above W_Q and W_K too, which make them.
+  void columnNames(const MatrixPlace& m, const Box& box) {
+    if (c_.state.columnNames.empty() || !namedColumn(c_.state, m.tensor, 0)) return;
+    const int count = m.transposed ? m.rows : m.cols;
+    float most = std::min(84.0f, box.x - 10 - c_.layout.board.x);  // beside the title of the matrix to the left
+    for (const MatrixPlace& other : c_.layout.matrices) {
+      if (other.box.right() > m.box.x) continue;
+      const bool isBeside = other.box.y < m.box.bottom() && other.box.bottom() > m.box.y, isPair = other.tensor == TensorId::q || other.tensor == TensorId::k;
+      if (isBeside) most = std::min(most, m.box.x - 14 - other.box.right());
+      else if (isPair) most = std::min(most, m.box.x - 10 - (other.box.midX() + 12));
+    }
+    for (int i = 0; i < count; ++i) {
+      const float at = (static_cast<float>(i) + 0.5f) * m.cell, y = m.transposed ? box.y + at : box.y - 12;
+      const NamedColumn named = *namedColumn(c_.state, m.tensor, i);
+      const std::string_view name = document::columnName(c_.state, named.head, named.col);
+      const float room = m.transposed ? most : m.cell - 1;
+      if (!isInView(y, m.cell) || m.cell < 12 || room < 12) continue;
+      ImFont* font = m.transposed || textWidth(c_.fonts.small, name) <= room ? c_.fonts.small : c_.fonts.tiny;
+      const std::string words = elide(font, name, room);
+      const float width = textWidth(font, words), wide = m.transposed ? std::max(width + 8, 24.0f) : m.cell;
+      const float x = m.transposed ? box.x - 10 - width : box.x + at - width / 2;
+      textMiddle(list_, font, x, y, c_.palette.text, words);
+      const Box place = m.transposed ? Box{box.x - 6 - wide, y - 9, wide, 18} : Box{box.x + at - wide / 2, y - 9, wide, 18};
+      if (name.empty()) continue;
+      c_.widgetRects[base::joined({kColumnPrefix, attention::name(m.tensor), ":", i})] = place;
+      if (words != name && Widgets(c_).asks(place)) Widgets(c_).tip(place, name);
+    }
   }
 
   // A hint gives way to the formula beside it: it ends before that begins, is shortened, or left out.
@@ -255,10 +392,10 @@ class BoardView {
 
   // Captions of one line give way to each other: one that would run into the last is moved, or left out.
   void caption(const MatrixPlace& m, const Box& box, std::string_view words) {
-    const float y = box.bottom() + 17, half = richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words) / 2;
+    const float y = box.bottom() + (m.sums && m.transposed ? 33.0f : 17.0f), half = richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words) / 2;
     if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
     float x = std::max(box.midX(), captionEnd_ + 12 + half);
-    const bool isFormula = m.tensor == TensorId::scores || m.tensor == TensorId::weights;
+    const bool isFormula = m.tensor == TensorId::scores || m.tensor == TensorId::weights || m.tensor == TensorId::head_output;
     if (isFormula) x = std::min(x, std::max(c_.layout.board.right() - 8 - half, captionEnd_ + 12 + half));
     if ((x > box.midX() + 24 && !isFormula) || x + half > c_.layout.board.right()) return;
     centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
@@ -269,54 +406,64 @@ class BoardView {
     const float width = richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, words), half = width / 2;
     x = std::clamp(x, c_.layout.board.x + half + 8, std::max(c_.layout.board.right() - half - 8, c_.layout.board.x + half + 8));
     richText(list_, font, c_.fonts.tiny, x - half, midY, color, words);
-    c_.places[kind + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
+    c_.widgetRects[kind + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
   }
 
   const std::vector<std::string>& labelsOf(bool ofKeys) const { return ofKeys ? document::keyLabels(c_.state) : c_.state.labels; }
 
   void labels(const MatrixPlace& m, const Box& box) {
+    const AsIs asIs;
     const CellRef focus = c_.focus();
-    const bool pair = isPair(focus.tensor);
+    const bool pair = attention::isOfPairs(focus.tensor);
     const auto key = [&](int t) { return (pair && focus.col == t) || (attention::rowsOf(focus.tensor) == attention::Rows::keys && focus.row == t); };
     const auto query = [&](int t) {
       return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t;
     };
-    const attention::Rows rows = attention::rowsOf(m.tensor);
-    const bool keyRows = rows == attention::Rows::keys;
+    // What stands at the lines as they are seen.
+    const attention::Rows own = attention::rowsOf(m.tensor), others = attention::isOfPairs(m.tensor) ? attention::Rows::keys : attention::Rows::other;
+    const attention::Rows rows = m.transposed ? others : own, across = m.transposed ? own : attention::Rows::keys;
+    const bool keyRows = rows == attention::Rows::keys, keysAcross = across == attention::Rows::keys;
+    const std::string above = keysAcross ? "above" : "queries-above", below = keysAcross ? "below" : "queries-below";
+    const auto isFocus = [&](bool ofKeys, int t) { return ofKeys ? key(t) : query(t); };
     if (m.labelsLeft || m.labelsRight) {
       int focused = -1;
-      for (int t = 0; t < m.rows && focused < 0; ++t) focused = (keyRows ? key(t) : query(t)) ? t : -1;
+      for (int t = 0; t < m.rows && focused < 0; ++t) focused = isFocus(keyRows, t) ? t : -1;
       for (int t = 0; t < m.rows; ++t) {
         if (!placed(t, focused, m.cell, 14)) continue;
         const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;
         if (!isInView(y, c_.layout.board.height)) continue;
         if (rows == attention::Rows::other) {
-          positionNumber(t, box.x - 12, y);
+          positionNumber(attention::positionId(c_.spec, t), box.x - 12, y);
           continue;
         }
-        const bool strong = keyRows ? key(t) : query(t);
+        const bool strong = isFocus(keyRows, t);
         if (m.labelsLeft) tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left", std::max(m.cell, 14.0f));
         if (m.labelsRight) tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", std::max(m.cell, 14.0f));
       }
     }
     if (!m.labelsBelow && !m.labelsAbove) return;
     int focused = -1;
-    for (int t = 0; t < m.cols && focused < 0; ++t) focused = key(t) ? t : -1;
+    for (int t = 0; t < m.cols && focused < 0; ++t) focused = isFocus(keysAcross, t) ? t : -1;
     const float end = m.sums ? box.right() + 8 : c_.layout.board.right() - 10;  // for a long name, beside Σ or the edge
     // The brief arithmetic stands beside the matrices of a small embed.
     const float rightEnd = c_.layout.inspectorIsBrief ? onScreen(c_.layout, c_.view, c_.layout.inspector).x : c_.layout.board.right();
     for (int t = 0; t < m.cols; ++t) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
-      if (m.slanted) {
-        if (placed(t, focused, m.cell, 20)) slantedLabel(t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, key(t), m.labelsAbove ? "above" : "below", m.sums ? box.right() + 34 : rightEnd - 10);
+      if (across == attention::Rows::other) {
+        positionNumber(t, x + 4, box.y - 11);
         continue;
       }
-      if (m.labelsBelow) tokenLabel(true, t, x, box.bottom() + 11, 0, key(t), 120, "below", 18, end);
-      if (m.labelsAbove) tokenLabel(true, t, x, box.y - 15, 0, key(t), 120, "above", 18, end);
+      const bool strong = isFocus(keysAcross, t);
+      if (m.slanted) {
+        if (placed(t, focused, m.cell, 20)) slantedLabel(keysAcross, t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, strong, m.labelsAbove ? above : below, m.sums ? box.right() + 34 : rightEnd - 10);
+        continue;
+      }
+      if (m.labelsBelow) tokenLabel(keysAcross, t, x, box.bottom() + 11, 0, strong, 120, below.c_str(), 18, end);
+      if (m.labelsAbove) tokenLabel(keysAcross, t, x, box.y - (own == attention::Rows::other || !m.transposed ? 15.0f : 12.0f), 0, strong, 120, above.c_str(), 18, end);
     }
   }
 
-  // Of labels `pitch` apart where one takes `room`: every so manyth, and the one in focus before its neighbours.
+  // Is there room for the label of this token? They are `pitch` apart and take `room`: every n-th is drawn, and the one in focus.
   static bool placed(int token, int focused, float pitch, float room) {
     if (token == focused) return true;
     if (focused >= 0 && std::fabs(static_cast<float>(token - focused)) * pitch < room) return false;
@@ -324,10 +471,10 @@ class BoardView {
   }
 
   // Rising at 45° from the bottom of its column, in the strip between two matrices.
-  void slantedLabel(int token, float x, float foot, bool strong, const char* where, float end) {
+  void slantedLabel(bool ofKeys, int token, float x, float foot, bool strong, const std::string& where, float end) {
     constexpr float kTurn = 0.70710678f;
     ImFont* font = strong ? c_.fonts.smallStrong : c_.fonts.small;
-    const std::string words = elide(font, labelsOf(true)[static_cast<std::size_t>(token)], std::min(84.0f, (end - x) / kTurn - 8));
+    const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], std::min(84.0f, (end - x) / kTurn - 8));
     const int first = list_->VtxBuffer.Size;
     textMiddle(list_, font, x, foot - 6, c_.palette.text, words);
     const ImVec2 pivot{x, foot - 3};
@@ -337,7 +484,7 @@ class BoardView {
       p = {pivot.x + (dx + dy) * kTurn, pivot.y + (dy - dx) * kTurn};
     }
     const float reach = textWidth(font, words) * kTurn;
-    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {x - 4, foot - reach - 8, reach + 8, reach + 10};
+    c_.widgetRects[kLabelPrefix + where + ":" + std::to_string(token)] = {x - 4, foot - reach - 8, reach + 8, reach + 10};
   }
 
   // Of the table of positions, which has rows for cached keys too: more than there are queries.
@@ -355,7 +502,7 @@ class BoardView {
     const float width = textWidth(font, words);
     const float left = side > 0 ? x - width : side < 0 ? x : std::min(x - width / 2, end - width);
     textMiddle(list_, font, left, midY, c_.palette.text, words);
-    c_.places[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {left - 4, midY - high / 2, width + 8, high};
+    c_.widgetRects[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {left - 4, midY - high / 2, width + 8, high};
   }
 
   void arrow() {
@@ -385,7 +532,7 @@ class BoardView {
     const auto fed = attention::feeds(c_.spec, c_.inputs, asked, wanted);
     weak_.insert(weak_.end(), fed.begin(), fed.end());
     strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
-    if (isPair(focus.tensor)) {
+    if (attention::isOfPairs(focus.tensor)) {
       strong_.push_back({TensorId::q, focus.head, focus.row, 0, 1, c_.state.headDim});
       strong_.push_back({TensorId::k, sliceOf(c_.state, TensorId::k).head, focus.col, 0, 1, c_.state.headDim});
       strong_.push_back({TensorId::scores, focus.head, focus.row, focus.col, 1, 1});
@@ -483,7 +630,7 @@ class BoardView {
     if (above) list->AddTriangleFilled({middle - 6, foot}, {middle, tip}, {middle + 6, foot}, c_.palette.ink);
     else list->AddTriangleFilled({middle - 6, foot}, {middle + 6, foot}, {middle, tip}, c_.palette.ink);
     textCentered(list, c_.fonts.mono, x + width / 2, y + kHigh / 2, c_.palette.inkText, words);
-    c_.places["bubble"] = {x, y, width, kHigh};
+    c_.widgetRects["bubble"] = {x, y, width, kHigh};
   }
 
   bool shows(const MatrixPlace& m, const Region& r) const {
@@ -508,15 +655,15 @@ class BoardView {
   Context& c_;
   ImDrawList* list_;
   std::vector<Region> strong_, weak_;
+  struct {
+    TensorId tensor = TensorId::q;
+    float at = 0;  ///< 0: no number lies beyond
+    bool isSigned = false;
+  } ends_;  ///< of the colours of the matrix that is being drawn
   float captionY_ = -1, captionEnd_ = 0;
 };
 
 }  // namespace
-
-bool isPair(TensorId id) {
-  return id == TensorId::raw || id == TensorId::scores || id == TensorId::masked || id == TensorId::exponentials ||
-         id == TensorId::weights;
-}
 
 TensorId shownTensor(TensorId id) { return id == TensorId::scores ? TensorId::masked : id; }
 

@@ -1,9 +1,14 @@
 // What keys do on the board.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
-#include "document/sentence.h"
+#include "base/late.h"
+#include "base/sentence.h"
 #include "views/board/board.h"
+#include "views/board/raise.h"
+#include "views/board/stepper.h"
+#include "views/panels/changes.h"
 #include "views/widgets.h"
 
 namespace views {
@@ -11,8 +16,9 @@ namespace {
 
 using attention::Tensor;
 using document::OptionId;
+using document::PaintCells;
 using document::SetCells;
-using document::joined;
+using base::joined;
 
 constexpr double kBurst = 0.5;  // seconds between the letters of one word, at most
 
@@ -24,6 +30,7 @@ class Keys {
   bool handle() {
     const bool command = io_.KeyCtrl || io_.KeySuper;
     if (command && commands()) return true;
+    if (!command && !io_.KeyAlt && !panel_.on && !c_.view.help && !c_.view.drawer && !c_.view.painting && stepperOf(c_) && stepping()) return true;
     if (pressed(ImGuiKey_Escape)) return escape();
     if (panel_.on ? panel_.readKeys() : arrows(command)) return true;
     if (command || io_.KeyAlt) return false;
@@ -31,36 +38,55 @@ class Keys {
     return letters();
   }
 
+  /// A key with Ctrl or ⌘, and what it asks for or does.
+  struct Shortcut {
+    ImGuiKey key;
+    bool withShift;  ///< is it ours with Shift too?
+    Command command;
+    bool (Keys::*act)() = nullptr;
+  };
+  /// A character alone, what it does, and the key that it is typed with: to say, before it is typed, whether it is ours.
+  struct Letter {
+    ImWchar character;
+    bool (Keys::*act)(int);
+    int by = 0;  ///< which way, or which tensor
+    ImGuiKey key = ImGuiKey_None;  ///< of signs; letters have theirs
+  };
+  /// Is it no command while the panel has the keys?
+  static bool isOfBoard(const Letter& letter) { return letter.act == &Keys::zoom && letter.key != ImGuiKey_None; }
+  static bool isOfLayers(const Letter& letter) { return letter.act == &Keys::layer || letter.act == &Keys::model; }
+  static const Shortcut kShortcuts[5];
+  static const Letter kLetters[41];
+
  private:
   static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key); }
 
   bool commands() {
-    if (pressed(ImGuiKey_Z)) return c_.wishes.ask(io_.KeyShift ? Command::redo : Command::undo), true;
-    if (pressed(ImGuiKey_Y)) return c_.wishes.ask(Command::redo), true;
-    if (pressed(ImGuiKey_S)) return c_.wishes.ask(Command::saveState), true;
-    if (pressed(ImGuiKey_O)) return c_.wishes.ask(Command::pickFile), true;
-    if (pressed(ImGuiKey_A) && s_.active) {
-      const MatrixPlace* m = c_.layout.find(s_.tensor);
-      if (!m) return false;
-      const Slice s = sliceOf(c_.state, s_.tensor);
-      const int rows = m->transposed ? m->cols : m->rows, cols = m->transposed ? m->rows : m->cols;
-      s_ = {true, s_.tensor, s.firstRow, s.firstCol, s.firstRow + rows - 1, s.firstCol + cols - 1};
-      c_.wishes.moved = true;
-      return true;
-    }
+    for (const Shortcut& s : kShortcuts)
+      if (pressed(s.key)) return s.act ? (this->*s.act)() : (c_.requests.ask(!io_.KeyShift ? s.command : s.key == ImGuiKey_Z ? Command::redo : s.key == ImGuiKey_S ? Command::saveAs : s.command), true);
     return false;
+  }
+
+  bool selectAll() {
+    const MatrixPlace* m = s_.active ? c_.layout.find(s_.tensor) : nullptr;
+    if (!m) return false;
+    const Slice s = sliceOf(c_.state, s_.tensor);
+    const int rows = m->transposed ? m->cols : m->rows, cols = m->transposed ? m->rows : m->cols;
+    s_ = {true, s_.tensor, s.firstRow, s.firstCol, s.firstRow + rows - 1, s.firstCol + cols - 1};
+    c_.requests.moved = true;
+    return true;
   }
 
   bool escape() {
     if (c_.view.help || c_.view.drawer || c_.view.painting || panel_.on) {
       c_.view.help = c_.view.drawer = c_.view.painting = panel_.on = false;
-      c_.wishes.endGesture = true;  // a slider that goes with the drawer does not see the button let go
+      c_.requests.endGesture = true;  // a slider that goes with the drawer does not see the button let go
       return true;
     }
     if (c_.state.present) return option(OptionId::present, "present", false, "Presentation off. Press f to present again.");
     if (!s_.active) return false;
     s_.active = false;
-    c_.wishes.moved = true;
+    c_.requests.moved = true;
     return true;
   }
 
@@ -77,6 +103,22 @@ class Keys {
     return true;
   }
 
+  // Of the row that is stepped through.
+  [[gnu::noinline]] bool stepping() {
+    const int count = static_cast<int>(stepperOf(c_)->steps.size());
+    if (pressed(ImGuiKey_RightArrow)) return stepBy(c_, 1), true;
+    if (pressed(ImGuiKey_LeftArrow)) return stepBy(c_, -1), true;
+    if (pressed(ImGuiKey_Home)) return stepBy(c_, -count), true;
+    if (pressed(ImGuiKey_End)) return stepBy(c_, count), true;
+    if (pressed(ImGuiKey_Space)) return ImGui::IsKeyPressed(ImGuiKey_Space, false) ? playStepper(c_) : void(), true;  // held, it plays on
+    if (pressed(ImGuiKey_Escape)) return toggleStepper(c_), true;
+    return false;
+  }
+  bool stepper(int) {
+    if (c_.locked("stepper")) return say(joined({"This page has locked ", "stepper", "."}));
+    return toggleStepper(c_), true;
+  }
+
   bool nudge(int sign) {
     const Tensor& t = *c_.tensor(s_.tensor);
     const int head = sliceOf(c_.state, s_.tensor).head;
@@ -86,7 +128,7 @@ class Keys {
         values.push_back(moved(t.at(head, s_.top() + r, s_.left() + col), perKey() * sign));
       }
     }
-    c_.wishes.edit(SetCells{s_.tensor, head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::move(values)});
+    c_.requests.edit(SetCells{s_.tensor, head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::move(values)});
     c_.view.rest = io_.MousePos;
     return true;
   }
@@ -103,7 +145,7 @@ class Keys {
     if (m.transposed) std::swap(down, across);
     s_.row = down + s.firstRow, s_.col = across + s.firstCol;
     if (!extend) s_.anchorRow = s_.row, s_.anchorCol = s_.col;
-    c_.wishes.moved = true;
+    c_.requests.moved = true;
   }
 
   CellRef cell() const { return {s_.tensor, sliceOf(c_.state, s_.tensor).head, s_.row, s_.col}; }
@@ -115,7 +157,7 @@ class Keys {
       return true;
     }
     if (pressed(ImGuiKey_Delete) || pressed(ImGuiKey_Backspace)) return clear();
-    if (pressed(ImGuiKey_Space) && isPair(s_.tensor)) return paint();
+    if (pressed(ImGuiKey_Space) && attention::isOfPairs(s_.tensor)) return paint();
     const std::string typed = typedNumber();
     if (typed.empty()) return false;
     typeCell(c_, cell(), typed);
@@ -123,18 +165,28 @@ class Keys {
   }
 
   bool clear() {
-    if (!c_.editable(s_.tensor)) return c_.wishes.said = whyFixed(c_, cell()), true;
+    if (!c_.editable(s_.tensor)) return c_.requests.said = whyFixed(c_, cell()), true;
     const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
-    c_.wishes.edit(SetCells{s_.tensor, cell().head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<float>(count)});
+    c_.requests.edit(SetCells{s_.tensor, cell().head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<float>(count)});
     c_.view.rest = io_.MousePos;
     return true;
   }
 
+  // With Shift the key: its whole column.
   bool paint() {
     if (c_.locked("mask")) return false;
+    if (io_.KeyShift) {
+      const int keys = s_.cols(), rows = c_.state.tokens;
+      bool isHidden = true;
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < keys; ++j) isHidden = isHidden && c_.state.painted.isBlocked(i, s_.left() + j);
+      const auto cells = static_cast<std::size_t>(rows) * static_cast<std::size_t>(keys);
+      c_.requests.edit(PaintCells{0, s_.left(), rows, keys, std::vector<std::uint8_t>(cells, isHidden ? 0 : 1)});
+      return true;
+    }
     const std::uint8_t to = c_.state.painted.isBlocked(s_.row, s_.col) ? 0 : 1;
     const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
-    c_.wishes.edit(document::PaintCells{s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<std::uint8_t>(count, to)});
+    c_.requests.edit(document::PaintCells{s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<std::uint8_t>(count, to)});
     return true;
   }
 
@@ -151,55 +203,55 @@ class Keys {
   }
 
   bool letter(ImWchar ch) {
-    using document::OptionId;
-    const document::State& s = c_.state;
-    switch (ch) {
-      case '?': c_.view.help = !c_.view.help; return true;
-      case 'c': return flip(OptionId::causal, !s.causal, s.causal, "Causal mask", "c");
-      case 'd': return flip(OptionId::scale, s.score == attention::Score::dot, s.score != attention::Score::dot, "Division by √d_k", "d");
-      case 'm': {
-        const bool isX = s.mode == document::Mode::x;
-        return option(OptionId::mode, "mode", std::string(isX ? "qkv" : "x"),
-                      isX ? "The input is Q, K and V. Press m again for X and its projections."
-                          : "The input is X with its projections. Press m again for Q, K and V.");
-      }
-      case 'p': return painting();
-      case 'e': return experiments();
-      case 'r': return c_.wishes.ask(Command::reset), say("Back at the start. Ctrl+Z undoes this.");
-      case 't': return tokens(+1);
-      case 'T': return tokens(-1);
-      case 'h': return heads(+1);
-      case 'H': return heads(-1);
-      case 'n': return focusHead(+1);
-      case 'N': return focusHead(-1);
-      case '[': return temperature(1 / 1.25, "]");
-      case ']': return temperature(1.25, "[");
-      case 'q': return select(TensorId::q);
-      case 'k': return select(TensorId::k);
-      case 'v': return select(TensorId::v);
-      case 's': return select(TensorId::scores);
-      case 'w': return select(TensorId::weights);
-      case 'o': return select(TensorId::head_output);
-      case 'O': return options();
-      case 'x': return select(TensorId::x);
-      case 'f':
-        return flip(OptionId::present, !s.present, s.present, "Presentation", "f");
-      case 'z':
-      case '+': return zoom(+1);
-      case 'Z':
-      case '-': return zoom(-1);
-      case '0': return option(OptionId::zoom, "zoom", 0.0, "The board is as large as its window allows.");
-      default: return false;
-    }
+    const auto found = std::find_if(std::begin(kLetters), std::end(kLetters), [&](const Letter& l) { return l.character == ch; });
+    return found != std::end(kLetters) && (this->*found->act)(found->by);
   }
 
-  bool say(std::string words) { return c_.wishes.say(std::move(words)), true; }
+  bool help(int) { return c_.view.help = !c_.view.help, true; }
+
+  bool causal(int) { return flip(OptionId::causal, !c_.state.causal, c_.state.causal, "Causal mask", "c"); }
+
+  bool scale(int) {
+    const bool isPlain = c_.state.score == attention::Score::dot;
+    return flip(OptionId::scale, isPlain, !isPlain, "Division by √d_k", "d");
+  }
+
+  bool present(int) { return flip(OptionId::present, !c_.state.present, c_.state.present, "Presentation", "f"); }
+
+  bool mode(int) {
+    const bool isX = c_.state.mode == document::Mode::x;
+    return option(OptionId::mode, "mode", std::string(isX ? "qkv" : "x"),
+                  isX ? "The input is Q, K and V. Press m again for X and its projections."
+                      : "The input is X with its projections. Press m again for Q, K and V.");
+  }
+
+  // The next view that there is.
+  bool card(int) {
+    if (c_.layout.arcs.empty()) return false;
+    int next = static_cast<int>(c_.layout.card);
+    do next = (next + 1) % kCardCount;
+    while ((c_.layout.cards >> next & 1) == 0);
+    c_.requests.set(OptionId::card, std::string(kCardNames[next]));
+    return true;
+  }
+  bool pin(int) { return togglePin(c_), true; }
+  bool before(int) { return c_.pin || say(base::late<"Nothing is pinned. Press P to pin the board as it is.">()); }
+
+  bool gradient(int) { return flip(OptionId::gradient, !c_.state.gradient, c_.state.gradient, "What would raise it", "u"); }
+  bool raise(int) { return nudgeAll(c_) || say("Press u first, to see what would raise the selected value."); }
+
+  bool block(int) { return open(document::View::block, "This is the block around the layer. Press b"); }
+  bool segments(int) { return open(document::View::segments, "This is attention over segments. Press g"); }
+  bool experiments(int) { return open(c_.view.experiments.recent, "These are the experiments. Press e"); }
+  bool reset(int) { return c_.requests.ask(Command::reset), say("Back at the start. Ctrl+Z undoes this."); }
+
+  bool say(std::string words) { return c_.requests.say(std::move(words)), true; }
 
   static double round2(double v) { return std::round(v * 100) / 100; }
 
   bool option(document::OptionId id, std::string_view name, document::Value value, std::string words) {
     if (c_.locked(name)) return say(joined({"This page has locked ", name, "."}));
-    c_.wishes.set(id, std::move(value));
+    c_.requests.set(id, std::move(value));
     return say(std::move(words));
   }
 
@@ -208,15 +260,15 @@ class Keys {
                   joined({what, isOn ? " off" : " on", ". Press ", key, " again to switch it ", isOn ? "on." : "off."}));
   }
 
-  bool painting() {
+  bool painting(int) {
     c_.view.painting = !c_.view.painting;
     return say(c_.view.painting ? "Painting: a click or drag on S or W hides cells. Press p again to stop." : "Painting ended.");
   }
 
-  bool experiments() {
-    if (listed(c_.hide, "experiments")) return false;
-    showPage(c_, c_.view.lab.last);
-    return say("These are the experiments. Press e or Esc to go back to the board.");
+  bool open(document::View page, std::string_view words) {
+    if (listed(c_.hide, "experiments") || listed(c_.hide, "views")) return false;
+    showView(c_, page);
+    return say(joined({words, " or Esc to go back to the board."}));
   }
 
   bool tokens(int step) {
@@ -226,18 +278,16 @@ class Keys {
   }
 
   bool heads(int step) {
-    const std::vector<int> allowed = document::allowedHeads(c_.state);
-    const auto here = std::find(allowed.begin(), allowed.end(), c_.state.heads) - allowed.begin() + step;
-    if (here < 0 || here >= static_cast<std::ptrdiff_t>(allowed.size())) {
-      return say(step > 0 ? "There cannot be more heads in this layer." : "There cannot be fewer heads in this layer.");
-    }
-    const int count = allowed[static_cast<std::size_t>(here)];
+    const HeadSteps steps(c_.state);
+    const int count = step > 0 ? steps.more : steps.less;
+    if (count == 0) return say(step > 0 ? "There cannot be more heads in this layer." : "There cannot be fewer heads in this layer.");
     return option(document::OptionId::heads, "heads", static_cast<double>(count),
                   joined({sharedWidth(count, c_.state.heads * c_.state.headDim / count), " Press ", step > 0 ? "H" : "h", " to go back."}));
   }
 
   // By quarters; "−" and "0" get here where they do not begin a number.
   bool zoom(int step) {
+    if (step == 0) return option(OptionId::zoom, "zoom", 0.0, "The board is as large as its window allows.");
     const double to = std::clamp(std::round(static_cast<double>(c_.zoom) * 4 + step) / 4, 1.0, 2.5);
     return option(OptionId::zoom, "zoom", to, joined({"Zoom ", static_cast<int>(to * 100), " %. Press 0 to fit the window again."}));
   }
@@ -248,48 +298,112 @@ class Keys {
                   joined({"Head ", to + 1, " of ", count, "."}));
   }
 
-  bool temperature(double by, std::string_view back) {
-    const double to = round2(c_.state.temperature * by);
+  // Of a model; around at its ends, as with heads.
+  [[gnu::noinline]] bool layer(int step) {
+    const int count = c_.state.batch;
+    if (!hasLayers(c_.state)) return false;  // a letter like any other
+    const int to = (c_.state.batchItem + step + count) % count;
+    return option(OptionId::layer, "layer", static_cast<double>(to), joined({base::late<"Layer ">(), to + 1, base::late<" of ">(), count, "."}));
+  }
+  [[gnu::noinline]] bool model(int) { return hasLayers(c_.state) && open(document::View::model, base::late<"These are all heads of the model. Press a">()); }
+
+  bool temperature(int step) {
+    const double to = round2(c_.state.temperature * (step > 0 ? 1.25 : 1 / 1.25));
     return option(document::OptionId::temperature, "temperature", to,
-                  joined({"Temperature ", formatNumber(to, 2), ". Press ", back, " to go back."}));
+                  joined({"Temperature ", formatNumber(to, 2), ". Press ", step > 0 ? "[" : "]", " to go back."}));
   }
 
   // From the board to the side panel, and back.
-  bool options() {
+  bool options(int) {
     if (c_.layout.side.empty()) return false;
     panel_.on = panel_.moved = !panel_.on;
     c_.view.drawer = panel_.on && c_.layout.sidePanelIsDrawer;
     return say(panel_.on ? "The arrow keys choose and change options. Press Esc to go back to the board." : "The keys act on the board.");
   }
 
-  bool select(TensorId id) {
+  bool select(int tensor) {
+    const auto id = static_cast<TensorId>(tensor);
     if (!c_.layout.find(id)) return say(joined({"This layer shows no ", attention::symbol(id, c_.spec.score), "."}));
     panel_.on = false;
     const Slice s = sliceOf(c_.state, id);
     s_ = {true, id, s.firstRow, s.firstCol, s.firstRow, s.firstCol};
-    c_.wishes.moved = true;
+    c_.requests.moved = true;
     return say(joined({attention::symbol(id, c_.spec.score), ": row 1, column 1 is selected."}));
   }
 
   Context& c_;
   ImGuiIO& io_;
   Selection& s_;
-  Walk& panel_;
+  FocusRing& panel_;
+};
+
+constexpr int number(TensorId id) { return static_cast<int>(id); }
+
+const Keys::Shortcut Keys::kShortcuts[] = {{ImGuiKey_Z, true, Command::undo},
+                                           {ImGuiKey_Y, false, Command::redo},
+                                           {ImGuiKey_S, true, Command::saveState},
+                                           {ImGuiKey_O, false, Command::pickFile},
+                                           {ImGuiKey_A, true, Command::undo, &Keys::selectAll}};
+
+const Keys::Letter Keys::kLetters[] = {
+    {'?', &Keys::help, 0, ImGuiKey_Slash},
+    {'c', &Keys::causal},
+    {'d', &Keys::scale},
+    {'m', &Keys::mode},
+    {'p', &Keys::painting},
+    {'b', &Keys::block},
+    {'g', &Keys::segments},
+    {'e', &Keys::experiments},
+    {'r', &Keys::reset},
+    {'t', &Keys::tokens, +1},
+    {'T', &Keys::tokens, -1},
+    {'h', &Keys::heads, +1},
+    {'H', &Keys::heads, -1},
+    {'n', &Keys::focusHead, +1},
+    {'N', &Keys::focusHead, -1},
+    {'[', &Keys::temperature, -1, ImGuiKey_LeftBracket},
+    {']', &Keys::temperature, +1, ImGuiKey_RightBracket},
+    {'j', &Keys::layer, +1},
+    {'J', &Keys::layer, -1},
+    {'a', &Keys::model},
+    {'y', &Keys::card},
+    {'P', &Keys::pin},
+    {'l', &Keys::before},
+    {'u', &Keys::gradient},
+    {'U', &Keys::raise},
+    {'i', &Keys::stepper},
+    {'q', &Keys::select, number(TensorId::q)},
+    {'k', &Keys::select, number(TensorId::k)},
+    {'v', &Keys::select, number(TensorId::v)},
+    {'s', &Keys::select, number(TensorId::scores)},
+    {'w', &Keys::select, number(TensorId::weights)},
+    {'o', &Keys::select, number(TensorId::head_output)},
+    {'O', &Keys::options},
+    {'x', &Keys::select, number(TensorId::x)},
+    {'f', &Keys::present},
+    {'z', &Keys::zoom, +1},
+    {'Z', &Keys::zoom, -1},
+    {'+', &Keys::zoom, +1, ImGuiKey_Equal},
+    {'+', &Keys::zoom, +1, ImGuiKey_KeypadAdd},
+    {'-', &Keys::zoom, -1, ImGuiKey_Minus},
+    {'0', &Keys::zoom, 0, ImGuiKey_0},
 };
 
 }  // namespace
 
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
-  if (c.experiment() != document::Experiment::none) return experimentsUseKey(c, key, command, alt);
+  if (c.onPage()) return pageUsesKey(c, key, command, alt);
   const Selection& s = c.view.selection;
   const bool panel = c.view.options.on;
   if (command) {
     const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
     if (arrow || key == ImGuiKey_A) return s.active && !panel;
-    return key == ImGuiKey_Z || (!shift && (key == ImGuiKey_Y || key == ImGuiKey_S || key == ImGuiKey_O));
+    return std::any_of(std::begin(Keys::kShortcuts), std::end(Keys::kShortcuts),
+                       [&](const Keys::Shortcut& ours) { return ours.key == key && (ours.withShift || !shift); });
   }
-  if (panel && Walk::uses(key)) return true;
+  if (panel && FocusRing::uses(key)) return true;
   const bool typing = !panel && s.active;  // where it cannot be changed, the board says why
+  if (stepperOf(c) && !panel && (key == ImGuiKey_LeftArrow || key == ImGuiKey_RightArrow || key == ImGuiKey_Home || key == ImGuiKey_End || key == ImGuiKey_Space || key == ImGuiKey_Escape)) return true;
   switch (key) {
     case ImGuiKey_LeftArrow:
     case ImGuiKey_RightArrow:
@@ -301,22 +415,21 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     case ImGuiKey_F2:
     case ImGuiKey_Delete:
     case ImGuiKey_Backspace: return typing;
-    case ImGuiKey_Space: return s.active && isPair(s.tensor);
-    case ImGuiKey_LeftBracket:
-    case ImGuiKey_RightBracket: return !alt;
-    case ImGuiKey_Slash: return shift;
+    case ImGuiKey_Space: return s.active && attention::isOfPairs(s.tensor);
     default: break;
   }
-  if (key == ImGuiKey_Equal || key == ImGuiKey_KeypadAdd) return (shift || key == ImGuiKey_KeypadAdd) && !panel && !alt;
-  // Where they do not begin a number, 0 and minus change the zoom.
-  if (isNumberKey(key)) return !alt && (typing || (!panel && (key == ImGuiKey_0 || key == ImGuiKey_Minus)));
-  if (key < ImGuiKey_A || key > ImGuiKey_Z || alt) return false;
-  static constexpr std::string_view letters = "cdemprthnqkvswoxfz";
-  return letters.find(static_cast<char>('a' + (key - ImGuiKey_A))) != std::string_view::npos;
+  if (alt) return false;
+  if (typing && isNumberKey(key)) return true;
+  if ((key == ImGuiKey_Slash || key == ImGuiKey_Equal) && !shift) return false;
+  return std::any_of(std::begin(Keys::kLetters), std::end(Keys::kLetters), [&](const Keys::Letter& l) {
+    if (Keys::isOfLayers(l) && !hasLayers(c.state)) return false;
+    if (l.key == ImGuiKey_None) return key == ImGuiKey_A + static_cast<int>((l.character | 0x20) - 'a');
+    return l.key == key && !(panel && Keys::isOfBoard(l));
+  });
 }
 
 bool boardKeys(Context& c) {
-  return c.experiment() != document::Experiment::none ? experimentsKeys(c) : Keys(c).handle();
+  return c.onPage() ? pageKeys(c) : Keys(c).handle();
 }
 
 }  // namespace views

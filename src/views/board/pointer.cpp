@@ -1,8 +1,15 @@
 // What a pointer does to the matrices on the board.
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "base/late.h"
+#include "base/sentence.h"
 #include "views/board/board.h"
+#include "views/board/whatif.h"
+#include "views/panels/arithmetic.h"
+#include "views/panels/plane.h"
 #include "views/widgets.h"
 
 namespace views {
@@ -11,7 +18,7 @@ namespace {
 using attention::Tensor;
 using document::SetCells;
 
-constexpr float kClickSlop = 3;
+constexpr float kClickSlop = 3, kTapSlop = 12;
 constexpr double kRefusedTyping = 1;  // seconds for which letters are taken for the text that found no field
 constexpr float kWheel = 100;      // pixels for one notch
 
@@ -19,9 +26,22 @@ constexpr float kWheel = 100;      // pixels for one notch
 struct Hit {
   const MatrixPlace* place = nullptr;
   CellRef cell;
+  const Arithmetic::Number* number = nullptr;  // in the arithmetic, which stands for its cell
 };
 
+// A bar of the arithmetic stands for its weight.
+[[gnu::noinline]] std::optional<CellRef> barAt(const document::State& s, const WidgetRects& rects, float x, float y) {
+  for (auto at = rects.lower_bound(kBarPrefix); at != rects.end() && at->first.starts_with(kBarPrefix); ++at) {
+    const std::string place = at->first.substr(std::string_view(kBarPrefix).size());
+    if (!at->second.contains(x, y) || place[0] > '9') continue;  // a name in place of the key
+    const CellRef cell{TensorId::weights, s.focusHead, std::stoi(place), std::stoi(place.substr(place.find(':') + 1))};
+    if (cell.row < s.tokens && cell.col < s.keyTokens) return cell;
+  }
+  return {};
+}
+
 Hit hitAt(const Context& c, float x, float y) {
+  if (const Arithmetic::Number* n = numberAt(c.view, x, y)) return {n->here ? c.layout.find(n->cell.tensor) : nullptr, n->cell, n};
   if (!c.layout.board.contains(x, y)) return {};
   for (const MatrixPlace& m : c.layout.matrices) {
     const Box box = onScreen(c.layout, c.view, m.box);
@@ -32,7 +52,9 @@ Hit hitAt(const Context& c, float x, float y) {
     const Slice s = sliceOf(c.state, m.tensor);
     return {&m, {m.tensor, s.head, down + s.firstRow, across + s.firstCol}};
   }
-  return {};
+  const MatrixPlace* weights = c.layout.find(TensorId::weights);
+  const auto bar = weights ? barAt(c.state, c.lastWidgetRects, x, y) : std::nullopt;
+  return bar ? Hit{weights, *bar} : Hit{};
 }
 
 class Pointer {
@@ -42,14 +64,16 @@ class Pointer {
   void handle() {
     const Box& b = c_.layout.board;
     ImGui::SetCursorScreenPos({b.x, b.y});
+    const bool held = ImGui::GetActiveID() == ImGui::GetID("##board");  // not where the page took the finger
     ImGui::InvisibleButton("##board", {std::max(b.width, 1.0f), std::max(b.height, 1.0f)});
-    const bool over = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
-    const Hit hit = over || active ? hitAt(c_, io_.MousePos.x, io_.MousePos.y) : Hit{};
+    const bool over = ImGui::IsItemHovered(), active = ImGui::IsItemActive(), letGo = ImGui::IsItemDeactivated();
+    const Hit hit = over || active || letGo ? hitAt(c_, io_.MousePos.x, io_.MousePos.y) : Hit{};
     if (c_.view.rest && std::hypot(io_.MousePos.x - c_.view.rest->x, io_.MousePos.y - c_.view.rest->y) >= kClickSlop) c_.view.rest.reset();
     hover(over && !active && !c_.view.rest, hit);
+    if (c_.touch) restFinger(active, hit);
     if (ImGui::IsItemActivated()) press(hit);
-    else if (active) move(hit);
-    if (ImGui::IsItemDeactivated()) release();
+    else if (active || (held && letGo && ImGui::IsMousePosValid())) move(hit);  // the last move may come with the release
+    if (letGo) release();
     if (over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) doubleClick(hit);
     if (over && io_.MouseWheel != 0) c_.view.scroll -= io_.MouseWheel * kWheel, c_.view.fling = 0;
   }
@@ -57,18 +81,47 @@ class Pointer {
  private:
   void hover(bool over, const Hit& hit) {
     c_.view.hover.reset();
+    c_.view.lit.reset();
     if (!over || c_.touch) return;
-    if (!hit.place) return hoverArcs();
+    if (hit.number) {
+      if (hit.place) c_.view.lit = hit.cell;
+      ImGui::SetMouseCursor(hit.place && c_.editable(hit.cell.tensor) ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_Hand);
+      return;
+    }
+    if (!hit.place) {
+      if (Box heading; !c_.locked("column_names") && headingAt(heading)) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+      return hoverArcs();
+    }
     c_.view.hover = hit.cell;
-    if (c_.view.painting && isPair(hit.cell.tensor)) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    else if (c_.editable(hit.cell.tensor)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (c_.view.painting && attention::isOfPairs(hit.cell.tensor)) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    else if (c_.editable(hit.cell.tensor) || canDragWeight(c_, c_.view.selection, hit.cell)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  }
+
+  // A finger that rests opens what a pointer over the place shows; when it goes up then, it selects nothing.
+  void restFinger(bool active, const Hit& hit) {
+    std::optional<CellRef>& peek = c_.view.peek;
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) peek.reset();
+    const bool still = std::hypot(io_.MousePos.x - io_.MouseClickedPos[0].x, io_.MousePos.y - io_.MouseClickedPos[0].y) < kClickSlop;
+    if (active && still && !peek && (drag_.kind == Drag::Kind::pending || drag_.kind == Drag::Kind::scroll)) {
+      if (io_.MouseDownDuration[0] < io_.KeyRepeatDelay) {
+        c_.view.busy = true;
+      } else {
+        if (hit.place) c_.view.hover = hit.cell;
+        else hoverArcs();
+        peek = c_.view.hover;
+      }
+    }
+    if (!peek) return;
+    const Tensor* t = c_.tensor(peek->tensor);
+    if (!t || !t->contains(peek->head, peek->row, peek->col)) peek.reset();
+    c_.view.hover = peek;
   }
 
   // A token of the arcs stands for its strongest link.
   void hoverArcs() {
     for (int t = 0; t < c_.state.tokens; ++t) {
-      const auto at = c_.lastPlaces.find("query:" + std::to_string(t));
-      if (at == c_.lastPlaces.end() || !at->second.contains(io_.MousePos.x, io_.MousePos.y)) continue;
+      const auto at = c_.lastWidgetRects.find("query:" + std::to_string(t));
+      if (at == c_.lastWidgetRects.end() || !at->second.contains(io_.MousePos.x, io_.MousePos.y)) continue;
       const float* row = c_.trace.weights.row(c_.state.focusHead, t);
       const auto best = std::max_element(row, row + c_.state.keyTokens) - row;
       c_.view.hover = CellRef{TensorId::weights, c_.state.focusHead, t, static_cast<int>(best)};
@@ -80,25 +133,28 @@ class Pointer {
     c_.view.options.on = false;
     drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
     c_.view.fling = 0;
+    if (c_.view.arithmetic) pressNumber(*c_.view.arithmetic, hit);
     if (!hit.place) {
       drag_.kind = Drag::Kind::scroll;
       return;
     }
     drag_.cell = hit.cell;
     drag_.gesture = c_.view.nextGesture++;
-    if (c_.view.painting && isPair(hit.cell.tensor) && !c_.locked("mask")) {
+    if (c_.view.painting && attention::isOfPairs(hit.cell.tensor) && !c_.locked("mask")) {
       drag_.kind = Drag::Kind::paint;
       drag_.paint = c_.state.painted.isBlocked(hit.cell.row, hit.cell.col) ? 0 : 1;
       paint(hit.cell);
       return;
     }
     Selection& s = c_.view.selection;
+    if (c_.touch) drag_.was = s;
+    drag_.isWeight = canDragWeight(c_, s, hit.cell);
     const bool extend = io_.KeyShift && s.active && s.tensor == hit.cell.tensor;
     const bool inside = s.active && s.tensor == hit.cell.tensor && s.contains(hit.cell.row, hit.cell.col);
     // Alt is coarse dragging of a selected range, so pressing inside the range keeps it.
     if (extend) s.row = hit.cell.row, s.col = hit.cell.col;
     else if (!inside) s = {true, hit.cell.tensor, hit.cell.row, hit.cell.col, hit.cell.row, hit.cell.col};
-    c_.wishes.moved = true;
+    c_.requests.moved = !c_.touch;  // a finger selects when it taps or drags
     drag_.kind = io_.KeyCtrl || io_.KeySuper ? Drag::Kind::select : Drag::Kind::pending;
   }
 
@@ -114,14 +170,18 @@ class Pointer {
         drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
         change(dx - dy);
         return;
+      case Drag::Kind::weight:
+        drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
+        if (dx != dy) dragWeight(c_, drag_, dx - dy);
+        return;
       case Drag::Kind::select:
         if (hit.place && hit.cell.tensor == c_.view.selection.tensor) {
-          c_.wishes.moved |= c_.view.selection.row != hit.cell.row || c_.view.selection.col != hit.cell.col;
+          c_.requests.moved |= c_.view.selection.row != hit.cell.row || c_.view.selection.col != hit.cell.col;
           c_.view.selection.row = hit.cell.row, c_.view.selection.col = hit.cell.col;
         }
         return;
       case Drag::Kind::paint:
-        if (hit.place && isPair(hit.cell.tensor)) paint(hit.cell);
+        if (hit.place && attention::isOfPairs(hit.cell.tensor)) paint(hit.cell);
         return;
       case Drag::Kind::scroll:
         drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
@@ -134,6 +194,9 @@ class Pointer {
 
   // The press turned into a drag: of values where the cell can be changed, else of a range.
   void begin() {
+    c_.requests.moved |= c_.touch;
+    c_.view.peek.reset();
+    if (drag_.isWeight) return beginWeight(c_, drag_);
     if (!c_.editable(drag_.cell.tensor)) {
       drag_.kind = Drag::Kind::select, drag_.isFixed = true;
       return;
@@ -154,42 +217,95 @@ class Pointer {
     std::vector<float> values;
     for (const float before : drag_.before) values.push_back(moved(before, by));
     const Selection& s = c_.view.selection;
-    c_.wishes.edit(SetCells{s.tensor, drag_.cell.head, s.top(), s.left(), s.rows(), s.cols(), std::move(values)}, drag_.gesture);
+    c_.requests.edit(SetCells{s.tensor, drag_.cell.head, s.top(), s.left(), s.rows(), s.cols(), std::move(values)}, drag_.gesture);
   }
 
   void paint(CellRef cell) {
     if (c_.state.painted.isBlocked(cell.row, cell.col) == (drag_.paint != 0)) return;
-    c_.wishes.edit(document::PaintCells{cell.row, cell.col, 1, 1, {drag_.paint}}, drag_.gesture);
+    c_.requests.edit(document::PaintCells{cell.row, cell.col, 1, 1, {drag_.paint}}, drag_.gesture);
   }
 
   void release() {
+    if (c_.view.peek && drag_.kind == Drag::Kind::pending) {
+      if (drag_.was) c_.view.selection = *drag_.was;
+      drag_.kind = Drag::Kind::none;
+    }
+    if (c_.view.arithmetic) clickNumber(*c_.view.arithmetic);
     // A click inside a range that was not dragged selects the one cell.
     if (drag_.kind == Drag::Kind::pending && !io_.KeyShift) {
       c_.view.selection = {true, drag_.cell.tensor, drag_.cell.row, drag_.cell.col, drag_.cell.row, drag_.cell.col};
-      c_.wishes.moved = true;
+      c_.requests.moved = true;
     }
-    if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::paint) c_.wishes.endGesture = true;
-    if (drag_.kind == Drag::Kind::select && drag_.isFixed) c_.wishes.said = whyFixed(c_, drag_.cell);
+    if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::weight || drag_.kind == Drag::Kind::paint) c_.requests.endGesture = true;
+    if (drag_.kind == Drag::Kind::weight) nameWeight(c_, drag_);
+    if (drag_.kind == Drag::Kind::select && drag_.isFixed) c_.requests.said = whyFixed(c_, drag_.cell);
     if (drag_.kind != Drag::Kind::none && drag_.kind != Drag::Kind::scroll) c_.view.rest = io_.MousePos;
     drag_.kind = Drag::Kind::none;
   }
 
+  [[gnu::noinline]] void pressNumber(Arithmetic& a, const Hit& hit) {
+    a.pressed.reset();
+    if (hit.number) a.pressed = *hit.number, a.pressedX = io_.MousePos.x, a.pressedY = io_.MousePos.y;
+  }
+
+  // A click on a number of the arithmetic opens it, or goes to its cell; a drag has changed that.
+  [[gnu::noinline]] void clickNumber(Arithmetic& a) {
+    if (!a.pressed) return;
+    const Arithmetic::Number n = *a.pressed;
+    a.pressed.reset();
+    const bool isClick = std::hypot(io_.MousePos.x - a.pressedX, io_.MousePos.y - a.pressedY) < (c_.touch ? kTapSlop : kClickSlop);
+    if (!isClick || drag_.kind == Drag::Kind::value) return;
+    if (n.opens) return openNumber(c_.view, n);
+    if (!n.here) c_.requests.set(document::OptionId::focus_head, static_cast<double>(headShowing(c_.state, n.cell.tensor, n.cell.head, n.cell.row, n.cell.col)));
+    goTo(c_, n.cell);
+  }
+
   void doubleClick(const Hit& hit) {
+    if (hit.number && !hit.place) return;
     if (hit.place) {
-      if (c_.view.painting && isPair(hit.cell.tensor)) return;
+      if (c_.view.painting && attention::isOfPairs(hit.cell.tensor)) return;
       drag_.kind = Drag::Kind::none;  // letting go of the button must not select, which would end the typing
       typeCell(c_, hit.cell, {});
       return;
     }
+    Box heading;
+    if (const auto column = headingAt(heading)) return typeColumn(*column, heading);
     // Of slanted labels, whose boxes overlap, the one whose line the pointer is on.
     const std::string* best = nullptr;
     float bestAway = 0;
-    for (const auto& [name, box] : c_.lastPlaces) {
+    for (const auto& [name, box] : c_.lastWidgetRects) {
       if (name.rfind(kLabelPrefix, 0) != 0 || !box.contains(io_.MousePos.x, io_.MousePos.y)) continue;
       const float away = std::fabs((io_.MousePos.x - box.x) - (box.bottom() - io_.MousePos.y));
       if (!best || away < bestAway) best = &name, bestAway = away;
     }
-    if (best) typeLabel(*best, c_.lastPlaces.find(*best)->second);
+    if (best) typeLabel(*best, c_.lastWidgetRects.find(*best)->second);
+  }
+
+  // The column of Q or K, or of what makes them, whose heading is there: above it, or beside the row that it is drawn as. It need have no name.
+  [[gnu::noinline]] std::optional<NamedColumn> headingAt(Box& heading) const {
+    constexpr float kHigh = 20, kWide = 64;
+    for (const TensorId id : {TensorId::q, TensorId::k, TensorId::w_q, TensorId::w_k}) {
+      const MatrixPlace* m = c_.layout.find(id);
+      for (int i = 0; m && i < (m->transposed ? m->rows : m->cols); ++i) {
+        const Box cell = onScreen(c_.layout, c_.view, m->cellBox(0, i));
+        heading = m->transposed ? Box{cell.x - 6 - kWide, cell.y, kWide, m->cell} : Box{cell.x, cell.y - 2 - kHigh, m->cell, kHigh};
+        if (heading.contains(io_.MousePos.x, io_.MousePos.y)) return namedColumn(c_.state, id, i);
+      }
+    }
+    return {};
+  }
+
+  [[gnu::noinline]] void typeColumn(NamedColumn column, Box box) {
+    if (c_.locked("column_names")) return;
+    TextTarget t;
+    t.kind = TextTarget::Kind::column;
+    t.cell = {TensorId::q, column.head, 0, column.col};
+    t.name = base::joined({base::late<"Name of column ">(), column.col + 1});
+    t.text = document::columnName(c_.state, column.head, column.col);
+    const float width = std::max(box.width + 24, 84.0f);
+    t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13, width, 26};
+    t.centered = true;
+    c_.requests.text = t;
   }
 
   void typeLabel(const std::string& place, Box box) {
@@ -198,14 +314,14 @@ class Pointer {
     TextTarget t;
     t.kind = TextTarget::Kind::label;
     t.cell.row = token;
-    t.ofKeys = c_.state.cross && place.rfind("label:left", 0) != 0;
+    t.ofKeys = c_.state.cross && !place.starts_with("label:left") && !place.starts_with("label:queries");
     if (t.ofKeys && c_.locked("key_labels")) return;
     t.name = (t.ofKeys ? "Key token " : "Token ") + std::to_string(token + 1);
     t.text = (t.ofKeys ? c_.state.keyLabels : c_.state.labels)[static_cast<std::size_t>(token)];
     const float width = std::max(box.width + 16, 64.0f);
     t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13, width, 26};
     t.centered = true;
-    c_.wishes.text = t;
+    c_.requests.text = t;
   }
 
   Context& c_;
@@ -213,19 +329,26 @@ class Pointer {
   Drag& drag_;
 };
 
-void scrollbar(Context& c) {
-  const float limit = maxScroll(c.layout);
-  if (limit <= 0) return;
+float barLength(const Context& c) {
+  const float height = c.layout.board.height;
+  return std::max(32.0f, height * height / c.layout.contentHeight);
+}
+
+/// How strongly the bar is drawn: it is there, has the pointer, or is held.
+float holdScrollbar(Context& c, float limit) {
   const Box& b = c.layout.board;
-  const float length = std::max(32.0f, b.height * b.height / c.layout.contentHeight);
-  const float y = b.y + (b.height - length) * c.view.scroll / limit;
-  const Box bar{b.right() - 8, y + 2, 5, length - 4};
-  ImGui::SetCursorScreenPos({bar.x - 4, b.y});
+  ImGui::SetCursorScreenPos({b.right() - 12, b.y});
   ImGui::InvisibleButton("##scrollbar", {12, std::max(b.height, 1.0f)});
   const bool active = ImGui::IsItemActive(), over = ImGui::IsItemHovered();
-  if (active) c.view.scroll += ImGui::GetIO().MouseDelta.y * limit / (b.height - length);
-  ImGui::GetWindowDrawList()->AddRectFilled({bar.x, bar.y}, {bar.right(), bar.bottom()},
-                                            withAlpha(c.palette.faint, active ? 0.8f : over ? 0.6f : 0.35f), 2.5f);
+  if (active) c.view.scroll += ImGui::GetIO().MouseDelta.y * limit / (b.height - barLength(c));
+  return active ? 0.8f : over ? 0.6f : 0.35f;
+}
+
+void drawScrollbar(Context& c, float limit, float alpha) {
+  const Box& b = c.layout.board;
+  const float length = barLength(c), y = b.y + (b.height - length) * c.view.scroll / limit;
+  const Box bar{b.right() - 8, y + 2, 5, length - 4};
+  ImGui::GetWindowDrawList()->AddRectFilled({bar.x, bar.y}, {bar.right(), bar.bottom()}, withAlpha(c.palette.faint, alpha), 2.5f);
 }
 
 void settleScroll(Context& c) {
@@ -242,19 +365,16 @@ void settleScroll(Context& c) {
 }  // namespace
 
 void boardPointer(Context& c) {
-  scrollbar(c);
+  const float limit = maxScroll(c.layout);
+  const float alpha = limit > 0 ? holdScrollbar(c, limit) : 0;
   Pointer(c).handle();
   settleScroll(c);
-}
-
-void board(Context& c) {
-  boardPointer(c);
-  drawMatrices(c);
+  if (limit > 0) drawScrollbar(c, limit, alpha);
 }
 
 void typeCell(Context& c, CellRef cell, std::string_view first) {
   if (!c.editable(cell.tensor)) {
-    c.wishes.said = whyFixed(c, cell);
+    c.requests.said = whyFixed(c, cell);
     c.view.typingUntil = ImGui::GetTime() + kRefusedTyping;
     return;
   }
@@ -266,7 +386,7 @@ void typeCell(Context& c, CellRef cell, std::string_view first) {
   TextTarget t = numberField(attention::name(cell.tensor), cell.row, cell.col, box, value, first);
   t.cell = cell;
   c.view.selection = {true, cell.tensor, cell.row, cell.col, cell.row, cell.col};
-  c.wishes.text = t;
+  c.requests.text = t;
 }
 
 std::optional<CellRef> neighbour(const MatrixPlace& m, const Slice& s, CellRef cell, int by) {
@@ -280,13 +400,19 @@ std::optional<CellRef> neighbour(const MatrixPlace& m, const Slice& s, CellRef c
   return cell;
 }
 
-Hold hold(const document::State& state, const Layout& layout, const ViewState& view, float x, float y) {
-  if (!layout.board.contains(x, y)) return Hold::control;
+HitKind hitKind(const document::State& state, const Layout& layout, const ViewState& view, const WidgetRects& rects, float x, float y) {
+  if (const Arithmetic::Number* n = numberAt(view, x, y)) return n->here && document::isEditable(state, n->cell.tensor) ? HitKind::edit : HitKind::scroll;
+  if (!layout.board.contains(x, y)) return HitKind::control;
+  if (isOnTip(view.plane, x, y)) return HitKind::edit;
+  const Selection& s = view.selection;  // a weight that was tapped before is dragged, and so is its bar
+  const bool mayDragWeight = s.active && s.tensor == TensorId::weights && document::isEditable(state, TensorId::q);
   for (const MatrixPlace& m : layout.matrices) {
     if (!onScreen(layout, view, m.box).contains(x, y)) continue;
-    if (document::isEditable(state, m.tensor) || (view.painting && isPair(m.tensor))) return Hold::edit;
+    const bool isWeight = mayDragWeight && m.tensor == TensorId::weights && onScreen(layout, view, m.cellBox(s.row, s.col)).contains(x, y);
+    if (isWeight || document::isEditable(state, m.tensor) || (view.painting && attention::isOfPairs(m.tensor))) return HitKind::edit;
   }
-  return maxScroll(layout) > 0 ? Hold::scroll : Hold::nothing;
+  if (const auto bar = mayDragWeight ? barAt(state, rects, x, y) : std::nullopt; bar && bar->row == s.row && bar->col == s.col) return HitKind::edit;
+  return maxScroll(layout) > 0 ? HitKind::scroll : HitKind::nothing;
 }
 
 Box onScreen(const Layout& layout, const ViewState& view, Box content) {

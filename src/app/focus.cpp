@@ -1,0 +1,90 @@
+#include "app/focus.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/sentence.h"
+#include "views/board/board.h"
+
+namespace app {
+
+using attention::Tensor;
+using attention::TensorId;
+
+Focus::Focus(Screen& screen) : screen_(screen), session_(screen.session), selection_(screen.view.selection) {
+  selectStart();
+  explainSelection();
+}
+
+void Focus::follow(Became how) {
+  if (how == Became::opened) selectStart(), screen_.view.scroll = 0;
+  else clampSelection();
+  explainSelection();
+  if (how == Became::restored || how == Became::opened) screen_.dropText();
+  screen_.wake(how != Became::recomputed || screen_.onPage());
+}
+
+void Focus::explainSelection() {
+  const views::Selection& s = selection_;
+  attention::CellRef& explained = screen_.view.explained;
+  if (!screen_.isChangeable(s.tensor)) explained = {s.tensor, 0, s.row, s.col};
+  const Tensor* t = session_.find(explained.tensor);
+  if (!t) t = &session_.trace().weights, explained.tensor = TensorId::weights;
+  explained.row = std::clamp(explained.row, 0, std::max(t->rows() - 1, 0));
+  explained.col = std::clamp(explained.col, 0, std::max(t->cols() - 1, 0));
+}
+
+// Where an example begins: at a token, mostly the last one, and the key that it attends to most.
+void Focus::selectStart() {
+  const document::State& s = session_.state();
+  const int count = s.step > 0 ? s.step : s.tokens;
+  // A mask that comes too late is wrong where it hides keys: causal hides none from the last token.
+  const int begin = s.maskAfterSoftmax ? count / 2 : count - 1;
+  const float* row = session_.trace().weights.row(s.focusHead, begin);
+  const int best = static_cast<int>(std::max_element(row, row + s.keyTokens) - row);
+  selection_ = {true, TensorId::weights, begin, best, begin, best};
+}
+
+void Focus::clampSelection() {
+  const Tensor* t = session_.find(selection_.tensor);
+  if (!t) {
+    selection_ = {false, TensorId::weights, 0, 0, 0, 0};
+    return;
+  }
+  followStep();
+  views::Selection& s = selection_;
+  for (int* row : {&s.row, &s.anchorRow}) *row = std::clamp(*row, 0, std::max(t->rows() - 1, 0));
+  for (int* col : {&s.col, &s.anchorCol}) *col = std::clamp(*col, 0, std::max(t->cols() - 1, 0));
+}
+
+// The row of a decoder's step is what there is to explain; rows after it do not exist yet.
+void Focus::followStep() {
+  const document::State& state = session_.state();
+  const int step = state.causal && !state.cross ? state.step : 0;
+  const bool moved = step != std::exchange(seenStep_, step);
+  views::Selection& s = selection_;
+  if (step == 0 || attention::rowsOf(s.tensor) != attention::Rows::queries || !session_.find(s.tensor)) return;
+  if (!moved && s.row < step && s.anchorRow < step) return;
+  s.row = s.anchorRow = step - 1;
+  if (s.tensor != TensorId::weights && s.tensor != TensorId::scores) return;
+  const float* row = session_.trace().weights.row(state.focusHead, s.row);
+  s.col = s.anchorCol = static_cast<int>(std::max_element(row, row + state.keyTokens) - row);
+}
+
+void Focus::emitSelection() {
+  const views::Selection& s = selection_;
+  const int head = views::sliceOf(session_.state(), s.tensor).head;
+  std::string words = s.active ? cellJson({s.tensor, head, s.row, s.col}) : "null";
+  // A press and its release both ask for it.
+  if (words == saidSelection_ && !ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
+  saidSelection_ = words;
+  screen_.host.emit({Event::Type::select, std::move(words)});
+}
+
+std::string cellJson(attention::CellRef cell) {
+  return base::joined({"{\"name\":\"", attention::name(cell.tensor), "\",\"head\":", cell.head, ",\"row\":", cell.row, ",\"col\":", cell.col, "}"});
+}
+
+}  // namespace app

@@ -1,0 +1,364 @@
+#include "app/frame.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/late.h"
+#include "base/sentence.h"
+#include "document/text.h"
+#include "views/board/board.h"
+#include "views/board/stepper.h"
+#include "views/guide/guide.h"
+#include "views/mirror.h"
+#include "views/panels/arithmetic.h"
+#include "views/panels/panels.h"
+#include "views/widgets.h"
+
+namespace app {
+namespace {
+
+using base::Result;
+using views::Command;
+
+/// A press is carried out within two builds of a frame; what would need more than these waits for the next frame.
+constexpr int kMostBuilds = 4;
+
+/// The window of the board, which fills the screen. Beginning it again in the same frame goes on drawing into it.
+void beginBoard(const views::Palette& palette) {
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, palette.background);
+  ImGui::Begin("##playground", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(3);
+  views::sharp(ImGui::GetWindowDrawList());
+}
+
+/// Where the Guide is to come.
+void keepPlace(const views::Context& c) {
+  const views::Box& box = c.layout.sidePanelIsDrawer ? c.layout.guide : c.layout.side;
+  ImGui::GetWindowDrawList()->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel);
+}
+
+constexpr double kSlice = 6;  // milliseconds of training at a time: with what a busy machine adds, 99 of 100 end within 12
+
+/// They ask the platform for something that may take long, or draw frames meanwhile.
+bool isForLater(Command c) { return c == Command::pickFile || c == Command::saveState || c >= Command::fullscreen; }
+
+}  // namespace
+
+Guide& Frame::guide() {
+  if (!guide_) guide_ = std::make_unique<Guide>(screen_, focus_);
+  return *guide_;
+}
+
+bool Frame::build() {
+  const ImGuiIO& io = ImGui::GetIO();
+  const views::Fonts& fonts = *static_cast<const views::Fonts*>(io.UserData);
+  const views::Palette& palette = screen_.palette();
+  screen_.size = io.DisplaySize;
+  screen_.measureLabels(fonts);
+  if (guide_) guide_->update();
+  const views::Layout layout = screen_.makeLayout();
+  // A frame that is built again keeps no rectangles of widgets that it no longer draws.
+  if (builds_ == 0) screen_.lastWidgetRects.swap(screen_.widgetRects);
+  screen_.widgetRects.clear();
+  if (fonts.mirror) fonts.mirror->notes.clear();
+  views::Context context = screen_.context(layout, palette, fonts, screen_.requests);
+  const bool before = screen_.view.before;
+  controls(context);
+  if ((before || screen_.view.before) && lookedBack(before)) return ++builds_, false;
+  if (builds_ < kMostBuilds && carryOut()) return ++builds_, false;
+  pictures(context);
+  builds_ = 0;
+  return true;
+}
+
+// There is nothing to edit in what was. True where another board is to be shown than the one that the frame was begun with.
+bool Frame::lookedBack(bool before) {
+  screen_.requests.edits.clear(), screen_.requests.commands.clear();
+  if (before == screen_.view.before) return false;
+  screen_.wake();
+  return builds_ < kMostBuilds;
+}
+
+// All that takes input. Controls are drawn as they take it, so that what they ask for makes the frame be built again.
+void Frame::controls(views::Context& context) {
+  beginBoard(context.palette);
+  if (!guide_ && screen_.view.guideOpen) keepPlace(context);
+  views::readFinger(context);
+  const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+  if (!screen_.view.text && !menuIsOpen && !screen_.view.form && views::boardKeys(context)) screen_.wake();
+  if (context.pin) views::lookBefore(context);
+  views::header(context);
+  if (context.onPage()) {
+    views::page(context);
+  } else if (!screen_.view.form) {
+    steps(context);
+    views::headButtons(context);
+    views::inspectorButtons(context);
+    views::lowerCardButtons(context);
+    views::boardPointer(context);
+  }
+  ImGui::End();
+  if (guide_) views::guideBar(context);
+  views::sidePanel(context);
+  if (screen_.view.help) screen_.view.frameMs = milliseconds();
+  views::help(context);
+  if (screen_.view.form) views::form(context);
+  views::notice(context);
+  isBuilding_ = true;
+  screen_.host.drawText();
+  isBuilding_ = false;
+}
+
+// Of a row that is stepped through.
+void Frame::steps(views::Context& context) {
+  if (context.state.stepper > 0) {
+    context.view.still = screen_.host.prefersStillness();
+    views::readStepper(context);
+  } else if (context.view.stepper) {
+    context.view.stepper.reset();
+    context.view.unreached = -1;
+  }
+}
+
+// Everything that only displays, and takes no input.
+void Frame::pictures(views::Context& context) {
+  if (context.onPage()) {
+    if (context.view.guide) context.view.guide->lit.reset();
+    return;
+  }
+  beginBoard(context.palette);
+  views::heads(context);
+  views::drawMatrices(context);
+  views::lowerCard(context);
+  views::inspector(context);
+  if (context.state.stepper > 0 && views::stepperOf(context)) views::drawStepperBar(context);
+  if (context.view.arithmetic) views::drawLit(context);
+  if (guide_) views::guideMarks(context);
+  ImGui::End();
+}
+
+// Carries out what the controls asked for. True where they would now be drawn differently.
+bool Frame::carryOut() {
+  const std::uint64_t before = screen_.changes;
+  views::Requests asked = std::exchange(screen_.requests, {});
+  if (const auto ended = std::exchange(typed_, {}); ended && !typing_.end(ended->how, ended->words)) {
+    // The press that left the field is taken back: otherwise the words that were typed would be lost.
+    asked.moved = asked.endGesture = false;
+    asked.text.reset();
+  }
+  const bool isSaid = asked.said.has_value();
+  if (isSaid) screen_.say(std::move(*asked.said));
+  for (const auto& wanted : asked.edits) edit(wanted, isSaid);
+  if (asked.endGesture) session_.endGesture(Source::user);
+  for (const Command c : asked.commands) {
+    if (isForLater(c)) later_.push_back(c);
+    else command(c);
+  }
+  if (asked.preset) {
+    if (auto ok = screen_.openPreset(*asked.preset, true, Source::user); !ok) screen_.refuse(ok.error());
+    else if (guide_) guide_->openExample(*asked.preset);
+  }
+  for (const views::GuideAct& act : asked.guide) guide().carryOut(act);
+  if (asked.opened) {
+    if (auto ok = session_.open(std::move(*asked.opened), true, Source::user); !ok) screen_.refuse(ok.error());
+    else screen_.wake();
+  }
+  if (asked.trainAnew) trainAnew();
+  if (asked.trainSteps > 0) train(asked.trainSteps);
+  if (asked.chosen) chosen_ = std::move(asked.chosen), screen_.wake();
+  if (asked.text) typing_.begin(*asked.text);
+  if (asked.moved) {
+    if (!asked.text) screen_.dropText();
+    focus_.explainSelection();
+    focus_.emitSelection();
+  }
+  return screen_.changes != before;
+}
+
+// Heads share the same columns: a sentence says which other sizes a new number of heads has changed.
+void Frame::edit(const views::Requests::Wanted& wanted, bool isSaid) {
+  const document::State& s = session_.state();
+  const int columns = s.headDim;
+  const auto* set = std::get_if<document::SetOption>(&wanted.edit);
+  document::Training& training = session_.derived().training;
+  const bool trains = set && set->option >= document::OptionId::train_task && set->option < document::OptionId::train_running && training.isMade();
+  const int steps = trains ? training.run()->steps() : 0;
+  if (auto ok = session_.apply(wanted.edit, wanted.gesture, Source::user); !ok) return screen_.refuse(ok.error());
+  if (steps > 0) {
+    const bool goesOn = training.run() && training.run()->steps() == steps;
+    screen_.say(goesOn ? "The run goes on with the new learning rate." : "The run began anew, because its model or its sentences changed.", false);
+  }
+  const bool isHeads = set && set->option == document::OptionId::heads;
+  if (isHeads && !isSaid && s.headDim != columns) screen_.say(views::sharedWidth(s.heads, s.headDim), false);
+}
+
+void Frame::command(Command c) {
+  switch (c) {
+    case Command::undo:
+      if (isAllowed(Session::Way::undo)) (void)session_.undo(Source::user);
+      return;
+    case Command::redo:
+      if (isAllowed(Session::Way::redo)) (void)session_.redo(Source::user);
+      return;
+    case Command::reset:
+      if (isAllowed(Session::Way::reset)) session_.reset(Source::user);
+      return;
+    case Command::pickFile:
+      if (!screen_.host.pickFile()) screen_.say(base::late<"Drop a file on the window to open it.">(), false);
+      return;
+    case Command::saveState:
+    case Command::saveAs:
+    case Command::saveNpz:
+    case Command::saveSafetensors:
+    case Command::saveTable: return save(c);
+    case Command::copyState:
+      screen_.host.copyToClipboard(document::toText(session_.state()));
+      return screen_.say("The state is on the clipboard.", false);
+    case Command::copyWeights: return copyWeights();
+    case Command::copyCells: return;
+    case Command::clearMask: return clearMask();
+    case Command::fullscreen: return screen_.host.toggleFullscreen();
+    case Command::share: return screen_.host.share();
+  }
+}
+
+bool Frame::isAllowed(Session::Way way) {
+  const Result<void> ok = session_.mayGo(way);
+  if (!ok) screen_.refuse(ok.error());
+  return static_cast<bool>(ok);
+}
+
+void Frame::clearMask() {
+  const int rows = session_.state().tokens, cols = session_.state().keyTokens;
+  const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+  const auto ok = session_.apply(document::PaintCells{0, 0, rows, cols, std::vector<std::uint8_t>(count)}, 0, Source::user);
+  if (!ok) screen_.refuse(ok.error());
+}
+
+void Frame::save(Command c) {
+  const bool isState = c == Command::saveState || c == Command::saveAs;
+  const std::string name = c == Command::saveTable ? base::late<"weights.csv">() : c == Command::saveNpz ? base::late<"attention.npz">() : c == Command::saveSafetensors ? base::late<"attention.safetensors">() : "attention.json";
+  const auto saved = screen_.host.saveFile(name, isState ? document::toText(session_.state()) : std::string(), c == Command::saveAs);
+  if (saved && saved->empty()) return;
+  if (saved) screen_.say(*saved, false);
+  else screen_.refuse(saved.error());
+}
+
+void Frame::copyWeights() {
+  const attention::Tensor& w = session_.trace().weights;
+  screen_.host.copyToClipboard(document::toTsv(w, session_.state().focusHead, 0, 0, w.rows(), w.cols()));
+  screen_.say("The weights are on the clipboard, one row per line.", false);
+}
+
+void Frame::finish() {
+  for (const Command c : std::exchange(later_, {})) command(c);
+  if (const auto chosen = std::exchange(chosen_, {})) screen_.host.choose(*chosen);
+  const bool held = ImGui::IsKeyDown(ImGuiKey_LeftArrow) || ImGui::IsKeyDown(ImGuiKey_RightArrow) ||
+                    ImGui::IsKeyDown(ImGuiKey_UpArrow) || ImGui::IsKeyDown(ImGuiKey_DownArrow);
+  if (screen_.view.fling != 0 || screen_.view.busy || held) screen_.wanted = std::max(screen_.wanted, 2);
+  if (!saidForgotten_ && session_.document().forgottenSteps() > 0) {
+    saidForgotten_ = true;
+    screen_.say("Undo no longer reaches back to the start: the oldest steps were let go to save memory.", false);
+  }
+  goOn();
+  ++count_;
+  ++screen_.noticeAge;
+  if (screen_.wanted > 0) --screen_.wanted;
+}
+
+// After the frame was drawn: what the hand does next is in the next one, however long this takes.
+void Frame::goOn() {
+  document::Training& training = session_.derived().training;
+  const bool plays = session_.state().trainRunning, waits = training.wanted > 0;
+  const bool begins = screen_.view.train.answered.run == training.number() && training.isMade() && !training.run()->isWhole();
+  if (!plays && !waits && !begins) return;
+  const bool more = training.slice(waits ? training.wanted : plays ? std::numeric_limits<int>::max() : 0, kSlice);
+  training::Trainer* trainer = training.run();
+  screen_.wake();
+  if (!trainer) {
+    screen_.refuse(*training.error());
+  } else if (trainer->stopped()) {
+    screen_.refuse(*trainer->stopped());
+  } else if (plays || waits) {
+    tellTraining(*trainer, waits && !more);
+  }
+  if (more) return;
+  training.wanted = 0;
+  const bool ends = !trainer || trainer->stopped();
+  if (plays && ends) (void)session_.apply(document::SetOption{document::OptionId::train_running, false}, 0, Source::script);
+}
+
+void Frame::tellTraining(training::Trainer& trainer, bool isDone) {
+  if (trainer.history().measures().empty()) return;
+  const training::Measure& held = isDone ? trainer.measure() : trainer.history().measures().back();
+  const training::Point last = trainer.last();
+  const auto number = [](float n) { return document::toJson(document::Value(static_cast<double>(n))); };
+  screen_.host.emit({Event::Type::train,
+                     base::joined({"{\"step\":", trainer.steps(), ",\"loss\":", number(last.loss), ",\"accuracy\":", number(last.accuracy),
+                                   ",\"heldOut\":{\"loss\":", number(held.loss), ",\"accuracy\":", number(held.accuracy),
+                                   "},\"gradientNorm\":", number(last.gradientNorm), ",\"sliceMs\":",
+                     number(static_cast<float>(session_.derived().training.sliceMs())), ",\"isDone\":", isDone ? "true" : "false", "}"})});
+}
+
+base::Result<int> Frame::train(int steps) {
+  document::Training& training = session_.derived().training;
+  training::Trainer* trainer = training.run();
+  if (!trainer) return *training.error();
+  if (trainer->stopped()) return *trainer->stopped();
+  training.wanted = trainer->steps() + steps;
+  screen_.wake();
+  return training.wanted;
+}
+
+bool Frame::trains() { return session_.state().trainRunning || session_.derived().training.wanted > 0; }
+
+bool Frame::trainOn() {
+  document::Training& training = session_.derived().training;
+  return trains() && training.slice(training.wanted > 0 ? training.wanted : std::numeric_limits<int>::max(), kSlice);
+}
+
+void Frame::trainAnew() {
+  session_.derived().training.reset();
+  screen_.wake();
+}
+
+void Frame::endText(Entry how, std::string_view words) {
+  if (isBuilding_) typed_ = {how, std::string(words)};
+  else (void)typing_.end(how, words);
+}
+
+void Frame::wake() {
+  // A sentence stays until the next thing that the user does after having had a moment to see it.
+  const auto at = screen_.widgetRects.find("notice");
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool onIt = at != screen_.widgetRects.end() && at->second.contains(mouse.x, mouse.y);
+  if (!screen_.view.notice.empty() && screen_.noticeAge > 4 && !onIt &&
+      (ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsKeyDown(ImGuiKey_Escape))) {
+    screen_.view.notice = {};
+  }
+  screen_.wake();
+}
+
+float Frame::milliseconds() const {
+  const std::size_t count = std::min(timesCount_, times_.size());
+  if (count == 0) return 0;
+  auto sorted = times_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(count));
+  return *middle;
+}
+
+void Frame::note(float milliseconds) { times_[timesCount_++ % times_.size()] = milliseconds; }
+
+}  // namespace app

@@ -1,0 +1,481 @@
+#include "app/guide.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/names.h"
+#include "app/session_board.h"
+#include "base/late.h"
+#include "base/sentence.h"
+#include "document/json.h"
+#include "document/text.h"
+
+namespace app {
+
+using attention::Tensor;
+using base::Error;
+using base::joined;
+using base::late;
+using base::Result;
+using document::Cells;
+using document::Json;
+using document::LessonBoard;
+using document::Markup;
+using document::Run;
+using views::GuideAct;
+using What = GuideAct::What;
+
+/// A list of moves that is being made, one after another; one step of undo.
+struct Guide::Moving {
+  std::vector<document::Move> moves;
+  std::size_t at = 0;
+  float part = 0;           ///< of the move, 0 to 1
+  float seconds = 0.6f;     ///< that one takes
+  std::vector<float> from;  ///< the cells as they were
+  std::uint64_t gesture = 0;
+};
+
+Guide::Guide(Screen& screen, Focus& focus)
+    : screen_(screen), session_(screen.session), focus_(focus), view_(*(screen.view.guide = std::make_shared<views::GuideView>())) {
+  recall();
+}
+
+Guide::~Guide() = default;
+
+// ---- what is open
+
+void Guide::show(bool open, bool isSaid) {
+  screen_.view.guideTab = screen_.view.guideOpen = open;
+  isWanted_ = open;
+  if (open && !view_.lesson) view_.list = true;
+  if (open && view_.entries.empty() && !std::exchange(isLoadingList_, true)) screen_.host.wantLessons();
+  if (!open) {
+    finishMoves();
+    screen_.view.drawer = false, view_.pulled = false;
+    view_.lesson = nullptr, lessons_.clear();
+    setLocks();
+  }
+  if (isSaid) remember();
+  screen_.wake();
+}
+
+Result<void> Guide::open(std::string_view text, std::string_view name, std::string_view id, int step, bool keepsBoard) {
+  const auto refused = [&](Error error) {
+    if (!name.empty()) error.field = joined({name, error.field.empty() ? "" : ": ", error.field});
+    view_.waiting.clear();
+    return error;
+  };
+  auto lessons = document::readLessons(text);
+  if (!lessons) return refused(lessons.error());
+  const auto wanted = std::find_if(lessons->begin(), lessons->end(), [&](const document::Lesson& l) { return id.empty() || l.id == id; });
+  if (wanted == lessons->end()) return refused(unknown("lesson", id, late<"the id of a lesson of this file">()).error());
+  const auto steps = static_cast<int>(wanted->steps.size());
+  if (step < 0 || step >= steps)
+    return refused(base::refuse(Error::Kind::range, "step", {step, late<" is no step of ">(), base::inQuotes(wanted->id), "; use 0 to ", steps - 1, "."}).error());
+  const document::Rehearsal said = document::rehearse(*wanted, true);
+  if (!said.refused.empty()) return refused(said.refused.front());
+  finishMoves();
+  const auto at = wanted - lessons->begin();
+  lessons_ = std::move(*lessons);
+  view_.lesson = &lessons_[static_cast<std::size_t>(at)];
+  view_.number = 0;
+  view_.passed.assign(static_cast<std::size_t>(steps), false);
+  for (const int passed : passed_[view_.lesson->id])
+    if (passed < steps) view_.passed[static_cast<std::size_t>(passed)] = true;
+  fillEntries();
+  screen_.view.guideTab = screen_.view.guideOpen = isWanted_ = true;
+  if (view_.entries.empty() && !std::exchange(isLoadingList_, true)) screen_.host.wantLessons();
+  openStep(step, keepsBoard);
+  return {};
+}
+
+void Guide::fail(std::string_view sentence) {
+  view_.waiting.clear();
+  isLoadingList_ = false;
+  if (!sentence.empty()) screen_.refuse({Error::Kind::range, "lesson", std::string(sentence)});
+}
+
+Result<void> Guide::setList(std::string_view text) {
+  document::JsonText parsed;
+  static constexpr std::string_view kFields[] = {"lessons"};
+  if (Result<void> ok = document::parseJson(text, kFields, parsed); !ok) return ok.error();
+  const Json* list = parsed.root.find("lessons");
+  if (!list || list->kind != Json::Kind::list) return base::refuse(Error::Kind::type, "lessons", {late<"the list of lessons is missing; reload the page.">()});
+  view_.entries.clear();
+  for (const Json& item : list->items) {
+    views::GuideEntry entry;
+    const auto words = [&](std::string_view key) {
+      const Json* found = item.find(key);
+      return found ? found->text : std::string();
+    };
+    const auto number = [&](std::string_view key, int otherwise) {
+      const Json* found = item.find(key);
+      return found ? static_cast<int>(std::clamp(found->number, 0.0, 1000.0)) : otherwise;
+    };
+    entry.id = words("id"), entry.title = words("title"), entry.about = words("about");
+    for (const auto kind : {document::LessonKind::puzzle, document::LessonKind::question, document::LessonKind::example})
+      if (words("kind") == document::name(kind)) entry.kind = kind;
+    entry.steps = number("steps", 1), entry.par = number("par", 0);
+    view_.entries.push_back(std::move(entry));
+  }
+  fillEntries();
+  screen_.wake();
+  return {};
+}
+
+void Guide::fillEntries() {
+  int number = 0;
+  for (views::GuideEntry& e : view_.entries) {
+    const auto found = passed_.find(e.id);
+    e.passed = found == passed_.end() ? 0 : std::min(e.steps, static_cast<int>(found->second.size()));
+    if (e.kind == document::LessonKind::lesson) ++number;
+    if (view_.lesson && view_.lesson->id == e.id && e.kind == document::LessonKind::lesson) view_.number = number;
+  }
+}
+
+void Guide::openExample(std::string_view preset) {
+  if (!screen_.view.guideOpen) return;
+  const auto card = std::find_if(view_.entries.begin(), view_.entries.end(), [&](const views::GuideEntry& e) { return e.kind == document::LessonKind::example && e.id == preset; });
+  if (card != view_.entries.end()) return ask(card->id, 0);
+  view_.lesson = nullptr, view_.list = true;
+  setLocks();
+}
+
+void Guide::ask(std::string_view id, int step) {
+  for (document::Lesson& lesson : lessons_) {  // another card of the same file
+    if (lesson.id != id) continue;
+    view_.lesson = &lesson, view_.number = 0;
+    view_.passed.assign(lesson.steps.size(), false);
+    for (const int passed : passed_[lesson.id])
+      if (passed < static_cast<int>(lesson.steps.size())) view_.passed[static_cast<std::size_t>(passed)] = true;
+    fillEntries();
+    return openStep(step);
+  }
+  screen_.host.wantLesson(id, step);
+}
+
+// ---- a step
+
+// Always from its own beginning: what a step says is true there, whatever the reader did before. But what the reader had done in it
+// when the page was loaded again stays.
+void Guide::openStep(int step, bool keepsBoard) {
+  const document::Lesson& lesson = *view_.lesson;
+  finishMoves();
+  auto start = document::startOf(lesson, step);
+  auto attempt = document::tryOf(lesson, step);
+  if (!start || !attempt) return screen_.refuse(!start ? start.error() : attempt.error());
+  start_ = *start, try_ = std::move(*attempt);
+  view_.step = step, view_.list = false, view_.waiting.clear();
+  view_.answer.reset(), view_.hint = false;
+  const int head = start->focusHead, decoder = start->step;
+  const document::View view = start->view;
+  document::keepView(*start, session_.state());
+  start->focusHead = head, start->step = decoder, start->view = view;
+  if (!keepsBoard && !document::sameBits(*start, session_.state()))
+    if (Result<void> ok = session_.open(std::move(*start), true, Source::lesson); !ok) return screen_.refuse(ok.error());
+  view_.labels = session_.state().labels;
+  setLocks();
+  if (view_.now()->select) select(*view_.now()->select);
+  compute(true);
+  screen_.view.side.wanted = 0;
+  last_ = lesson.id, lastStep_ = step;
+  seen_ = 0;
+  emit(Event::Type::step, joined({",\"steps\":", lesson.steps.size(), ",\"title\":", document::jsonQuoted(lesson.title)}));
+  judge();
+  // A card that asks nothing is passed by being read.
+  if (!view_.now()->predict && !view_.now()->attempt) pass();
+  remember();
+  screen_.wake();
+}
+
+void Guide::putMarkup(Markup& text, LessonBoard& board, LessonBoard* before) const {
+  const document::State& state = board.state();
+  for (Run& run : text) {
+    if (run.kind == Run::Kind::computed) {
+      const auto value = document::valueOf(run, board, before, "text");
+      if (value) run.words = document::shownNumber(*value, state.decimals);
+    }
+    if (!run.words.empty()) continue;
+    if (run.kind == Run::Kind::cells) run.words = document::nameOf(run.cells, state);
+    if (run.kind == Run::Kind::option || run.kind == Run::Kind::view || run.kind == Run::Kind::lesson) {
+      run.words = run.name;
+      std::replace(run.words.begin(), run.words.end(), run.kind == Run::Kind::lesson ? '-' : '_', ' ');
+    }
+  }
+}
+
+// The numbers of the texts: those of the question as the step begins, those of the reasons and the task after the answer.
+void Guide::compute(bool beforeAnswer) {
+  const document::Step& now = *view_.now();
+  const auto start = document::paperBoard(start_);
+  views::GuideStep& words = view_.words;
+  if (beforeAnswer) {
+    words = {};
+    words.text = now.text;
+    putMarkup(words.text, *start, nullptr);
+    if (now.predict) {
+      words.question = now.predict->question, words.choices = now.predict->choices;
+      putMarkup(words.question, *start, nullptr);
+      for (Markup& choice : words.choices) putMarkup(choice, *start, nullptr);
+    }
+  }
+  const auto after = document::paperBoard(try_);
+  if (now.predict) {
+    words.because = now.predict->because;
+    for (Markup& because : words.because) putMarkup(because, *after, start.get());
+  }
+  if (now.attempt) {
+    words.task = now.attempt->task, words.hint = now.attempt->hint;
+    putMarkup(words.task, *after, start.get());
+    putMarkup(words.hint, *after, start.get());
+  }
+}
+
+void Guide::select(const Cells& cells) {
+  const auto id = attention::tensorNamed(cells.tensor);
+  if (!id || cells.at.size() != 3) return;
+  const int row = cells.at[1], col = cells.at[2];
+  const Tensor* t = session_.find(*id);
+  if (!t || !t->contains(cells.at[0], row, col)) return;  // the reader took it away
+  const int head = views::headShowing(session_.state(), *id, cells.at[0], row, col);
+  if (head >= 0 && head < session_.state().heads && head != session_.state().focusHead)
+    (void)session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(head)}, 0, Source::lesson);
+  screen_.view.selection = {true, *id, row, col, row, col};
+  focus_.explainSelection();
+  focus_.emitSelection();
+}
+
+// A click on a place of the text: its first cell is selected.
+void Guide::place(const Cells& cells) {
+  const document::View view = session_.state().view;
+  if (attention::tensorNamed(cells.tensor) && view != document::View::layer)
+    (void)session_.apply(document::SetOption{document::OptionId::view, std::string("layer")}, 0, Source::user);
+  Cells one = cells;
+  one.at.resize(3, 0);
+  const auto id = attention::tensorNamed(cells.tensor);
+  if (one.at[0] < 0 && id) one.at[0] = views::sliceOf(session_.state(), *id).head;
+  for (int& index : one.at) index = std::max(index, 0);
+  select(one);
+  screen_.wake();
+}
+
+// Where a try says what may be changed, all else is locked while it lasts.
+void Guide::setLocks() {
+  std::string lock = screen_.embed.lock;
+  const document::Step* now = screen_.view.guideOpen ? view_.now() : nullptr;
+  if (now && now->attempt && !now->attempt->allow.empty()) {
+    const auto& allow = now->attempt->allow;
+    const auto add = [&](std::string_view name) {
+      if (std::find(allow.begin(), allow.end(), name) == allow.end()) lock += joined({lock.empty() ? "" : ",", name});
+    };
+    for (const document::Option& o : document::options())
+      if (o.undoable) add(o.name);
+    for (const attention::TensorId id : document::inputIds()) add(attention::name(id));
+    for (int i = 0; i < document::kParameterCount; ++i) add(document::name(static_cast<document::ParameterId>(i)));
+    add("mask");
+  }
+  screen_.lock = std::move(lock);
+}
+
+// ---- answers and checks
+
+void Guide::answer(int choice) {
+  if (!view_.asks()) return;
+  const document::Prediction& predict = *view_.now()->predict;
+  view_.answer = choice;
+  emit(Event::Type::answer, joined({",\"choice\":", choice, ",\"right\":", choice == predict.answer ? "true" : "false"}));
+  begin(predict.after);
+  seen_ = 0;
+  judge();
+  if (!view_.now()->attempt) pass();
+}
+
+void Guide::judge() {
+  view_.verdicts.clear();
+  view_.holds = false;
+  const document::Step* now = view_.now();
+  if (!now || !now->attempt) return;
+  SessionBoard board(session_);
+  view_.holds = true;
+  for (const document::Goal& goal : now->attempt->check) {
+    auto verdict = document::judge(goal, board, try_);
+    if (!verdict) {  // the reader took the cells away
+      verdict = document::Verdict{};
+      verdict->shown = "not there", verdict->of = goal.label.empty() ? goal.cells.tensor : goal.label;
+    }
+    view_.holds = view_.holds && verdict->holds;
+    view_.verdicts.push_back(std::move(*verdict));
+  }
+  const document::Verdict& first = view_.verdicts.front();
+  if (seen_ == 0) {  // the bar stays as it begins
+    const auto paper = document::paperBoard(try_);
+    const auto began = document::judge(now->attempt->check.front(), *paper, try_);
+    const double from = began && std::isfinite(began->value) ? began->value : 0, aim = first.aim;
+    const bool isShare = std::min(from, aim) >= 0 && std::max(from, aim) <= 1 && now->attempt->check.front().what == document::Goal::What::cells;
+    const double low = std::min({from, aim, 0.0}), high = std::max({from, aim, 0.0}), reach = std::max(0.5, std::ceil(std::max(-low, high) * 1.3));
+    view_.low = isShare ? 0 : low < 0 ? -reach : 0, view_.high = isShare ? 1 : high > 0 ? reach : 0;
+    if (!(view_.high > view_.low)) view_.high = view_.low + 1;
+  }
+  seen_ = session_.document().revision();
+  if (view_.holds && !view_.asks()) pass();
+}
+
+void Guide::pass() {
+  const int step = view_.step;
+  if (view_.passed[static_cast<std::size_t>(step)]) return;
+  view_.passed[static_cast<std::size_t>(step)] = true;
+  passed_[view_.lesson->id].insert(step);
+  fillEntries();
+  const bool all = std::all_of(view_.passed.begin(), view_.passed.end(), [](bool p) { return p; });
+  std::string more = joined({",\"all\":", all ? "true" : "false"});
+  if (view_.lesson->par > 0) more += joined({",\"par\":", view_.lesson->par, ",\"edits\":", document::editsBetween(try_, session_.state())});
+  emit(Event::Type::passed, more);
+  remember();
+  screen_.wake();
+}
+
+void Guide::next() {
+  if (!view_.mayGoOn()) return;
+  if (!view_.isLast()) return openStep(view_.step + 1);
+  view_.list = true;
+  screen_.view.side.wanted = 0;
+  screen_.view.drawer = screen_.makeLayout().sidePanelIsDrawer;
+  view_.pulled = true;
+}
+
+// ---- moves
+
+void Guide::begin(const std::vector<document::Move>& moves) {
+  finishMoves();
+  if (moves.empty()) return;
+  moving_ = std::make_unique<Moving>();
+  moving_->moves = moves;
+  moving_->gesture = screen_.view.nextGesture++;
+  moving_->seconds = std::min(0.6f, 3.0f / static_cast<float>(moves.size()));
+  view_.showing = true;
+  if (screen_.host.prefersStillness()) finishMoves();
+  screen_.wake();
+}
+
+void Guide::goOn(float seconds) {
+  Moving& m = *moving_;
+  SessionBoard board(session_);
+  document::Move move = m.moves[m.at];
+  if (m.part == 0) {
+    m.from.clear();
+    if (move.what == document::Move::What::cells)
+      if (auto numbers = document::numbersOf(board, move.cells, move.field)) m.from = std::move(*numbers);
+    if (move.values.size() == 1) move.values.resize(std::max<std::size_t>(1, m.from.size()), move.values.front());
+  }
+  m.part = std::min(1.0f, m.part + seconds / m.seconds);
+  const bool glides = move.what == document::Move::What::cells && !m.from.empty() && m.part < 1;
+  if (glides) {
+    const float eased = m.part * m.part * (3 - 2 * m.part);
+    move.values.resize(m.from.size(), move.values.front());
+    for (std::size_t i = 0; i < m.from.size(); ++i) move.values[i] = std::round((m.from[i] + (move.values[i] - m.from[i]) * eased) * 100) / 100;
+  }
+  if (glides || m.part >= 1) {
+    const auto edits = document::editsOf(session_.state(), move);
+    if (edits)
+      for (const document::Edit& edit : *edits) (void)session_.apply(edit, m.gesture, Source::lesson);
+  }
+  if (m.part < 1) return;
+  m.part = 0;
+  if (++m.at < m.moves.size()) return;
+  moving_.reset();
+  view_.showing = false;
+  session_.endGesture(Source::lesson);
+}
+
+void Guide::finishMoves() {
+  while (moving_) goOn(10);
+}
+
+void Guide::update() {
+  if (moving_) {
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) finishMoves();  // the hand takes over
+    else goOn(std::min(ImGui::GetIO().DeltaTime, 0.1f));
+    screen_.wanted = std::max(screen_.wanted, 2);
+    screen_.host.requestFrame();
+  }
+  if (view_.lesson && seen_ != session_.document().revision()) judge();
+}
+
+void Guide::carryOut(const GuideAct& act) {
+  switch (act.what) {
+    case What::tab:
+      show(true, true);
+      if (screen_.makeLayout().width == views::Width::narrow) view_.pulled = true, screen_.view.drawer = false;
+      if (!view_.lesson && !last_.empty()) ask(last_, lastStep_);
+      break;
+    case What::controls: screen_.view.guideTab = false; isWanted_ = false; remember(); break;
+    case What::close: show(false, true); break;
+    case What::list: view_.list = true, screen_.view.side.wanted = 0; break;
+    case What::back: openStep(std::max(0, view_.step - 1)); break;
+    case What::next: next(); break;
+    case What::step: openStep(act.number); break;
+    case What::answer: answer(act.number); break;
+    case What::hint: view_.hint = !view_.hint; break;
+    case What::show:
+      if (const document::Step* now = view_.now(); now && now->attempt) {
+        if (document::editsBetween(try_, session_.state()) != 0) {
+          document::State from = try_;
+          document::copyView(from, session_.state());
+          (void)session_.open(std::move(from), true, Source::lesson);
+          if (now->select) select(*now->select);
+        }
+        begin(now->attempt->solution);
+      }
+      break;
+    case What::search: view_.search = act.name, screen_.view.side.wanted = 0; break;
+    case What::open:
+      if (views::isLocked(screen_.embed.lock, "lessons")) screen_.refuse({Error::Kind::range, "lessons", "are locked by this page.", true});
+      else ask(act.name, 0);
+      break;
+    case What::place: place(act.cells); break;
+    case What::option: screen_.view.guideTab = false; break;
+    case What::pull:
+      if (screen_.makeLayout().width == views::Width::narrow) view_.pulled = !view_.pulled, view_.seek = act.number;
+      else screen_.view.drawer = screen_.view.guideTab = true, view_.seek = act.number;
+      break;
+  }
+  screen_.wake();
+}
+
+// ---- what is said and kept
+
+void Guide::emit(Event::Type type, std::string_view more) {
+  screen_.host.emit({type, joined({"{\"lesson\":", document::jsonQuoted(view_.lesson->id), ",\"step\":", view_.step, more, "}"})});
+}
+
+void Guide::remember() {
+  std::string text = joined({"{\"open\":", isWanted_ ? "true" : "false", ",\"lesson\":", document::jsonQuoted(last_), ",\"step\":", lastStep_, ",\"passed\":{"});
+  const char* separator = "";
+  for (const auto& [id, steps] : passed_) {
+    if (steps.empty()) continue;
+    text += joined({separator, document::jsonQuoted(id), ":["});
+    for (const int step : steps) text += joined({step == *steps.begin() ? "" : ",", step});
+    text += "]";
+    separator = ",";
+  }
+  if (screen_.host.remember(text + "}}") || std::exchange(isForgetful_, true)) return;
+  screen_.say(late<"What you pass is kept only until you leave: it cannot be stored here.">(), false);
+}
+
+void Guide::recall() {
+  const std::string text = screen_.host.remembered();
+  document::JsonText parsed;
+  static constexpr std::string_view kFields[] = {"open", "lesson", "step", "passed"};
+  if (text.empty() || text.size() > document::kMaxLessonBytes || !document::parseJson(text, kFields, parsed)) return;
+  const Json &root = parsed.root, *lesson = root.find("lesson"), *step = root.find("step"), *passed = root.find("passed");
+  if (lesson) last_ = lesson->text;
+  if (step) lastStep_ = static_cast<int>(std::clamp(step->number, 0.0, 1000.0));
+  for (std::size_t i = 0; passed && i < passed->keys.size(); ++i)
+    for (const float n : passed->items[i].numbers)
+      if (n >= 0 && n < document::kMaxLessonSteps) passed_[passed->keys[i]].insert(static_cast<int>(n));
+}
+
+}  // namespace app

@@ -1,0 +1,83 @@
+#include "app/mirror.h"
+
+#include <cstdint>
+
+#include "app/names.h"
+#include "views/board/board.h"
+
+namespace app {
+namespace {
+
+using attention::Tensor;
+using attention::TensorId;
+using views::Mirror;
+
+void box(std::string& out, std::string_view part, const views::Box& b) {
+  if (!b.empty()) Mirror::line(out, {"B", part, static_cast<int>(b.x), static_cast<int>(b.y), static_cast<int>(b.width), static_cast<int>(b.height)});
+}
+
+void cell(std::string& out, const char* kind, attention::CellRef c) {
+  Mirror::line(out, {kind, attention::name(c.tensor), c.head, c.row, c.col});
+}
+
+void matrix(const views::Context& c, std::string& out, const views::MatrixPlace& m) {
+  const bool isMean = c.showsMean() && (m.tensor == TensorId::weights || m.tensor == TensorId::head_output);
+  const Tensor* t = isMean ? &c.mean(m.tensor) : c.tensor(views::shownTensor(m.tensor));
+  if (!t || t->empty()) return;
+  const views::Slice s = isMean ? views::Slice{} : views::sliceOf(c.state, m.tensor);
+  const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+  const std::string title = m.tensor == TensorId::weights ? views::weightTitle(c.state) : attention::symbol(m.tensor, c.spec.score);
+  Mirror::line(out, {"M", attention::name(m.tensor), title, reinterpret_cast<std::uintptr_t>(t->row(s.head, s.firstRow) + s.firstCol), t->cols(), rows, cols,
+                     s.firstRow, s.firstCol, s.head, c.editable(m.tensor) ? 1 : 0, static_cast<int>(attention::rowsOf(m.tensor)), attention::isOfPairs(m.tensor) ? 1 : 0, c.state.columnLayout && m.transposed ? 1 : 0});
+  for (int i = 0; i < cols && !c.state.columnNames.empty(); ++i) {
+    const auto named = views::namedColumn(c.state, m.tensor, i);
+    if (!named) return;
+    if (const std::string_view name = document::columnName(c.state, named->head, named->col); !name.empty()) Mirror::line(out, {"H", i, name});
+  }
+}
+
+void pageMatrix(const Screen& screen, std::string& out, std::string_view place) {
+  if (place.starts_with("slider:")) place.remove_prefix(7);
+  if (!document::derivedNamed(place)) return;
+  const bool isOwn = document::parameterNamed(place) && !views::isLocked(screen.lock, place);
+  Mirror::line(out, {"D", place, isOwn ? 1 : 0});
+}
+
+}  // namespace
+
+std::string mirror(Screen& screen, const std::string& notes) {
+  std::string out = notes;
+  const views::Layout layout = screen.makeLayout();
+  const views::Fonts fonts;
+  views::Requests asked;
+  const views::Context c = screen.context(layout, screen.palette(), fonts, asked);
+  const bool onPage = screen.onPage();
+  Mirror::line(out, {"V", onPage ? 1 : 0, c.state.decimals, static_cast<int>(screen.zoom * 100)});
+  box(out, "header", layout.header);
+  box(out, "board", layout.board);
+  for (const auto& [name, place] : screen.widgetRects) {
+    if (name == "arcs" || name == "inspector" || name == "brief") box(out, name, place);
+    if (onPage) pageMatrix(screen, out, name);
+  }
+  if (!onPage) {
+    for (const views::MatrixPlace& m : layout.matrices) matrix(c, out, m);
+    if (screen.view.selection.active) cell(out, "S", {screen.view.selection.tensor, views::sliceOf(c.state, screen.view.selection.tensor).head, screen.view.selection.row, screen.view.selection.col});
+    cell(out, "E", c.chosen());
+  }
+  Mirror::line(out, {"N", screen.view.notice.text()});
+  return out;
+}
+
+base::Result<void> select(Places& places, Focus& focus, Screen& screen, std::string_view tensor, int head, int row, int col) {
+  if (const auto rect = places.locate(tensor, head, row, col); !rect) return rect.error();
+  const auto id = attention::tensorNamed(tensor);
+  if (!id) return unknownTensor(tensor);
+  screen.view.selection = {true, *id, row, col, row, col};
+  screen.dropText();
+  focus.explainSelection();
+  focus.emitSelection();
+  screen.wake();
+  return {};
+}
+
+}  // namespace app

@@ -1,0 +1,93 @@
+#include "app/places.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/names.h"
+#include "base/sentence.h"
+#include "views/board/board.h"
+
+namespace app {
+
+using attention::TensorId;
+using base::Error;
+using base::Result;
+using views::Box;
+
+Result<Rect> Places::locate(std::string_view name, int head, int row, int col) {
+  if (const auto id = attention::tensorNamed(name)) return cell(*id, head, row, col);
+  if (const auto id = document::derivedNamed(name)) return derived(*id, head, row, col);
+  const views::WidgetRects& rects = screen_.drawnRects();
+  const auto at = rects.find(name);
+  if (at == rects.end()) return unknown("locate", name, "a tensor, or a control that is on the screen");
+  return control(at->second);
+}
+
+Result<Rect> Places::cell(TensorId id, int head, int row, int col) {
+  const std::string_view field = attention::name(id);
+  const auto tensor = tensorWithCell(session_, field, head, row, col);
+  if (!tensor) return tensor.error();
+  if (screen_.onPage()) return base::refuse(Error::Kind::range, field, {"the board is not on the screen; set view to \"layer\" first."});
+  const int shownHead = views::headShowing(session_.state(), id, head, row, col);
+  if (shownHead != session_.state().focusHead) {
+    session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(shownHead)}, 0, Source::script);
+  }
+  const views::Layout layout = screen_.makeLayout();
+  const views::MatrixPlace* m = layout.find(id == TensorId::masked || id == TensorId::raw ? TensorId::scores : id);
+  if (!m) return base::refuse(Error::Kind::range, field, {"it is not shown on the board."});
+  const views::Slice slice = views::sliceOf(session_.state(), id);
+  const Box content = m->cellBox(row - slice.firstRow, col - slice.firstCol);
+  reveal(layout, content);
+  const Box box = views::onScreen(layout, screen_.view, content);
+  return Rect{box.x, box.y, box.width, box.height};
+}
+
+Result<Rect> Places::derived(TensorId id, int head, int row, int col) {
+  const std::string field(attention::name(id));
+  const auto tensor = tensorWithCell(session_, field, head, row, col);
+  if (!tensor) return tensor.error();
+  const bool isToken = id == TensorId::token_weights, isBar = isToken || id == TensorId::segment_weights;
+  std::string place = document::parameterOf(id) ? "slider:" + field : field;
+  if (isBar) place = base::joined({isToken ? "token:" : "segment:", row}), row = 0;
+  const auto at = screen_.widgetRects.find(place);
+  if (at == screen_.widgetRects.end()) {
+    return base::refuse(Error::Kind::range, field, {"it is not on the screen; open it in the experiments first."});
+  }
+  const Box& box = at->second;
+  const float width = box.width / static_cast<float>((*tensor)->cols());
+  const float height = box.height / static_cast<float>(isBar ? 1 : (*tensor)->rows());
+  return revealed(screen_.view.experiments.page,
+                  {box.x + width * static_cast<float>(col), box.y + height * static_cast<float>(row), width, height});
+}
+
+// The side panel or a menu may have it further down or up.
+Rect Places::control(const Box& box) {
+  views::ViewState& view = screen_.view;
+  const views::Layout layout = screen_.makeLayout();
+  const Box &side = layout.side, &menu = view.menu.page.box;
+  if (view.menu.shown && box.x >= menu.x && box.right() <= menu.right() && !layout.header.contains(box.x, box.y)) {
+    return revealed(view.menu.page, box);
+  }
+  const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
+  if (inPanel) return revealed(view.side, box);
+  // All that the header has stands on its middle line, whatever the page has scrolled to there.
+  const bool inPage = screen_.onPage() && std::fabs(box.midY() - layout.header.midY()) > 1;
+  return inPage ? revealed(view.experiments.page, box) : Rect{box.x, box.y, box.width, box.height};
+}
+
+Rect Places::revealed(views::Scroller& panel, const Box& box) {
+  const float by = panel.reveal(box);
+  if (by != 0) screen_.wake();
+  return {box.x, box.y - by, box.width, box.height};
+}
+
+void Places::reveal(const views::Layout& layout, const Box& content) {
+  float& scroll = screen_.view.scroll;
+  const float top = content.y - 40, bottom = content.bottom() + 40, before = scroll;
+  if (top < scroll) scroll = top;
+  if (bottom > scroll + layout.board.height) scroll = bottom - layout.board.height;
+  scroll = std::clamp(scroll, 0.0f, views::maxScroll(layout));
+  if (scroll != before) screen_.wake();
+}
+
+}  // namespace app

@@ -1,0 +1,193 @@
+#include "app/screen.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "attention/kernels/kernels.h"
+#include "document/pin.h"
+#include "document/text.h"
+#include "views/board/board.h"
+#include "views/widgets.h"
+
+namespace app {
+namespace {
+
+using attention::Tensor;
+using attention::TensorId;
+
+}  // namespace
+
+bool Screen::dark() const {
+  if (forced) return forced->dark;
+  const document::Theme theme = session.state().theme;
+  return theme == document::Theme::automatic ? host.prefersDark() : theme == document::Theme::dark;
+}
+
+const views::Palette& Screen::mapped(const views::Palette& palette) const {
+  if (!mapped_) mapped_ = std::make_unique<views::Palette>();  // who was given it keeps it
+  *mapped_ = views::mappedPalette(palette, session.state().colors);
+  return *mapped_;
+}
+
+views::Layout Screen::layoutAt(float width, float height) const {
+  const document::State& s = session.state();
+  views::LayoutInput in;
+  in.width = width, in.height = height;
+  in.present = s.present;
+  in.mode = s.mode, in.tokens = s.tokens, in.keyTokens = s.keyTokens, in.heads = s.heads, in.headDim = s.headDim;
+  in.biases = s.projectionBias, in.separateValues = s.separateValues, in.outputDim = document::outputWidth(s), in.outputProjection = s.outputProjection;
+  in.kvHeads = s.kvHeads, in.valueDim = s.valueDim, in.modelDim = s.modelDim, in.wholeProjections = s.wholeProjections;
+  in.thumbnails = s.heads > 1 ? s.heads + 1 : 1;
+  for (int i = 0; i < attention::kTensorCount; ++i) {
+    const TensorId id = attention::kLayerTensors[i];
+    if (attention::tensorRow(id).place != attention::Place::below) continue;
+    if (const Tensor* t = session.find(id)) in.extras.push_back({id, t->rows(), t->cols()});
+  }
+  in.decimals = s.decimals;
+  in.labelWidth = labelWidth_, in.nameWidth = nameWidth_;
+  in.columns = s.columnLayout;
+  const auto has = [this](std::string_view part) {
+    return !views::listed(embed.hide, part) && (embed.show.empty() || views::listed(embed.show, part));
+  };
+  in.header = has("header"), in.side = has("panel");
+  in.guideColumn = view.guideTab && has("guide"), in.guideBar = view.guideOpen && has("guide");
+  in.headsPanel = has("heads"), in.inspector = has("inspector");
+  in.cards = 0, in.card = s.card;
+  for (int i = 0; i < views::kCardCount; ++i) in.cards |= static_cast<unsigned>(has(views::kCardNames[i])) << i;
+  // Where a page hides the arcs and opens nothing else, the whole card is gone; where it shows only the plane, that is open.
+  const bool isThere = (in.cards >> static_cast<int>(s.card) & 1) != 0;
+  in.arcs = isThere || (in.cards != 0 && !embed.show.empty());
+  if (!isThere && in.arcs) in.card = static_cast<document::Card>(std::countr_zero(in.cards));
+  in.stepper = s.stepper > 0 && has("stepper") && !onPage();
+  in.isPart = !embed.show.empty(), in.natural = embed.fit && !s.present;
+  for (int i = 0; in.isPart && i < attention::kTensorCount; ++i) {
+    const TensorId id = attention::kLayerTensors[i];
+    const bool isResult = id == TensorId::head_output && s.mode == document::Mode::qkv && views::listed(embed.show, "output");
+    if (isResult || views::listed(embed.show, attention::name(id))) in.only.push_back(id);
+  }
+  return views::layout(in);
+}
+
+float Screen::zoomFor(float width, float height) const {
+  const document::State& s = session.state();
+  // The smallest size that the layout is made for; a board that fits is as high as it has to be.
+  const bool isPart = !embed.show.empty();
+  const float most = std::max(1.0f, std::min(width / (isPart ? 200 : 320), embed.fit ? width : height / (isPart ? 120 : 320)));
+  if (s.zoom > 0) return std::min(s.zoom, most);
+  constexpr float kLargest = 2.5f, kStep = 0.25f;
+  if (!s.present && (embed.fit || textScale != 1)) return std::min(textScale, most);
+  if (!s.present) return std::clamp(std::floor(std::min(width / 1440, height / 900) / kStep) * kStep, 1.0f, kLargest);
+  // Digits are as large as the zoom makes them, in cells that hold them; labels and arithmetic grow with it too.
+  constexpr float kHoldsDigits = 46, kShowsNumbers = 28;
+  float best = 1, largest = 0;
+  for (float by = 1; by <= std::min(kLargest, most); by += kStep / 4) {
+    const views::Layout layout = layoutAt(width / by, height / by);
+    const float cell = layout.matrices.empty() ? kHoldsDigits : layout.matrices.front().cell, legible = std::min(cell, kHoldsDigits) * by * std::pow(by, 0.25f);
+    if (by > 1 && cell < kShowsNumbers && largest >= kShowsNumbers) break;
+    if (layout.contentHeight <= layout.board.height + 1 && legible >= largest) largest = legible, best = by;
+  }
+  return best;
+}
+
+float Screen::heightFor(float width) const {
+  if (!embed.fit || onPage() || session.state().present) return 0;
+  constexpr float kAny = 1000;  // the layout is as high as it comes
+  const float by = zoomFor(width, width);
+  const views::Layout layout = layoutAt(width / by, kAny);
+  return std::ceil((layout.contentHeight + kAny - layout.board.height) * by);
+}
+
+void Screen::measureLabels(const views::Fonts& fonts) {
+  const document::State& s = session.state();
+  const float scale = ImGui::GetIO().FontGlobalScale;
+  const int glyphs = fonts.text->Glyphs.Size;  // of a face that may be made anew with more
+  if (scale == measured_.scale && glyphs == measured_.glyphs && s.labels == measured_.labels && s.keyLabels == measured_.keyLabels && s.columnNames == measured_.columnNames) return;
+  measured_ = {scale, glyphs, s.labels, s.keyLabels, s.columnNames};
+  labelWidth_ = nameWidth_ = 0;
+  const views::AsIs asIs;
+  for (const std::string& name : s.columnNames) nameWidth_ = std::max(nameWidth_, std::min(views::textWidth(fonts.small, name), 84.0f));
+  for (const std::vector<std::string>* labels : {&s.labels, &s.keyLabels}) {
+    for (const std::string& label : *labels) {
+      labelWidth_ = std::max(labelWidth_, std::min(views::textWidth(fonts.text, label), 84.0f));
+    }
+  }
+}
+
+views::Context Screen::context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts, views::Requests& asked) {
+  const document::Document& document = session.document();
+  document::Pinned* pin = session.pinned();
+  if (pin && view.before) return pinnedContext(*pin, layout, palette, fonts, asked);
+  return {document.state(),   session.spec(), session.inputs(), session.trace(), session.summaries(), document.revision(), session.derived(),
+          layout,             palette,        fonts,            heatmaps_,       view,                asked,               widgetRects,
+          lastWidgetRects,    host.isTouch(), document.canUndo(), document.canRedo(),
+          attention::kernels::name(attention::kernels::best()), lock, embed.hide, zoom, pin};
+}
+
+views::Context Screen::pinnedContext(document::Pinned& pin, const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts,
+                                     views::Requests& asked) {
+  const document::Document& document = session.document();
+  pin.showAs(document.state());
+  // No revision of the document has that bit: what is kept of one board is not taken for the other's.
+  const std::uint64_t revision = document.revision() | std::uint64_t{1} << 63;
+  return {pin.state(),     pin.spec(),     pin.inputs(),       pin.trace(),       pin.summaries(), revision, pin.derived(),
+          layout,          palette,        fonts,              heatmaps_,         view,            asked,    widgetRects,
+          lastWidgetRects, host.isTouch(), document.canUndo(), document.canRedo(),
+          attention::kernels::name(attention::kernels::best()), lock, embed.hide, zoom, &pin};
+}
+
+bool Screen::onPage() const { return views::openView(session.state(), embed.hide) != document::View::layer; }
+
+const views::Scroller* Screen::panelAt(float x, float y) const {
+  if (view.menu.shown) return &view.menu.page;
+  if (view.help || view.form) return &view.helpPage;
+  const views::Layout layout = makeLayout();
+  const bool isSheet = view.guide && view.guide->pulled && layout.width == views::Width::narrow && !layout.guide.empty();
+  const bool side = isSheet ? y >= layout.header.bottom() + 8 : layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || view.drawer);
+  return side ? &view.side : onPage() ? &view.experiments.page : nullptr;
+}
+
+bool Screen::isTransposed(TensorId id) const {
+  const views::Layout layout = makeLayout();
+  const views::MatrixPlace* m = layout.find(id);
+  return m && m->transposed;
+}
+
+bool Screen::isChangeable(TensorId id) const {
+  return document::isEditable(session.state(), id) && !views::isLocked(lock, attention::name(id));
+}
+
+void Screen::wake(bool controlsToo) {
+  wanted = kSettle;
+  changes += controlsToo;
+  host.requestFrame();
+}
+
+void Screen::say(views::Notice notice) {
+  view.notice = std::move(notice);
+  noticeAge = 0;
+  wake();
+}
+
+void Screen::refuse(const base::Error& error) {
+  const std::string message = error.message();
+  say(message, true);
+  host.emit({Event::Type::error, "{\"type\":\"state\",\"message\":" + document::toJson(document::Value(message)) + "}"});
+}
+
+void Screen::dropText() {
+  if (!view.text) return;
+  view.text.reset();
+  host.dropText();
+}
+
+base::Result<void> Screen::openPreset(std::string_view name, bool undoable, Source source) {
+  auto ok = session.openPreset(name, undoable, source);
+  const document::State& s = session.state();
+  if (ok && s.kvHeads != s.heads) view.moreSizesOpen = true;  // what it is about: the heads of keys and their cache
+  return ok;
+}
+
+}  // namespace app

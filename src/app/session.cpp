@@ -1,0 +1,142 @@
+#include "app/session.h"
+
+#include <utility>
+
+#include "app/locks.h"
+#include "base/sentence.h"
+#include "document/pin.h"
+#include "document/preset.h"
+#include "document/text.h"
+#include "files/keeper.h"
+
+namespace app {
+
+using base::Result;
+
+Session::Session(Host& host) : host_(host), document_(*document::preset(document::presets().front().name)) {
+  document_.takeChanges();
+  compute({attention::Change{}});
+}
+
+void Session::compute(const std::vector<attention::Change>& changes) {
+  spec_ = document::spec(state());
+  inputs_ = document::inputs(state());
+  if (!changes.empty()) engine_.apply(spec_, inputs_, changes);
+  derived_.changed();
+}
+
+Result<void> Session::apply(const document::Edit& edit, std::uint64_t gesture, Source source) {
+  const std::uint64_t before = document_.revision();
+  const bool couldUndo = document_.canUndo(), couldRedo = document_.canRedo();
+  if (auto ok = document::check(state(), edit); !ok) return ok;
+  if (source == Source::user) {
+    if (auto ok = keepsLocks(lock_, edit); !ok) return ok;
+  }
+  EditWords words = wordsBefore(state(), edit);
+  if (auto ok = document_.apply(edit, gesture); !ok) return ok;
+  if (document_.revision() == before) return {};
+  words.after = valueAt(state(), edit);
+  compute(document_.takeChanges());
+  if (gesture != 0) note(words);
+  const bool isOnlyCells = std::holds_alternative<document::SetCells>(edit) && couldUndo == document_.canUndo() && couldRedo == document_.canRedo();
+  if (follower_) follower_->follow(isOnlyCells ? Became::recomputed : Became::edited);
+  host_.emit({gesture != 0 ? Event::Type::input : Event::Type::change, detail(source, words)});
+  return {};
+}
+
+// The change at the end of a gesture says where it began; of a stroke over several places, only the tensor.
+void Session::note(const EditWords& words) {
+  if (!std::exchange(pending_, true)) gestureWords_ = words;
+  else if (gestureWords_.place == words.place) gestureWords_.after = words.after;
+  else gestureWords_ = {words.place.substr(0, words.place.find(',')), "", ""};
+}
+
+Result<void> Session::applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source, std::string_view name) {
+  for (const document::Edit& e : edits) {
+    if (auto ok = document::check(state(), e); !ok) return ok;
+  }
+  for (const document::Edit& e : edits) (void)document_.apply(e, gesture);
+  document_.endGesture();
+  compute(document_.takeChanges());
+  pending_ = false;
+  if (follower_) follower_->follow(Became::restored);
+  host_.emit({Event::Type::change, detail(source, {base::joined({"\"name\":\"", name, "\""}), "", ""})});
+  return {};
+}
+
+void Session::endGesture(Source source) {
+  document_.endGesture();
+  if (std::exchange(pending_, false)) host_.emit({Event::Type::change, detail(source, gestureWords_)});
+}
+
+void Session::changed(Became how, Source source, std::string_view action) {
+  compute(document_.takeChanges());
+  pending_ = false;
+  if (follower_) follower_->follow(how);
+  host_.emit({Event::Type::change, detail(source, action)});
+}
+
+Result<void> Session::open(document::State start, bool undoable, Source source) {
+  if (source == Source::user) {
+    if (auto ok = keepsLocks(lock_, "import", state(), start); !ok) return ok;
+  }
+  if (auto ok = document_.open(std::move(start), undoable); !ok) return ok;
+  changed(Became::opened, source, "open");
+  return {};
+}
+
+Result<void> Session::restore(std::string_view bytes) {
+  if (auto ok = files::restore(bytes, document_); !ok) return ok;
+  changed(Became::opened, Source::script, "restore");
+  return {};
+}
+
+Result<void> Session::openPreset(std::string_view name, bool undoable, Source source) {
+  auto start = document::preset(name);
+  if (!start) return start.error();
+  const int head = start->focusHead, step = start->step;
+  const document::View view = start->view;
+  document::keepView(*start, state());
+  start->focusHead = head, start->step = step, start->view = view;
+  return open(std::move(*start), undoable, source);
+}
+
+bool Session::undo(Source source) {
+  if (!document_.undo()) return false;
+  changed(Became::restored, source, "undo");
+  return true;
+}
+
+bool Session::redo(Source source) {
+  if (!document_.redo()) return false;
+  changed(Became::restored, source, "redo");
+  return true;
+}
+
+Result<void> Session::mayGo(Way way) {
+  if (lock_.empty()) return {};
+  if (way == Way::reset) return keepsLocks(lock_, "reset", state(), document_.start());
+  const bool isUndo = way == Way::undo;
+  if (!(isUndo ? document_.canUndo() : document_.canRedo())) return {};
+  // There and back again: nobody computes anything of it.
+  const document::State from = state();
+  isUndo ? document_.undo() : document_.redo();
+  Result<void> ok = keepsLocks(lock_, "undo", from, state());
+  isUndo ? document_.redo() : document_.undo();
+  return ok;
+}
+
+void Session::reset(Source source) {
+  document_.reset();
+  changed(Became::restored, source, "reset");
+}
+
+document::Pinned* Session::pinnedBoard() {
+  if (!pinned_ || !(pinnedText_ == state().pin)) {
+    pinnedText_ = state().pin;
+    pinned_ = std::make_shared<document::Pinned>(*pinnedText_.text);
+  }
+  return pinned_.get();
+}
+
+}  // namespace app

@@ -1,0 +1,138 @@
+#include "app/typing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/number.h"
+#include "base/sentence.h"
+#include "document/remedy.h"
+#include "document/text.h"
+#include "views/board/board.h"
+#include "views/widgets.h"
+
+namespace app {
+
+using attention::CellRef;
+using attention::Tensor;
+using base::Result;
+using base::Error;
+using views::Box;
+
+void Typing::begin(const views::TextTarget& target) {
+  screen_.view.text = target;
+  TextField field;
+  field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
+  field.zoom = screen_.zoom;
+  field.text = target.text;
+  field.name = target.name;
+  field.numeric = target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
+  field.centered = target.centered;
+  field.selectAll = target.selectAll;
+  field.isCell = field.numeric;
+  field.wrong = target.wrong;
+  field.dark = screen_.dark();
+  screen_.host.beginText(field);
+  screen_.wake();
+}
+
+bool Typing::end(Entry how, std::string_view words) {
+  if (!screen_.view.text) return true;
+  views::TextTarget target = *screen_.view.text;
+  screen_.view.text.reset();
+  screen_.wake();
+  if (how == Entry::cancel) return true;
+  if (auto ok = enter(target, words); !ok) {
+    screen_.refuse(ok.error());
+    // Who has seen the reason and leaves nevertheless gives the words up.
+    if (how == Entry::leave && !target.wrong.empty() && target.text == words) return true;
+    target.text = words, target.wrong = ok.error().message(), target.selectAll = false;
+    if (target.kind == views::TextTarget::Kind::cell) {
+      const CellRef& c = target.cell;
+      screen_.view.selection = {true, c.tensor, c.row, c.col, c.row, c.col};
+      screen_.view.drag = {};
+    }
+    begin(target);
+    return false;
+  }
+  if (how == Entry::next || how == Entry::previous) typeNext(target, how == Entry::next ? 1 : -1);
+  return true;
+}
+
+void Typing::typeNext(const views::TextTarget& from, int by) {
+  if (from.kind == views::TextTarget::Kind::parameter) return typeNextParameter(from, by);
+  const views::Layout layout = screen_.makeLayout();
+  const views::MatrixPlace* m = layout.find(from.cell.tensor);
+  if (from.kind != views::TextTarget::Kind::cell || !m) return;
+  const views::Slice slice = views::sliceOf(session_.state(), from.cell.tensor);
+  const auto next = views::neighbour(*m, slice, from.cell, by);
+  if (!next) return;
+  places_.reveal(layout, m->cellBox(next->row - slice.firstRow, next->col - slice.firstCol));
+  const views::Fonts fonts;
+  views::Requests asked;
+  views::Context c = screen_.context(layout, screen_.palette(), fonts, asked);
+  views::typeCell(c, *next, {});
+  if (!asked.text) return;
+  begin(*asked.text);
+  focus_.emitSelection();
+}
+
+void Typing::typeNextParameter(views::TextTarget from, int by) {
+  const Tensor& t = session_.derived().parameter(from.parameter);
+  const int at = from.cell.row * t.cols() + from.cell.col + by, row = at / std::max(t.cols(), 1), col = at % std::max(t.cols(), 1);
+  const auto id = document::derivedNamed(document::name(from.parameter));
+  if (!t.contains(0, row, col) || at < 0 || !id) return;
+  const auto rect = places_.derived(*id, 0, row, col);
+  if (!rect) return;
+  screen_.view.experiments.cell.row = row, screen_.view.experiments.cell.col = col;
+  from.wrong.clear();
+  const Box box{rect->x, rect->y, rect->width, rect->height};
+  views::TextTarget to = views::numberField(document::name(from.parameter), row, col, box, t.at(0, row, col), {});
+  to.kind = from.kind, to.parameter = from.parameter;
+  begin(to);
+}
+
+// What is typed is what the control shows: "off" for the least value of some, the first item of the batch as 1.
+Result<void> Typing::enterOption(const views::TextTarget& target, std::string_view words) {
+  const bool isItem = target.option == document::OptionId::batch_item || target.option == document::OptionId::layer;
+  auto value = document::valueFromJson(words, target.name);
+  if (words == "off" || words == "auto") value = words == "off" ? document::Value(document::option(target.option).min) : document::Value(true);
+  if (const auto number = document::numberFrom(words, target.name); !value && number) value = document::Value(base::readable(*number));
+  const bool isNames = document::option(target.option).type == document::OptionType::names;
+  if (isNames && !words.starts_with('[')) value = document::Value(std::string(words));
+  if (!value) return value.error();
+  const double* single = std::get_if<double>(&*value);
+  if (single && document::option(target.option).type == document::OptionType::ids) value = document::Value(std::vector<int>{static_cast<int>(std::clamp(*single, -1.0, 1e7))});
+  if (double* number = std::get_if<double>(&*value); number && isItem) *number -= 1;
+  auto done = apply(document::SetOption{target.option, *value});
+  if (done) return done;
+  if (isItem) return base::refuse(Error::Kind::range, target.name, {base::inQuotes(words), target.option == document::OptionId::layer ? " is no layer; use 1 to " : " is no item of the batch; use 1 to ", session_.state().batch, "."});
+  screen_.view.blocked = views::Blocked{target.option, *value, session_.document().revision()};
+  return document::withRemedy(session_.state(), target.option, *value, std::move(done.error()));
+}
+
+Result<void> Typing::apply(const document::Edit& edit) { return session_.apply(edit, 0, Source::user); }
+
+Result<void> Typing::enter(const views::TextTarget& target, std::string_view words) {
+  using Kind = views::TextTarget::Kind;
+  if (target.kind == Kind::sentence) {
+    const auto option = target.ofKeys ? document::OptionId::key_labels : document::OptionId::labels;
+    return apply(document::SetOption{option, std::string(words)});
+  }
+  if (target.kind == Kind::label) {
+    return apply(document::SetLabels{target.cell.row, {std::string(words)}, target.ofKeys ? document::Side::keys : document::Side::queries});
+  }
+  if (target.kind == Kind::column) return apply(document::SetOption{document::OptionId::column_names, document::columnNamesWith(session_.state(), target.cell.head, target.cell.col, std::string(words))});
+  if (target.kind == Kind::option) return enterOption(target, words);
+  if (target.kind == Kind::search) {
+    if (screen_.view.guide) screen_.view.guide->search = words.substr(0, base::clustersWithin(words, 80));
+    return {};
+  }
+  const CellRef& c = target.cell;
+  const bool isParameter = target.kind == Kind::parameter;
+  const auto number = document::numberFrom(words, isParameter ? document::name(target.parameter) : attention::name(c.tensor));
+  if (!number) return number.error();
+  if (isParameter) return apply(document::SetParameter{target.parameter, c.row, c.col, 1, 1, {*number}});
+  return apply(document::SetCells{c.tensor, c.head, c.row, c.col, 1, 1, {*number}});
+}
+
+}  // namespace app

@@ -1,0 +1,30 @@
+// The field that is laid over a cell, a label, a sentence or an option while it is typed into.
+#pragma once
+
+#include "app/focus.h"
+#include "app/places.h"
+
+namespace app {
+
+class Typing {
+ public:
+  Typing(Screen& screen, Focus& focus, Places& places) : screen_(screen), session_(screen.session), focus_(focus), places_(places) {}
+
+  void begin(const views::TextTarget& target);
+  /// False: the words were refused, and are in a field again.
+  bool end(Entry how, std::string_view words);
+
+ private:
+  void typeNext(const views::TextTarget& from, int by);
+  void typeNextParameter(views::TextTarget from, int by);
+  base::Result<void> enter(const views::TextTarget& target, std::string_view words);
+  base::Result<void> enterOption(const views::TextTarget& target, std::string_view words);
+  base::Result<void> apply(const document::Edit& edit);
+
+  Screen& screen_;
+  Session& session_;
+  Focus& focus_;
+  Places& places_;
+};
+
+}  // namespace app

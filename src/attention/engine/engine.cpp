@@ -1,0 +1,637 @@
+#include "attention/engine/engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+
+namespace attention {
+namespace {
+
+using What = Change::What;
+
+/// What a changed key did to a query.
+enum Mark : std::uint8_t {
+  untouched,
+  touched,  // its exponential changed
+  moved,    // the maximum may have: the row is made anew
+};
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+constexpr float kMost = std::numeric_limits<float>::max();
+
+// Where making a whole head anew is as fast as the updates (measured at 1024 x 1024 x 64; tests/bench/incremental.cpp).
+constexpr int kRowsOfHead = 3;    // more than a third of the queries
+constexpr int kKeysOfHead = 32;   // more than one key in 32
+constexpr int kRowsByProduct = 64;  // changed rows of concat that are multiplied one by one
+constexpr int kValuesAtOnce = 8;  // rows of V that are added one by one; more are summed anew
+
+constexpr int kTokensAtOnce = 16;  // more than one token in 16
+// A token more or less: with fewer scores than this in a head, and so few products of X with its weights, everything is
+// made anew sooner than what is there has moved aside.
+constexpr int kFewScores = 64 * 64, kFewProducts = 1 << 16;
+
+bool isOption(What what) { return what == What::causal || what == What::scale || what == What::temperature; }
+bool isOfTokens(What what) { return what == What::tokensInserted || what == What::tokensRemoved; }
+
+int columns(const Tensor* tensor) { return tensor ? tensor->cols() : 0; }
+
+bool sameShapes(const Spec& a, const Spec& b) {
+  return a.heads == b.heads && a.kvHeads == b.kvHeads && a.queryCount == b.queryCount && a.keyCount == b.keyCount &&
+         a.headDim == b.headDim && a.valueDim == b.valueDim;
+}
+
+/// Others than these are recomputed, but for an edit of W_O, which everything else comes before.
+bool hasUpdates(const Spec& spec, const Inputs& inputs) { return isPlain(spec) && !inputs.xKv && !inputs.xV && !inputs.bias; }
+
+bool isOutputWeights(const Change& change) { return change.what == What::cells && (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o); }
+
+/// Calls use(head, columns) for the heads, each `dim` columns wide, that the columns of a weight matrix belong to.
+template <class Use>
+void forHeads(int dim, Span cols, Use use) {
+  for (int head = cols.begin / dim; head * dim < cols.end; ++head) {
+    use(head, Span{std::max(0, cols.begin - head * dim), std::min(dim, cols.end - head * dim)});
+  }
+}
+
+bool isSmall(const Spec& spec, int modelDim) {
+  const std::int64_t scores = std::int64_t{spec.queryCount} * spec.keyCount;
+  const std::int64_t products = std::int64_t{modelDim} * spec.keyCount * (spec.heads + 2 * spec.kvHeads) * spec.headDim;
+  return scores < kFewScores && products < kFewProducts;
+}
+
+/// A masked score as the softmax sees it, by the same operations as kernels::softmax.
+float tempered(float masked, float inverseTemperature) {
+  return masked == kHidden ? kHidden : std::clamp(masked * inverseTemperature, -kMost, kMost);
+}
+
+}  // namespace
+
+void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes) {
+  if (changes.empty()) return;
+  const bool canUpdate = (hasUpdates(spec, inputs) && hasUpdates(spec_, inputs_)) ||
+                         std::all_of(changes.begin(), changes.end(), isOutputWeights);
+  const bool sameWidths = columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;
+  previous_ = spec_, spec_ = spec, inputs_ = inputs;
+  modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
+  // Options reach everything after the scores; together with other changes one recomputation serves them all.
+  const bool mixed = changes.size() > 1 &&
+                     std::any_of(changes.begin(), changes.end(), [](const Change& c) { return isOption(c.what); });
+  const auto rest = changes.subspan(isOfTokens(changes.front().what) ? 1 : 0);
+  const bool known = canUpdate && sameWidths && follows(changes.front()) && !mixed &&
+                     std::all_of(rest.begin(), rest.end(), [this](const Change& c) { return fits(c); });
+  const bool isWhole = !known || isOfTokens(changes.front().what);
+  summaries_.begin(isWhole);
+  if (known) {
+    for (const Change& change : changes) applyOne(change);
+    finish();
+  } else {
+    recompute();
+  }
+  if (isWhole) summaries_.touchAll(spec_, inputs_, trace_);
+  touchMask(changes);
+}
+
+void Engine::recompute() {
+  forward(spec_, inputs_, trace_, scratch_);
+  sums_.resize(static_cast<std::size_t>(spec_.heads));
+  for (RunningSoftmaxSums& sums : sums_) sums.reset(spec_.queryCount, spec_.valueDim);
+  fitBuffers();
+}
+
+void Engine::fitBuffers() {
+  const std::size_t queries = static_cast<std::size_t>(spec_.queryCount);
+  mark_.assign(queries, untouched), changed_.assign(queries, 0);
+  exponents_.resize(queries), deltas_.resize(queries);
+  column_.resize(std::max(queries, static_cast<std::size_t>(spec_.keyCount)));
+  ones_.resize(static_cast<std::size_t>(spec_.keyCount), 1.0f);
+}
+
+/// Are the shapes those of the last call after the first change? Tokens may change them.
+bool Engine::follows(const Change& first) const {
+  if (!isOfTokens(first.what)) return sameShapes(spec_, previous_);
+  const bool isInserted = first.what == What::tokensInserted;
+  const int shorter = std::min(previous_.queryCount, previous_.keyCount);
+  if (first.rows < 1 || first.row < 0 || first.row > shorter - (isInserted ? 0 : first.rows)) return false;
+  if (first.rows > 1 && first.rows > shorter / kTokensAtOnce) return false;
+  if (isSmall(previous_, modelDim_)) return false;
+  Spec expected = previous_;
+  expected.queryCount += isInserted ? first.rows : -first.rows;
+  expected.keyCount += isInserted ? first.rows : -first.rows;
+  return sameShapes(spec_, expected);
+}
+
+/// Can the change be applied to the trace as it is? What lies outside of its tensor is not this layer's.
+bool Engine::fits(const Change& change) const {
+  if (isOption(change.what)) return true;
+  const bool inside = change.head >= 0 && change.row >= 0 && change.col >= 0 && change.rows >= 0 && change.cols >= 0;
+  const auto within = [&](int heads, int rows, int cols) {
+    return inside && change.head < heads && change.rows <= rows - change.row && change.cols <= cols - change.col;
+  };
+  if (change.what == What::painted) return within(1, spec_.queryCount, spec_.keyCount);
+  if (change.what != What::cells) return false;
+  const auto given = tensorRow(change.tensor).given;
+  const Tensor* tensor = given ? inputs_.*given : nullptr;
+  return tensor && within(tensor->heads(), tensor->rows(), tensor->cols());
+}
+
+void Engine::applyOne(const Change& change) {
+  if (isOption(change.what)) return changeAll(change);
+  if (change.what == What::tokensInserted) return insertTokens({change.row, change.rows});
+  if (change.what == What::tokensRemoved) return removeTokens({change.row, change.rows});
+  if (change.rows == 0 || change.cols == 0) return;
+  if (change.what == What::cells) return applyCells(change);
+  changeMask({change.row, change.row + change.rows}, {change.col, change.col + change.cols});
+}
+
+void Engine::applyCells(const Change& change) {
+  const Span rows{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols};
+  const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount};
+  summaries_.touchRows(change.tensor, change.head, rows);
+  switch (change.tensor) {
+    case TensorId::x: return applyX(rows);
+    case TensorId::b_q:
+    case TensorId::w_q:
+      return forHeads(spec_.headDim, cols, [&](int head, Span part) {
+        makeQueries(inputs_, head, queries, part, trace_);
+        changeQueries(head, queries);
+      });
+    case TensorId::b_k:
+    case TensorId::w_k:
+      return forHeads(spec_.headDim, cols, [&](int kvHead, Span part) {
+        makeKeys(inputs_, kvHead, keys, part, trace_);
+        changeKeys(kvHead, keys);
+      });
+    case TensorId::b_v:
+    case TensorId::w_v:
+      return forHeads(spec_.valueDim, cols, [&](int kvHead, Span part) { changeValues(kvHead, keys, part); });
+    case TensorId::b_o:
+    case TensorId::w_o:
+      summaries_.touchCols(TensorId::output, 0, cols);
+      return makeOutput(inputs_, queries, cols, trace_);
+    case TensorId::q: return makeQueries(inputs_, change.head, rows, cols, trace_), changeQueries(change.head, rows);
+    case TensorId::k: return makeKeys(inputs_, change.head, rows, cols, trace_), changeKeys(change.head, rows);
+    case TensorId::v: return changeValues(change.head, rows, cols);
+    default: return;
+  }
+}
+
+/// Rows of X are rows of Q, K and V alike.
+void Engine::applyX(Span rows) {
+  for (int g = 0; g < spec_.kvHeads; ++g) {
+    makeKeys(inputs_, g, rows, {0, spec_.headDim}, trace_);
+    changeKeys(g, rows);
+    changeValues(g, rows, {0, spec_.valueDim});
+  }
+  for (int h = 0; h < spec_.heads; ++h) {
+    makeQueries(inputs_, h, rows, {0, spec_.headDim}, trace_);
+    changeQueries(h, rows);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- queries
+
+void Engine::changeQueries(int head, Span queries) {
+  summaries_.touchRows(TensorId::q, head, queries);
+  if (spec_.heads == spec_.kvHeads && queries.size() * kRowsOfHead > spec_.queryCount) return redoGroup(head);
+  touchPairs(head, queries);
+  for (int i = queries.begin; i < queries.end; ++i) {
+    makeRaw(spec_, head, {i, i + 1}, {0, spec_.keyCount}, trace_);
+    makeScores(spec_, head, {i, i + 1}, {0, spec_.keyCount}, trace_);
+    makeMasked(spec_, inputs_.painted, head, {i, i + 1}, {0, spec_.keyCount}, trace_);
+    redoRow(head, i);
+  }
+}
+
+/// Weights and output of one query, from its masked scores.
+void Engine::redoRow(int head, int query) {
+  makeWeights(spec_, head, {query, query + 1}, trace_);
+  makeHeadOutput(spec_, head, {query, query + 1}, trace_);
+  touchWeights(head, {query, query + 1});
+  sums_[static_cast<std::size_t>(head)].forget(query);
+  writeRows(head, {query, query + 1});
+}
+
+void Engine::redoGroup(int kvHead) {
+  forwardGroup(spec_, inputs_.painted, kvHead, trace_, scratch_);
+  const int group = spec_.heads / spec_.kvHeads;
+  for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) {
+    sums_[static_cast<std::size_t>(h)].forgetAll();
+    touchPairs(h, {0, spec_.queryCount});
+    touchWeights(h, {0, spec_.queryCount});
+    writeRows(h, {0, spec_.queryCount});
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- keys
+
+void Engine::changeKeys(int kvHead, Span keys) {
+  summaries_.touchRows(TensorId::k, kvHead, keys);
+  if (keys.size() * kKeysOfHead > spec_.keyCount && keys.size() > 1) return redoGroup(kvHead);
+  const int group = spec_.heads / spec_.kvHeads;
+  for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) changeKeysOf(h, keys);
+}
+
+void Engine::changeKeysOf(int head, Span keys) {
+  RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.prepare();
+  std::fill(mark_.begin(), mark_.end(), untouched);
+  const Span queries{0, spec_.queryCount};
+  for (int j = keys.begin; j < keys.end; ++j) {
+    makeRaw(spec_, head, queries, {j, j + 1}, trace_);
+    makeScores(spec_, head, queries, {j, j + 1}, trace_);
+    touchPairsOf(head, j);
+    if (changeExponentials(head, j) > 0) sums.addKey(deltas_.data(), trace_.v.row(kvHeadOf(spec_, head), j));
+  }
+  redoMovedRows(head);
+  writeTouchedRows(head, {0, spec_.valueDim}, true);
+}
+
+/// The column of masked scores and exponentials of one key whose scores are new; deltas_ is what the exponentials
+/// changed by, 0 where the row's maximum may have moved. Returns how many are not 0.
+int Engine::changeExponentials(int head, int key) {
+  const float inverse = 1.0f / spec_.temperature;
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    float& masked = trace_.masked.at(head, i, key);
+    const float max = trace_.rowMax.at(head, i, 0);
+    const bool wasHidden = masked == kHidden;
+    if (!wasHidden) masked = trace_.scores.at(head, i, key);
+    const float now = wasHidden ? kHidden : tempered(masked, inverse);
+    // An exponential of 1 was the maximum, or as good as: another key may be now.
+    const bool isMoved = now > max || (now < max && trace_.exponentials.at(head, i, key) == 1.0f);
+    if (isMoved) mark_[at] = moved;
+    exponents_[at] = mark_[at] == moved ? kHidden : now - max;
+    if (max == kHidden) exponents_[at] = kHidden;
+  }
+  kernels::exp(kernels::best(), exponents_.data(), 0.0f, spec_.queryCount, exponents_.data());
+  int count = 0;
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    deltas_[at] = 0.0;
+    if (mark_[at] == moved) continue;
+    float& exponential = trace_.exponentials.at(head, i, key);
+    deltas_[at] = double{exponents_[at]} - double{exponential};
+    exponential = exponents_[at];
+    if (deltas_[at] == 0.0) continue;
+    mark_[at] = touched;
+    ++count;
+  }
+  return count;
+}
+
+/// Rows whose maximum may have moved: every exponential of theirs is new.
+void Engine::redoMovedRows(int head) {
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    if (mark_[static_cast<std::size_t>(i)] == moved) redoRow(head, i);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------- values
+
+void Engine::changeValues(int kvHead, Span keys, Span cols) {
+  summaries_.touchRows(TensorId::v, kvHead, keys);
+  std::array<float, static_cast<std::size_t>(kValuesAtOnce)* static_cast<std::size_t>(Limits::headDim)> before;
+  const bool few = keys.size() <= kValuesAtOnce && cols.size() <= Limits::headDim;
+  for (int j = keys.begin; few && j < keys.end; ++j) {
+    std::copy_n(trace_.v.row(kvHead, j) + cols.begin, cols.size(), before.data() + (j - keys.begin) * cols.size());
+  }
+  makeValues(inputs_, kvHead, keys, cols, trace_);
+  const int group = spec_.heads / spec_.kvHeads;
+  for (int h = kvHead * group; h < (kvHead + 1) * group; ++h) {
+    if (few) {
+      changeValuesOf(h, keys, cols, before.data());
+    } else if (cols.size() == 1) {
+      redoColumn(h, cols.begin);
+    } else {
+      redoHeadOutput(h);
+    }
+  }
+}
+
+/// A few rows of V: their share of the outputs is taken out and put in again, column by column.
+void Engine::changeValuesOf(int head, Span keys, Span cols, const float* before) {
+  RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.prepare();
+  std::fill(mark_.begin(), mark_.end(), untouched);
+  for (int j = keys.begin; j < keys.end; ++j, before += cols.size()) {
+    for (int i = 0; i < spec_.queryCount; ++i) {
+      const std::size_t at = static_cast<std::size_t>(i);
+      column_[at] = trace_.exponentials.at(head, i, j);
+      if (column_[at] > 0.0f) mark_[at] = touched;
+    }
+    const float* after = trace_.v.row(kvHeadOf(spec_, head), j);
+    for (int c = cols.begin; c < cols.end; ++c) sums.addValue(c, column_.data(), before[c - cols.begin], after[c]);
+  }
+  writeTouchedRows(head, cols, false);
+}
+
+/// One column of V, all of it new.
+void Engine::redoColumn(int head, int col) {
+  RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.prepare();
+  std::fill(mark_.begin(), mark_.end(), touched);
+  int gathered = -1;
+  for (int i = 0; i < spec_.queryCount; ++i) gathered = takeSums(head, i, {col, col + 1}, gathered);
+  writeTouchedRows(head, {col, col + 1}, false);
+}
+
+/// All outputs of a head from its weights.
+void Engine::redoHeadOutput(int head) {
+  forwardHeadOutput(spec_, head, trace_, scratch_);
+  sums_[static_cast<std::size_t>(head)].forgetAll();
+  writeRows(head, {0, spec_.queryCount});
+}
+
+/// Outputs of the touched queries, some columns of them, from their sums; sums that are not known are taken first. With
+/// `newTotals` also the weights, whose totals have changed.
+void Engine::writeTouchedRows(int head, Span cols, bool newTotals) {
+  constexpr int kBlock = RunningSoftmaxSums::kBlock;
+  RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
+  outputs_.resize(static_cast<std::size_t>(kBlock * cols.size()));
+  int gathered = -1;
+  for (int first = 0; first < spec_.queryCount; first += kBlock) {
+    const int count = std::min(kBlock, spec_.queryCount - first);
+    const std::uint8_t* marks = mark_.data() + first;
+    if (std::find(marks, marks + count, touched) == marks + count) continue;
+    bool known[kBlock];
+    double totals[kBlock];
+    sums.findKnown(first, count, cols.begin, cols.size(), known);
+    for (int n = 0; n < count; ++n) {
+      const int i = first + n;
+      if (marks[n] == touched && !(known[n] && (sums.knowsTotal(i) || !newTotals))) {
+        gathered = takeSums(head, i, cols, gathered);
+      }
+      totals[n] = sums.knowsTotal(i) ? sums.total(i) : double{trace_.rowSum.at(head, i, 0)};
+    }
+    sums.quotients(first, count, totals, cols.begin, cols.size(), outputs_.data());
+    for (int n = 0; n < count; ++n) {
+      if (marks[n] != touched) continue;
+      if (newTotals) normaliseRow(head, first + n, totals[n]);
+      writeRow(head, first + n, cols, outputs_.data() + n * cols.size());
+    }
+  }
+}
+
+/// The sum of a row of exponentials, taken anew: their product with ones.
+float Engine::sumOfRow(int head, int query) const {
+  float sum = 0.0f;
+  kernels::dots(kernels::best(), ones_.data(), trace_.exponentials.row(head, query), 0, 1, spec_.keyCount, &sum, 1);
+  return sum;
+}
+
+void Engine::normaliseRow(int head, int query, double total) {
+  const KeyRange visible = visibleKeys(spec_, query);
+  trace_.rowSum.at(head, query, 0) = static_cast<float>(total);
+  summaries_.touchRows(TensorId::row_sum, head, {query, query + 1});
+  summaries_.touchRows(TensorId::weights, head, {query, query + 1});
+  const float inverse = total > 0.0 ? static_cast<float>(1.0 / total) : 0.0f;
+  kernels::scale(kernels::best(), inverse, trace_.exponentials.row(head, query) + visible.begin,
+                 visible.end - visible.begin, trace_.weights.row(head, query) + visible.begin);
+}
+
+void Engine::writeRow(int head, int query, Span cols, const float* values) {
+  const int placed = head * spec_.valueDim + cols.begin;
+  summaries_.touchRows(TensorId::head_output, head, {query, query + 1});
+  summaries_.touchRows(TensorId::concat, 0, {query, query + 1});
+  if (!inputs_.wO) summaries_.touchRows(TensorId::output, 0, {query, query + 1});
+  std::copy_n(values, cols.size(), trace_.headOutput.row(head, query) + cols.begin);
+  std::copy_n(values, cols.size(), trace_.concat.row(0, query) + placed);
+  if (!inputs_.wO) std::copy_n(values, cols.size(), trace_.output.row(0, query) + placed);
+  changed_[static_cast<std::size_t>(query)] = 1;
+}
+
+/// Takes the sums of one query anew: a single weighted one, if only that is asked for, else all and the total. Returns
+/// which column of V is in column_; `gathered` is the one that was.
+int Engine::takeSums(int head, int query, Span cols, int gathered) {
+  RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
+  const int kvHead = kvHeadOf(spec_, head), col = cols.begin;
+  if (cols.size() > 1 || spec_.valueDim == 1) {
+    sums.takeRow(query, trace_.exponentials.row(head, query), trace_.v.head(kvHead), spec_.keyCount);
+    return gathered;
+  }
+  for (int j = 0; gathered != col && j < spec_.keyCount; ++j) {
+    column_[static_cast<std::size_t>(j)] = trace_.v.at(kvHead, j, col);
+  }
+  sums.take(query, col, trace_.exponentials.row(head, query), column_.data(), spec_.keyCount);
+  return col;
+}
+
+// -------------------------------------------------------------------------------------------------------------- tokens
+
+// What the other tokens have between themselves moves aside; the weights, whose sums are new nearly everywhere, are
+// made again from the exponentials.
+
+void Engine::insertTokens(Insertion inserted) {
+  for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat,
+                    &trace_.output}) {
+    insertRows(*t, inserted, {});
+  }
+  for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials}) insertRows(*t, inserted, inserted);
+  trace_.weights.reshape(spec_.heads, spec_.queryCount, spec_.keyCount);
+  fitBuffers();
+  const Span fresh{inserted.at, inserted.at + inserted.count};
+  for (int g = 0; g < spec_.kvHeads; ++g) {
+    makeKeys(inputs_, g, fresh, {0, spec_.headDim}, trace_);
+    makeValues(inputs_, g, fresh, {0, spec_.valueDim}, trace_);
+  }
+  for (int h = 0; h < spec_.heads; ++h) {
+    makeQueries(inputs_, h, fresh, {0, spec_.headDim}, trace_);
+    insertKeysOf(h, inserted);
+  }
+}
+
+void Engine::insertKeysOf(int head, Insertion inserted) {
+  const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount}, fresh{inserted.at, inserted.at + inserted.count};
+  RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.moveQueries({inserted.at, 0, inserted.count});
+  const bool summing = sums.knowsMost();
+  std::fill(mark_.begin(), mark_.end(), untouched);
+  std::fill_n(mark_.begin() + inserted.at, inserted.count, moved);
+  makeRaw(spec_, head, fresh, keys, trace_);
+  makeScores(spec_, head, fresh, keys, trace_);
+  makeMasked(spec_, inputs_.painted, head, fresh, keys, trace_);
+  for (int j = fresh.begin; j < fresh.end; ++j) {
+    makeRaw(spec_, head, queries, {j, j + 1}, trace_);
+    makeScores(spec_, head, queries, {j, j + 1}, trace_);
+    makeMasked(spec_, inputs_.painted, head, queries, {j, j + 1}, trace_);
+    if (changeExponentials(head, j) > 0 && summing) sums.addKey(deltas_.data(), trace_.v.row(kvHeadOf(spec_, head), j));
+  }
+  for (int i = 0; i < previous_.queryCount; ++i) {
+    const int now = i < inserted.at ? i : i + inserted.count;
+    if (!seesTheSame(inserted, visibleKeys(spec_, now), visibleKeys(previous_, i))) changeSight(head, now);
+  }
+  finishTokens(head, summing);
+}
+
+void Engine::removeTokens(Insertion inserted) {
+  // What the removed keys gave to the rows that stay is read before it goes.
+  std::vector<float> exponentials, values;
+  for (int h = 0; h < spec_.heads; ++h) {
+    for (int j = inserted.at; j < inserted.at + inserted.count; ++j) {
+      for (int i = 0; i < spec_.queryCount; ++i) {
+        exponentials.push_back(trace_.exponentials.at(h, i < inserted.at ? i : i + inserted.count, j));
+      }
+    }
+  }
+  for (int g = 0; g < spec_.kvHeads; ++g) {
+    values.insert(values.end(), trace_.v.row(g, inserted.at), trace_.v.row(g, inserted.at) + inserted.count * spec_.valueDim);
+  }
+  for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat,
+                    &trace_.output}) {
+    removeRows(*t, inserted, {});
+  }
+  for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials}) removeRows(*t, inserted, inserted);
+  trace_.weights.reshape(spec_.heads, spec_.queryCount, spec_.keyCount);
+  fitBuffers();
+  const std::ptrdiff_t column = std::ptrdiff_t{inserted.count} * spec_.queryCount;
+  const std::ptrdiff_t row = std::ptrdiff_t{inserted.count} * spec_.valueDim;
+  for (int h = 0; h < spec_.heads; ++h) {
+    removeKeysOf(h, inserted, exponentials.data() + h * column, values.data() + kvHeadOf(spec_, h) * row);
+  }
+}
+
+/// `exponentials` of the removed keys, a row of queries each, and their rows of V.
+void Engine::removeKeysOf(int head, Insertion inserted, const float* exponentials, const float* values) {
+  RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
+  sums.moveQueries({inserted.at, inserted.count, 0});
+  const bool summing = sums.knowsMost();
+  std::fill(mark_.begin(), mark_.end(), untouched);
+  for (int j = 0; j < inserted.count; ++j, exponentials += spec_.queryCount, values += spec_.valueDim) {
+    for (int i = 0; i < spec_.queryCount; ++i) {
+      std::uint8_t& mark = mark_[static_cast<std::size_t>(i)];
+      deltas_[static_cast<std::size_t>(i)] = -double{exponentials[i]};
+      // An exponential of 1 was the maximum, or as good as: another key is now.
+      if (exponentials[i] == 1.0f) mark = moved;
+      if (exponentials[i] > 0.0f && mark == untouched) mark = touched;
+    }
+    if (summing) sums.addKey(deltas_.data(), values);
+  }
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const int before = i < inserted.at ? i : i + inserted.count;
+    if (!seesTheSame(inserted, visibleKeys(previous_, before), visibleKeys(spec_, i))) changeSight(head, i);
+  }
+  finishTokens(head, summing);
+}
+
+/// A query that now sees other keys than before, apart from those that came or went: the offset and windows count positions.
+void Engine::changeSight(int head, int query) {
+  makeMasked(spec_, inputs_.painted, head, {query, query + 1}, {0, spec_.keyCount}, trace_);
+  mark_[static_cast<std::size_t>(query)] = moved;
+}
+
+/// Weights and outputs after the exponentials of some keys came or went. `summing`: so did the sums.
+void Engine::finishTokens(int head, bool summing) {
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const std::uint8_t mark = mark_[static_cast<std::size_t>(i)];
+    if (mark == moved) continue;
+    const KeyRange visible = visibleKeys(spec_, i);
+    float* weights = trace_.weights.row(head, i);
+    std::fill(weights, weights + visible.begin, 0.0f);
+    std::fill(weights + visible.end, weights + spec_.keyCount, 0.0f);
+    if (mark == untouched) normaliseRow(head, i, double{trace_.rowSum.at(head, i, 0)});
+    if (mark == touched && !summing) normaliseRow(head, i, double{sumOfRow(head, i)});
+  }
+  redoMovedRows(head);
+  if (summing) return writeTouchedRows(head, {0, spec_.valueDim}, true);
+  redoHeadOutput(head);
+}
+
+// ---------------------------------------------------------------------------------------------------- mask and options
+
+void Engine::changeMask(Span queries, Span keys) {
+  for (int h = 0; h < spec_.heads; ++h) {
+    for (int i = queries.begin; i < queries.end; ++i) {
+      makeMasked(spec_, inputs_.painted, h, {i, i + 1}, keys, trace_);
+      summaries_.touchRows(TensorId::masked, h, {i, i + 1});
+      redoRow(h, i);
+    }
+  }
+}
+
+/// Options reach every row, but never back to the raw scores.
+void Engine::changeAll(const Change& change) {
+  const Span keys{0, spec_.keyCount};
+  for (int h = 0; h < spec_.heads; ++h) {
+    for (int i = 0; i < spec_.queryCount; ++i) {  // row by row, while it is in the cache
+      const Span row{i, i + 1};
+      if (change.what == What::scale) {
+        makeScores(spec_, h, row, keys, trace_);
+        makeMasked(spec_, inputs_.painted, h, row, keys, trace_);
+      } else if (change.what == What::causal) {
+        // Between the old and the new ends of what the query sees; elsewhere the mask stays.
+        const KeyRange before = visibleKeys(previous_, i), after = visibleKeys(spec_, i);
+        const auto [firstBegin, lastBegin] = std::minmax(before.begin, after.begin);
+        const auto [firstEnd, lastEnd] = std::minmax(before.end, after.end);
+        makeMasked(spec_, inputs_.painted, h, row, {firstBegin, lastBegin}, trace_);
+        makeMasked(spec_, inputs_.painted, h, row, {firstEnd, lastEnd}, trace_);
+      }
+      makeWeights(spec_, h, row, trace_);
+    }
+    touchPairs(h, {0, spec_.queryCount});
+    touchWeights(h, {0, spec_.queryCount});
+    redoHeadOutput(h);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- outputs
+
+void Engine::writeRows(int head, Span queries) {
+  makeConcat(spec_, head, queries, trace_);
+  summaries_.touchRows(TensorId::head_output, head, queries);
+  summaries_.touchRows(TensorId::concat, 0, queries);
+  if (!inputs_.wO) summaries_.touchRows(TensorId::output, 0, queries);
+  const Span cols{head * spec_.valueDim, (head + 1) * spec_.valueDim};
+  if (!inputs_.wO) return makeOutput(inputs_, queries, cols, trace_);
+  std::fill(changed_.begin() + queries.begin, changed_.begin() + queries.end, std::uint8_t{1});
+}
+
+/// With W_O every changed row of concat is multiplied once, whatever number of heads changed it.
+void Engine::finish() {
+  if (!inputs_.wO) return;
+  const auto count = std::count(changed_.begin(), changed_.end(), std::uint8_t{1});
+  if (count > kRowsByProduct) forwardOutput(inputs_, trace_, scratch_);
+  if (count > kRowsByProduct) summaries_.touchRows(TensorId::output, 0, {0, spec_.queryCount});
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    std::uint8_t& changed = changed_[static_cast<std::size_t>(i)];
+    if (changed && count <= kRowsByProduct) {
+      makeOutput(inputs_, {i, i + 1}, {0, trace_.output.cols()}, trace_);
+      summaries_.touchRows(TensorId::output, 0, {i, i + 1});
+    }
+    changed = 0;
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------- summaries
+
+/// Of what stands before the exponentials.
+void Engine::touchPairs(int head, Span queries) {
+  for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::masked}) summaries_.touchRows(id, head, queries);
+}
+
+/// One key: a column of these, and of the exponentials.
+void Engine::touchPairsOf(int head, int key) {
+  for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::masked, TensorId::exponentials}) {
+    summaries_.touchCols(id, head, {key, key + 1});
+  }
+}
+
+void Engine::touchWeights(int head, Span queries) {
+  for (TensorId id : {TensorId::exponentials, TensorId::row_max, TensorId::row_sum, TensorId::weights}) {
+    summaries_.touchRows(id, head, queries);
+  }
+}
+
+void Engine::touchMask(std::span<const Change> changes) {
+  for (const Change& change : changes) {
+    const bool isOfBias = change.what == What::cells && change.tensor == TensorId::bias;
+    if ((change.what == What::painted || isOfBias) && fits(change)) {
+      summaries_.touchMask({change.row, change.row + change.rows}, spec_.queryCount);
+    } else if ((change.what != What::cells || isOfBias) && change.what != What::scale && change.what != What::temperature) {
+      return summaries_.touchMask({0, spec_.queryCount}, spec_.queryCount);
+    }
+  }
+}
+
+}  // namespace attention

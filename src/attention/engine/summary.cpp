@@ -1,0 +1,377 @@
+#include "attention/engine/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attention/steps/mask.h"
+
+namespace attention {
+namespace {
+
+constexpr float kMost = std::numeric_limits<float>::max();
+constexpr int kLanes = 16;  // loops of this length become vectors
+
+float finite(float value) { return value >= -kMost && value <= kMost ? value : 0.0f; }
+
+/// The first place of `value`, which is there.
+int find(const float* numbers, int count, float value) {
+  int first = 0;
+  for (; first + kLanes <= count; first += kLanes) {
+    int hits = 0;
+    for (int k = 0; k < kLanes; ++k) hits |= numbers[first + k] == value;
+    if (hits) break;
+  }
+  while (numbers[first] != value) ++first;
+  return first;
+}
+
+RowSummary scan(const float* numbers, int count, bool isWeights) {
+  float low[kLanes] = {}, high[kLanes] = {};
+  int c = 0;
+  for (; c + kLanes <= count; c += kLanes) {
+    for (int k = 0; k < kLanes; ++k) {
+      const float value = finite(numbers[c + k]);
+      low[k] = value < low[k] ? value : low[k];
+      high[k] = value > high[k] ? value : high[k];
+    }
+  }
+  for (; c < count; ++c) low[0] = std::min(low[0], finite(numbers[c])), high[0] = std::max(high[0], finite(numbers[c]));
+  RowSummary row;
+  row.range = {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+  if (row.range.low < 0) row.lowAt = find(numbers, count, row.range.low);
+  if (row.range.high > 0) row.highAt = find(numbers, count, row.range.high);
+  if (isWeights) {
+    for (int j = 0; j < count; ++j) row.links += numbers[j] >= kLink;
+  }
+  return row;
+}
+
+/// One number of a row is another now. False where only a scan can tell what the row comes to.
+bool replace(RowSummary& row, int col, float number) {
+  const float value = finite(number);
+  if ((col == row.lowAt && value > row.range.low) || (col == row.highAt && value < row.range.high)) return false;
+  if (value < row.range.low) row.range.low = value, row.lowAt = col;
+  if (value > row.range.high) row.range.high = value, row.highAt = col;
+  return true;
+}
+
+void widen(Range& range, const Range& by) { range = {std::min(range.low, by.low), std::max(range.high, by.high)}; }
+
+/// The numbers of a row of blocks, from the rows of the tensor that it covers.
+void makeBlocks(const Tensor& tensor, int head, Span rows, int size, float* out) {
+  const int cols = tensor.cols();
+  for (int first = 0; first < cols; first += size) {
+    const int end = std::min(first + size, cols);
+    float low = 0, high = 0;
+    for (int r = rows.begin; r < rows.end; ++r) {
+      const float* row = tensor.row(head, r);
+      for (int c = first; c < end; ++c) {
+        low = row[c] < low ? row[c] : low;
+        high = row[c] > high ? row[c] : high;
+      }
+    }
+    *out++ = -low > high ? low : high;
+  }
+}
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------------------- stamps
+
+void Summaries::begin(bool isWhole) {
+  ++now_;
+  for (std::size_t i = 0; isWhole && i < stamps_.size(); ++i) stamps_[i].clear();
+}
+
+void Summaries::shape(TensorId id, const Tensor& tensor) {
+  shapes_[at(id)] = {tensor.rows(), tensor.cols()};
+  heads(id).assign(static_cast<std::size_t>(tensor.heads()), Stamps{now_, now_, {}, {}});
+}
+
+void Summaries::touchAll(const Spec& spec, const Inputs& inputs, const Trace& trace) {
+  headDim_ = spec.headDim, valueDim_ = spec.valueDim;
+  for (int i = 0; i < kTensorCount; ++i) {
+    const auto id = static_cast<TensorId>(i);
+    const Tensor* tensor = attention::find(inputs, trace, id);
+    tensor ? shape(id, *tensor) : heads(id).clear();
+  }
+}
+
+void Summaries::stamp(Stamps& stamps, std::vector<std::uint32_t>& lines, Span which, int count) {
+  if (stamps.whole == now_) return;
+  stamps.latest = now_;
+  lines.resize(static_cast<std::size_t>(count));
+  std::fill(lines.begin() + which.begin, lines.begin() + which.end, now_);
+}
+
+void Summaries::touchRows(TensorId id, int head, Span rows) {
+  if (heads(id).empty()) return;
+  Stamps& stamps = heads(id)[static_cast<std::size_t>(head)];
+  stamp(stamps, stamps.rows, rows, shapes_[at(id)].rows);
+}
+
+void Summaries::touchCols(TensorId id, int head, Span cols) {
+  if (heads(id).empty()) return;
+  Stamps& stamps = heads(id)[static_cast<std::size_t>(head)];
+  stamp(stamps, stamps.cols, cols, shapes_[at(id)].cols);
+}
+
+void Summaries::touchMask(Span queries, int count) { stamp(mask_, mask_.rows, queries, count); }
+
+const Stamps& Summaries::stamps(TensorId id, int head) const { return stamps_[at(id)][static_cast<std::size_t>(head)]; }
+
+// -------------------------------------------------------------------------------------------------------------- ranges
+
+int Summaries::groupWidth(TensorId id, const Tensor& tensor) const {
+  switch (id) {
+    case TensorId::w_q:
+    case TensorId::w_k: return headDim_;
+    case TensorId::w_v: return valueDim_;
+    default: return tensor.cols();
+  }
+}
+
+/// Up to date.
+Summaries::Lines& Summaries::lines(TensorId id, const Tensor& tensor) {
+  Lines& all = lines_[at(id)];
+  if (all.seen == now_) return all;
+  const std::size_t rows = static_cast<std::size_t>(tensor.heads()) * static_cast<std::size_t>(tensor.rows());
+  all.width = groupWidth(id, tensor), all.count = tensor.cols() / all.width;
+  const auto count = static_cast<std::size_t>(all.count);
+  all.rows.resize(rows * count);
+  all.groups.resize(static_cast<std::size_t>(tensor.heads()) * count);
+  if (isWeights(id)) all.peaks.resize(rows);
+  bool isNew = false;
+  for (int h = 0; h < tensor.heads(); ++h) {
+    if (!stamps(id, h).isNewer(all.seen)) continue;
+    refreshHead(id, tensor, h, all);
+    isNew = true;
+  }
+  all.seen = now_;
+  if (!isNew) return all;
+  all.all = {};
+  for (const Group& group : all.groups) widen(all.all, group.range);
+  return all;
+}
+
+void Summaries::refreshHead(TensorId id, const Tensor& tensor, int head, Lines& all) {
+  const Stamps& stamps = this->stamps(id, head);
+  std::vector<int> cols;
+  for (int c = 0; c < static_cast<int>(stamps.cols.size()); ++c) {
+    if (stamps.cols[static_cast<std::size_t>(c)] > all.seen) cols.push_back(c);
+  }
+  const auto count = static_cast<std::size_t>(all.count);
+  const std::size_t first = static_cast<std::size_t>(head) * static_cast<std::size_t>(tensor.rows());
+  for (int r = 0; r < tensor.rows(); ++r) {
+    const float* numbers = tensor.row(head, r);
+    const std::size_t at = first + static_cast<std::size_t>(r);
+    RowSummary* rows = all.rows.data() + at * count;
+    const bool isNew = stamps.rowIsNewer(r, all.seen);
+    for (int g = 0; g < all.count; ++g) {
+      const float* part = numbers + g * all.width;
+      bool isKnown = !isNew && (cols.empty() || !isWeights(id));
+      for (std::size_t i = 0; isKnown && i < cols.size(); ++i) {
+        const int col = cols[i] - g * all.width;
+        if (col >= 0 && col < all.width) isKnown = replace(rows[g], col, part[col]);
+      }
+      if (!isKnown) rows[g] = scan(part, all.width, isWeights(id));
+    }
+    if (isWeights(id)) all.peaks[at] = rows->range.size();
+  }
+  for (std::size_t g = 0; g < count; ++g) {
+    Group& group = all.groups[static_cast<std::size_t>(head) * count + g];
+    group = {};
+    for (std::size_t r = 0; r < static_cast<std::size_t>(tensor.rows()); ++r) {
+      const RowSummary& row = all.rows[(first + r) * count + g];
+      widen(group.range, row.range);
+      group.links += row.links;
+    }
+  }
+}
+
+Range Summaries::range(TensorId id, const Tensor& tensor) { return lines(id, tensor).all; }
+
+Range Summaries::range(TensorId id, const Tensor& tensor, int head, Span rows, Span cols) {
+  const Lines& all = lines(id, tensor);
+  Range range;
+  const bool isHead = rows.begin == 0 && rows.end == tensor.rows();
+  for (int g = cols.begin / all.width; g * all.width < cols.end; ++g) {
+    if (isHead) widen(range, all.groups[static_cast<std::size_t>(head * all.count + g)].range);
+    for (int r = rows.begin; !isHead && r < rows.end; ++r) {
+      widen(range, all.rows[static_cast<std::size_t>((head * tensor.rows() + r) * all.count + g)].range);
+    }
+  }
+  return range;
+}
+
+float Summaries::reach(TensorId id, const Tensor& tensor) {
+  constexpr std::size_t kSampled = 4096;
+  Lines& all = lines(id, tensor);
+  if (all.reachSeen == now_) return all.reach;
+  all.reachSeen = now_, all.reach = all.all.size();
+  const std::size_t count = tensor.size(), pace = std::max<std::size_t>(1, count / kSampled | 1);  // odd: no column alone
+  sample_.clear();
+  for (std::size_t i = 0; i < count; i += pace) {
+    const float size = std::fabs(tensor.data()[i]);
+    if (size > 0 && size <= all.reach) sample_.push_back(size);  // neither infinite nor NaN
+  }
+  if (sample_.empty()) return all.reach;
+  const auto at = sample_.begin() + static_cast<std::ptrdiff_t>(sample_.size() * 3 / 4);
+  std::nth_element(sample_.begin(), sample_.size() < 4 ? sample_.begin() : at, sample_.end());
+  const float most = kOutlier * (sample_.size() < 4 ? sample_.front() : *at);
+  if (all.reach <= most) return all.reach;
+  float reach = 0;
+  for (const float size : sample_)
+    if (size <= most) reach = std::max(reach, size);
+  return all.reach = reach;
+}
+
+const RowSummary& Summaries::row(TensorId id, const Tensor& tensor, int head, int row) {
+  return lines(id, tensor).rows[static_cast<std::size_t>(head * tensor.rows() + row)];
+}
+
+int Summaries::links(TensorId id, const Tensor& tensor, int head) {
+  return lines(id, tensor).groups[static_cast<std::size_t>(head)].links;
+}
+
+const float* Summaries::rowPeaks(TensorId id, const Tensor& tensor, int head) {
+  return lines(id, tensor).peaks.data() + static_cast<std::ptrdiff_t>(head) * tensor.rows();
+}
+
+// --------------------------------------------------------------------------------------------------------- whole heads
+
+const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace) {
+  const bool isOutput = of == TensorId::head_output;
+  const Tensor& all = isOutput ? trace.headOutput : trace.weights;
+  const TensorId id = isOutput ? kMeanOutput : kMeanWeights;
+  Mean& made = isOutput ? meanOutput_ : meanWeights_;
+  if (made.seen == now_) return made.numbers;
+  if (made.numbers.rows() != all.rows() || made.numbers.cols() != all.cols() || heads(id).empty()) {
+    made.numbers.reshape(1, all.rows(), all.cols());
+    shape(id, made.numbers);
+    made.seen = 0;
+  }
+  std::vector<int> parts;
+  for (int h = 0; h < all.heads(); ++h) {
+    if (!isHidden(spec, h)) parts.push_back(h);
+  }
+  // A number written alone in its column makes its whole row new: only outputs have such.
+  const bool byColumn = std::any_of(parts.begin(), parts.end(), [&](int h) {
+    const auto& cols = stamps(of, h).cols;
+    return std::any_of(cols.begin(), cols.end(), [&](std::uint32_t written) { return written > made.seen; });
+  });
+  sums_.resize(static_cast<std::size_t>(all.cols()));
+  for (int i = 0; i < all.rows(); ++i) {
+    const bool isNew = byColumn || made.seen == 0 || std::any_of(parts.begin(), parts.end(), [&](int h) { return stamps(of, h).rowIsNewer(i, made.seen); });
+    if (!isNew) continue;
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    double* const sums = sums_.data();
+    for (const int h : parts) {
+      const float* row = all.row(h, i);
+      for (int j = 0; j < all.cols(); ++j) sums[j] += static_cast<double>(row[j]);
+    }
+    float* out = made.numbers.row(0, i);
+    const double count = static_cast<double>(std::max<std::size_t>(parts.size(), 1));
+    for (int j = 0; j < all.cols(); ++j) out[j] = static_cast<float>(sums[j] / count);
+    Stamps& own = heads(id).front();
+    stamp(own, own.rows, {i, i + 1}, all.rows());
+  }
+  made.seen = now_;
+  return made.numbers;
+}
+
+int Summaries::blockSize(const Tensor& weights) {
+  int size = 1;
+  while (std::max(weights.rows(), weights.cols()) > kThumbnail * size) size *= 2;
+  return size;
+}
+
+const Tensor& Summaries::blocks(TensorId id, const Tensor& tensor, int size) {
+  if (size <= 1) return tensor;
+  Blocks& made = id == kMeanWeights ? meanBlocks_ : blocks_;
+  if (made.seen == now_ && made.size == size) return made.numbers;
+  const int rows = (tensor.rows() + size - 1) / size, cols = (tensor.cols() + size - 1) / size;
+  const bool fits = made.size == size && made.numbers.heads() == tensor.heads() && made.numbers.rows() == rows && made.numbers.cols() == cols;
+  if (!fits) {
+    made.size = size, made.seen = 0;
+    made.numbers.reshape(tensor.heads(), rows, cols);
+    made.peaks.resize(static_cast<std::size_t>(tensor.heads()) * static_cast<std::size_t>(rows));
+    made.stamps.assign(static_cast<std::size_t>(tensor.heads()), Stamps{now_, now_, {}, {}});
+  }
+  for (int h = 0; h < tensor.heads(); ++h) {
+    const Stamps& stamps = this->stamps(id, h);
+    if (!stamps.isNewer(made.seen)) continue;
+    Stamps& own = made.stamps[static_cast<std::size_t>(h)];
+    for (int b = 0; b < rows; ++b) {
+      const Span covered{b * size, std::min((b + 1) * size, tensor.rows())};
+      bool isNew = false;
+      for (int r = covered.begin; r < covered.end; ++r) isNew = isNew || stamps.rowIsNewer(r, made.seen);
+      if (!isNew) continue;
+      makeBlocks(tensor, h, covered, size, made.numbers.row(h, b));
+      made.peaks[static_cast<std::size_t>(h * rows + b)] = scan(made.numbers.row(h, b), cols, false).range.size();
+      stamp(own, own.rows, {b, b + 1}, rows);
+    }
+  }
+  made.seen = now_;
+  return made.numbers;
+}
+
+const Stamps& Summaries::blockStamps(TensorId id, int head) const {
+  return (id == kMeanWeights ? meanBlocks_ : blocks_).stamps[static_cast<std::size_t>(head)];
+}
+
+const float* Summaries::blockPeaks(TensorId id, int head) const {
+  const Blocks& made = id == kMeanWeights ? meanBlocks_ : blocks_;
+  return made.peaks.data() + std::ptrdiff_t{head} * made.numbers.rows();
+}
+
+// ---------------------------------------------------------------------------------------------------------------- mask
+
+namespace {
+
+bool everyHeadMasks(const Inputs& inputs, int query, int key) {
+  for (int h = 0; inputs.bias && h < inputs.bias->heads(); ++h) {
+    if (!isMaskedByBias(inputs, h, query, key)) return false;
+  }
+  return inputs.bias != nullptr;
+}
+
+}  // namespace
+
+void Summaries::refreshVisible(const Spec& spec, const Inputs& inputs) {
+  if (visibleSeen_ == now_) return;
+  if (visible_.rows() != spec.queryCount || visible_.cols() != spec.keyCount) {
+    visible_.reshape(1, spec.queryCount, spec.keyCount);
+    mask_ = {now_, now_, {}, {}};
+    seenInRow_.assign(static_cast<std::size_t>(spec.queryCount), 0);
+    visibleCount_ = 0;
+  }
+  for (int i = 0; mask_.isNewer(visibleSeen_) && i < spec.queryCount; ++i) {
+    if (!mask_.rowIsNewer(i, visibleSeen_)) continue;
+    const MaskRow mask(spec, i);
+    float* row = visible_.row(0, i);
+    int count = 0;
+    for (int j = 0; j < spec.keyCount; ++j) {
+      const bool isSeen = mask.sees(j) && !(inputs.painted && inputs.painted->isBlocked(i, j)) && !everyHeadMasks(inputs, i, j);
+      row[j] = isSeen ? 1.0f : 0.0f;
+      count += isSeen;
+    }
+    int& before = seenInRow_[static_cast<std::size_t>(i)];
+    visibleCount_ += count - before;
+    before = count;
+  }
+  visibleSeen_ = now_;
+}
+
+const Tensor& Summaries::visible(const Spec& spec, const Inputs& inputs) {
+  refreshVisible(spec, inputs);
+  return visible_;
+}
+
+std::int64_t Summaries::visibleCount(const Spec& spec, const Inputs& inputs) {
+  refreshVisible(spec, inputs);
+  return visibleCount_;
+}
+
+}  // namespace attention

@@ -1,0 +1,283 @@
+#include "attention/experiments/experiment.h"
+
+#include <Eigen/Core>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/layer/checks.h"
+#include "base/random.h"
+#include "attention/steps/forward.h"
+#include "base/sentence.h"
+
+namespace attention {
+namespace {
+
+Result<void> checkRange(const char* field, double value, double least, double most) {
+  if (value >= least && value <= most) return {};
+  return base::refuse(Error::Kind::range, field, {checks::text(static_cast<float>(value)) + " is out of range; use " +
+                                   checks::text(static_cast<float>(least)) + " to " +
+                                   checks::text(static_cast<float>(most)) + "."});
+}
+
+// --- spread
+
+constexpr int kKeys = SpreadDraws::keys;
+constexpr int kPairs = kKeys * (kKeys + 1) / 2;  // of keys, j <= l
+using Scores = std::vector<double>;  // [queries, kKeys]
+
+void measureMoments(const Scores& scores, double factor, Distribution& out) {
+  double sum = 0.0, squares = 0.0;
+  for (const double s : scores) sum += s * factor;
+  out.mean = sum / static_cast<double>(scores.size());
+  for (const double s : scores) squares += (s * factor - out.mean) * (s * factor - out.mean);
+  out.deviation = std::sqrt(squares / static_cast<double>(scores.size()));
+}
+
+/// Σ z_j·z_l of two keys of a query.
+double pairOf(const double* pairs, int j, int l) {
+  if (j > l) std::swap(j, l);
+  return pairs[j * kKeys - j * (j - 1) / 2 + l - j];
+}
+
+/// ‖diag(w) − w·wᵀ‖: without differences of numbers that are nearly the same, as a saturated row has a tiny one.
+double jacobianOf(const double* weights) {
+  double sum = 0.0;
+  for (int i = 0; i < kKeys; ++i) {
+    double others = 0.0;
+    for (int j = 0; j < kKeys; ++j) {
+      if (j == i) continue;
+      others += weights[j];
+      sum += weights[i] * weights[j] * weights[i] * weights[j];
+    }
+    sum += weights[i] * others * weights[i] * others;
+  }
+  return std::sqrt(sum);
+}
+
+/// ‖∂w/∂q‖ for a score of factor·q·k: row i of (diag(w) − w·wᵀ)·K is w_i·Σ_j w_j·(k_i − k_j), and k_i − k_j = σ·(z_i − z_j).
+double gradientOf(const double* weights, const double* pairs, double factor) {
+  double sum = 0.0;
+  for (int i = 0; i < kKeys; ++i) {
+    double squares = 0.0;
+    for (int j = 0; j < kKeys; ++j) {
+      for (int l = 0; l < kKeys; ++l) {
+        if (j == i || l == i) continue;
+        squares += weights[j] * weights[l] * (pairOf(pairs, i, i) - pairOf(pairs, i, j) - pairOf(pairs, i, l) + pairOf(pairs, j, l));
+      }
+    }
+    sum += weights[i] * weights[i] * std::max(squares, 0.0);
+  }
+  return std::sqrt(sum) * factor;
+}
+
+double medianOf(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+/// `pairs`: Σ z_j·z_l of the keys of each query, and σ of the keys.
+void measureSoftmax(const Scores& scores, double factor, const std::vector<double>& pairs, double deviation, Distribution& out) {
+  const std::size_t count = scores.size() / kKeys;
+  std::vector<double> jacobians(count), gradients(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* row = scores.data() + i * kKeys;
+    const double max = *std::max_element(row, row + kKeys);
+    double sum = 0.0, weighted = 0.0;  // of e^t and t·e^t, where t = s − max: entropy is ln Σ − weighted / Σ
+    std::array<double, kKeys> weights{};
+    for (int j = 0; j < kKeys; ++j) {
+      const double t = (row[j] - max) * factor, e = std::exp(t);
+      sum += e, weighted += t * e;
+      weights[static_cast<std::size_t>(j)] = e;
+    }
+    for (double& w : weights) w /= sum;
+    out.largestWeight += 1.0 / sum / static_cast<double>(count);
+    out.entropy += (std::log(sum) - weighted / sum) / std::log(2.0) / static_cast<double>(count);
+    jacobians[i] = jacobianOf(weights.data());
+    gradients[i] = gradientOf(weights.data(), pairs.data() + i * kPairs, factor * deviation);
+    out.meanJacobian += jacobians[i] / static_cast<double>(count);
+    out.meanGradient += gradients[i] / static_cast<double>(count);
+  }
+  out.jacobian = medianOf(std::move(jacobians)), out.gradient = medianOf(std::move(gradients));
+}
+
+void count(const Scores& scores, double factor, Distribution& out) {
+  const double width = (out.high - out.low) / Distribution::kBins;
+  for (const double s : scores) {
+    const double bin = width > 0.0 ? std::floor((s * factor - out.low) / width) : Distribution::kBins / 2;
+    ++out.counts[static_cast<std::size_t>(std::clamp(bin, 0.0, Distribution::kBins - 1.0))];
+  }
+}
+
+Spread measure(const SpreadSpec& spec, const Scores& scores, const std::vector<double>& pairs) {
+  const double muQ = spec.mean, muK = spec.meanOfKeys(), sigmaQ = spec.deviation, sigmaK = spec.deviationOfKeys();
+  // (σ_q² + μ_q²)(σ_k² + μ_k²) − μ_q²·μ_k², multiplied out
+  const double variance = sigmaQ * sigmaQ * sigmaK * sigmaK + sigmaQ * sigmaQ * muK * muK + muQ * muQ * sigmaK * sigmaK;
+  const double mean = spec.dim * muQ * muK, deviation = std::sqrt(spec.dim * variance);
+  const double scale = 1.0 / std::sqrt(static_cast<double>(spec.dim));
+  Spread out;
+  out.dim = spec.dim;
+  for (Distribution* d : {&out.raw, &out.scaled}) {
+    const double factor = d == &out.scaled ? scale : 1.0;
+    d->predictedMean = mean * factor, d->predictedDeviation = deviation * factor;
+    d->low = std::min(mean - 4.0 * deviation, (mean - 4.0 * deviation) * scale);
+    d->high = std::max(mean + 4.0 * deviation, (mean + 4.0 * deviation) * scale);
+    measureMoments(scores, factor, *d);
+    measureSoftmax(scores, factor, pairs, sigmaK, *d);
+    count(scores, factor, *d);
+  }
+  return out;
+}
+
+// --- comparison
+
+void moveRow(const ComparisonSpec& spec, base::NormalRandom& random, Tensor& tensor) {
+  for (int h = 0; h < tensor.heads(); ++h) {
+    for (int c = 0; c < tensor.cols(); ++c) {
+      float& v = tensor.at(h, spec.token, c);
+      v = saturate(double{v} + spec.amount * random.next());
+    }
+  }
+}
+
+// --- reach
+
+constexpr int kWidth = ReachSpec::width;
+using Matrix = Eigen::Matrix<double, kWidth, kWidth>;
+using Vector = Eigen::Matrix<double, kWidth, 1>;
+
+Vector drawn(base::NormalRandom& random) {
+  Vector out;
+  for (int i = 0; i < kWidth; ++i) out[i] = random.next();
+  return out;
+}
+
+/// Columns of draws, each made orthogonal to those before it and of length 1 (Gram and Schmidt; twice, so that rounding
+/// does not show).
+Matrix orthogonal(base::NormalRandom& random) {
+  Matrix q;
+  for (int c = 0; c < kWidth; ++c) {
+    Vector v = drawn(random);
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int before = 0; before < c; ++before) v -= q.col(before).dot(v) * q.col(before);
+    }
+    q.col(c) = v.normalized();
+  }
+  return q;
+}
+
+}  // namespace
+
+Result<void> validate(const SpreadSpec& spec) {
+  if (auto ok = checkRange("mean", spec.mean, -10.0, 10.0); !ok) return ok;
+  if (auto ok = checkRange("deviation", spec.deviation, 0.0, 10.0); !ok) return ok;
+  if (auto ok = checkRange("keyMean", spec.keyMean, -10.0, 10.0); !ok) return ok;
+  if (auto ok = checkRange("keyDeviation", spec.keyDeviation, 0.0, 10.0); !ok) return ok;
+  return checks::checkSize("dim", spec.dim, SpreadDraws::largestDim);
+}
+
+/// Adds one more component of every query and key.
+void SpreadDraws::Sums::add(base::NormalRandom& random) {
+  std::array<double, kKeys> z{};
+  for (std::size_t i = 0; i < this->queries.size(); ++i) {
+    const double q = random.next();
+    this->queries[i] += q;
+    for (std::size_t j = 0; j < kKeys; ++j) {
+      z[j] = random.next();
+      this->keys[i * kKeys + j] += z[j];
+      products[i * kKeys + j] += q * z[j];
+    }
+    double* pair = pairs.data() + i * kPairs;
+    for (std::size_t j = 0; j < kKeys; ++j) {
+      for (std::size_t l = j; l < kKeys; ++l) *pair++ += z[j] * z[l];
+    }
+  }
+}
+
+SpreadDraws::SpreadDraws(std::uint32_t seed, int count) : seed_(seed) {
+  base::NormalRandom random(seed);
+  const auto all = static_cast<std::size_t>(count);
+  Sums sums{std::vector<double>(all), std::vector<double>(all * kKeys), std::vector<double>(all * kKeys), std::vector<double>(all * kPairs)};
+  kept_.push_back(sums);
+  for (int c = 1; c <= largestDim; ++c) {
+    sums.add(random);
+    if (c % kStep == 0) kept_.push_back(sums);
+  }
+}
+
+Spread SpreadDraws::at(const SpreadSpec& spec) const {
+  const int from = spec.dim / kStep * kStep;
+  Sums sums = kept_[static_cast<std::size_t>(from / kStep)];
+  base::NormalRandom random(seed_, static_cast<std::uint64_t>(from) * sums.queries.size() * (1 + kKeys));
+  for (int c = from; c < spec.dim; ++c) sums.add(random);
+
+  const double muQ = spec.mean, muK = spec.meanOfKeys(), sigmaQ = spec.deviation, sigmaK = spec.deviationOfKeys();
+  Scores scores(sums.products.size());
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    scores[j] = spec.dim * muQ * muK + muK * sigmaQ * sums.queries[j / kKeys] + muQ * sigmaK * sums.keys[j] +
+                sigmaQ * sigmaK * sums.products[j];
+  }
+  return measure(spec, scores, sums.pairs);
+}
+
+Comparison compare(const Spec& spec, const Inputs& direct, const ComparisonSpec& comparison) {
+  Trace trace;
+  forward(spec, direct, trace);
+  Comparison out;
+  out.fixed = trace.weights;
+
+  // The draws of a tensor do not depend on whether the others move.
+  base::NormalRandom random(comparison.seed);
+  const bool scores = comparison.moved != Moved::values, values = comparison.moved != Moved::queriesAndKeys;
+  Tensor q = *direct.q, k = *direct.k, v = *direct.v;
+  moveRow(comparison, random, q), moveRow(comparison, random, k), moveRow(comparison, random, v);
+  Inputs moved = direct;
+  if (scores) moved.q = &q, moved.k = &k;
+  if (values) moved.v = &v;
+  forward(spec, moved, trace);
+  out.following = trace.weights, out.attended = trace.headOutput;
+
+  trace.weights = out.fixed;
+  for (int h = 0; h < spec.heads; ++h) makeHeadOutput(spec, h, {0, spec.queryCount}, trace);
+  out.connected = trace.headOutput;
+  for (std::size_t i = 0; i < out.attended.size(); ++i) {
+    out.difference =
+        std::max(out.difference, std::abs(double{out.attended.data()[i]} - double{out.connected.data()[i]}));
+  }
+  out.attentionWeights = std::int64_t{spec.queryCount} * spec.keyCount;
+  out.connectedWeights = out.attentionWeights * spec.valueDim * spec.valueDim;
+  return out;
+}
+
+Result<void> validate(const ReachSpec& spec) {
+  if (auto ok = checkRange("steps", spec.steps, 2, ReachSpec::longest); !ok) return ok;
+  if (auto ok = checkRange("recurrent", spec.recurrent, 0.0, 4.0); !ok) return ok;
+  if (auto ok = checkRange("input", spec.input, 0.0, 10.0); !ok) return ok;
+  return checkRange("lead", spec.lead, -30.0, 30.0);
+}
+
+std::vector<Reach> reach(const ReachSpec& spec) {
+  base::NormalRandom random(spec.seed);
+  const Matrix u = spec.recurrent * orthogonal(random);
+  Vector h = (spec.input * drawn(random)).array().tanh();
+  Matrix jacobian = Matrix::Identity(), later = Matrix::Zero();  // ∂h_n/∂h_1, and the sum of those from the second on
+  std::vector<Reach> out;
+  for (int n = 1; n <= spec.steps; ++n) {
+    if (n > 1) {
+      const Vector sum = u.lazyProduct(h) + spec.input * drawn(random);
+      h = sum.array().tanh();
+      const Vector slope = 1.0 - h.array().square();
+      const Matrix carried = u.lazyProduct(jacobian);
+      jacobian = slope.asDiagonal() * carried;
+      later += jacobian;
+    }
+    const double lead = std::exp(spec.lead), others = n - 1;
+    const auto size = [](const Matrix& m) { return m.norm() / std::sqrt(static_cast<double>(kWidth)); };
+    const Matrix led = (lead * Matrix::Identity() + later) / (lead + others), even = (Matrix::Identity() + later) / n;
+    out.push_back({n - 1, size(jacobian), lead / (lead + others), 1.0 / n, size(led), size(even)});
+  }
+  return out;
+}
+
+}  // namespace attention

@@ -1,0 +1,118 @@
+#include "attention/experiments/memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attention/steps/steps.h"
+
+namespace attention {
+namespace {
+
+class Memory {
+ public:
+  Memory(const MemoryInputs& in, MemoryTrace& trace)
+      : in_(in), t_(trace), tokens_(in.cell.x->rows()), units_(in.cell.u->rows()), columns_(partsOf(in.cell.cell) * units_) {}
+
+  void run() {
+    // x·W is made once: the network that reads it has the identity for a W, and a narrow way back.
+    read_ = Tensor(1, tokens_, columns_), same_ = Tensor(1, columns_, columns_);
+    products_.ab(matrixOf(*in_.cell.x), matrixOf(*in_.cell.w), read_.data(), columns_);
+    for (int c = 0; c < columns_; ++c) same_.at(0, c, c) = 1.0f;
+    cell_ = in_.cell;
+    cell_.x = &read_, cell_.w = &same_;
+    forwardRecurrent(cell_, t_.cell, products_);
+    attend();
+    gradients();
+  }
+
+ private:
+  const float* state(int t) const { return t_.cell.states.row(0, t); }
+
+  /// tanh(h_T·W_a + h_t·U_a) of every token, the weights, and both contexts.
+  void attend() {
+    bent_ = Tensor(1, tokens_, units_);
+    t_.weights = Tensor(1, tokens_, 1), t_.contexts = Tensor(1, 2, units_);
+    std::vector<double> scores(static_cast<std::size_t>(tokens_));
+    for (int t = 0; t < tokens_; ++t) {
+      double score = 0;
+      for (int m = 0; m < units_; ++m) {
+        double z = 0;
+        for (int n = 0; n < units_; ++n) {
+          z += double{state(tokens_ - 1)[n]} * double{in_.wA->at(0, n, m)} + double{state(t)[n]} * double{in_.uA->at(0, n, m)};
+        }
+        bent_.at(0, t, m) = saturate(std::tanh(z));
+        score += double{in_.vA->at(0, 0, m)} * std::tanh(z);
+      }
+      scores[static_cast<std::size_t>(t)] = score;
+    }
+    const double most = *std::max_element(scores.begin(), scores.end());
+    double sum = 0;
+    for (double& s : scores) sum += s = std::exp(s - most);
+    for (int t = 0; t < tokens_; ++t) {
+      t_.weights.at(0, t, 0) = saturate(scores[static_cast<std::size_t>(t)] / sum);
+      for (int n = 0; n < units_; ++n) t_.contexts.at(0, 1, n) += t_.weights.at(0, t, 0) * state(t)[n];
+    }
+    std::copy_n(state(tokens_ - 1), units_, t_.contexts.row(0, 0));
+  }
+
+  /// ∂(unit n of the context)/∂h_t, for each t: through the sum, and through the scores.
+  void fromAttended(int n, Tensor& dStates) const {
+    for (int t = 0; t < tokens_; ++t) {
+      const double a = double{t_.weights.at(0, t, 0)};
+      dStates.at(0, t, n) = saturate(double{dStates.at(0, t, n)} + a);
+      const double ofScore = a * (double{state(t)[n]} - double{t_.contexts.at(0, 1, n)});
+      for (int m = 0; m < units_; ++m) {
+        const double bent = double{bent_.at(0, t, m)}, d = ofScore * double{in_.vA->at(0, 0, m)} * (1 - bent) * (1 + bent);
+        for (int k = 0; k < units_; ++k) {
+          float &here = dStates.at(0, t, k), &last = dStates.at(0, tokens_ - 1, k);
+          here = saturate(double{here} + d * double{in_.uA->at(0, k, m)});
+          last = saturate(double{last} + d * double{in_.wA->at(0, k, m)});
+        }
+      }
+    }
+  }
+
+  void gradients() {
+    t_.gradients = Tensor(1, tokens_, 3);
+    for (int t = 0; t < tokens_; ++t) t_.gradients.at(0, t, 0) = static_cast<float>(tokens_ - 1 - t);
+    // ‖dz·Wᵀ‖² is dz·(WᵀW)·dz.
+    Tensor gram(1, columns_, columns_);
+    products_.aTb(matrixOf(*in_.cell.w), matrixOf(*in_.cell.w), gram.data(), columns_);
+    for (const int way : {1, 2}) {
+      std::vector<double> squares(static_cast<std::size_t>(tokens_));
+      for (int n = 0; n < units_; ++n) {
+        Tensor dStates(1, tokens_, units_);
+        if (way == 1) dStates.at(0, tokens_ - 1, n) = 1.0f;
+        else fromAttended(n, dStates);
+        RecurrentGradients back;
+        backwardRecurrent(cell_, t_.cell, dStates, back, products_);
+        for (int t = 0; t < tokens_; ++t) squares[static_cast<std::size_t>(t)] += sizeThrough(back.x.row(0, t), gram);
+      }
+      for (int t = 0; t < tokens_; ++t) t_.gradients.at(0, t, way) = saturate(std::sqrt(squares[static_cast<std::size_t>(t)]));
+    }
+  }
+
+  double sizeThrough(const float* d, const Tensor& gram) const {
+    double sum = 0;
+    for (int a = 0; a < columns_; ++a) {
+      double row = 0;
+      for (int b = 0; b < columns_; ++b) row += double{gram.at(0, a, b)} * double{d[b]};
+      sum += row * double{d[a]};
+    }
+    return std::max(sum, 0.0);
+  }
+
+  const MemoryInputs& in_;
+  MemoryTrace& t_;
+  const int tokens_, units_, columns_;
+  Products products_;
+  Tensor read_, same_, bent_;
+  RecurrentInputs cell_;
+};
+
+}  // namespace
+
+void runMemory(const MemoryInputs& inputs, MemoryTrace& trace) { Memory(inputs, trace).run(); }
+
+}  // namespace attention

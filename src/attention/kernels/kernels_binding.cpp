@@ -1,0 +1,61 @@
+// The kernels as seen from JavaScript: web/core.js fills a Forward in WebAssembly memory, word by word, and passes its address.
+// Only part of the core module. Shapes and lengths are checked in core.js, which knows the names that its caller used.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "attention/kernels/kernels.h"
+
+using namespace attention::kernels;
+
+// The order of the words is that of CALL in web/core.js.
+static_assert(sizeof(void*) != 4 || (sizeof(Forward) == 56 * 4 && offsetof(Forward, q) == 6 * 4 && offsetof(Forward, scale) == 15 * 4 &&
+                                     offsetof(Forward, causal) == 18 * 4 && offsetof(Forward, blocked) == 23 * 4 &&
+                                     offsetof(Forward, output) == 29 * 4 && offsetof(Forward, weights) == 32 * 4));
+static_assert(sizeof(void*) != 4 || (sizeof(Backward) == 71 * 4 && offsetof(Backward, dOutput) == 56 * 4 && offsetof(Backward, dQ) == 62 * 4));
+
+extern "C" {
+
+/// One per loaded module. Null when there is no memory.
+__attribute__((export_name("workspace"))) Workspace* coreWorkspace() { return new (std::nothrow) Workspace(1); }
+/// The words of calls; those that core.js does not know keep what they are here.
+__attribute__((export_name("call"))) Backward* coreCall() { return new (std::nothrow) Backward; }
+__attribute__((export_name("callBytes"))) std::size_t coreCallBytes() { return sizeof(Backward); }
+
+__attribute__((export_name("alloc"))) void* coreAlloc(std::size_t bytes) { return std::aligned_alloc(16, (bytes + 15) / 16 * 16); }
+__attribute__((export_name("free"))) void coreFree(void* memory) { std::free(memory); }
+
+/// The index of the first number that is not finite, or -1.
+__attribute__((export_name("notFinite"))) std::ptrdiff_t coreNotFinite(const float* numbers, std::size_t count) {
+  return notFinite(best(), numbers, count);
+}
+
+/// 0 when done, 1 when there is no memory for it; 2 when some numbers of Q, K or V are not finite, or so large that it takes
+/// another look: nothing is done then, unless `areFinite` says that they are.
+__attribute__((export_name("forward"))) int coreForward(Workspace* workspace, const Backward* call, bool areFinite) {
+  const Forward* f = &call->forward;
+  if (areFinite) return forward(best(), *f, *workspace) ? 0 : 1;
+  const float query = largestSquare(best(), f->q, f->heads, f->queryCount, f->headDim);
+  const float key = largestSquare(best(), f->k, f->kvHeads, f->keyCount, f->headDim);
+  const float value = largestSquare(best(), f->v, f->kvHeads, f->keyCount, f->valueDim);
+  if (!std::isfinite(query + key + value)) return 2;
+  const Magnitudes known{static_cast<double>(query), static_cast<double>(key), std::sqrt(value)};
+  return forward(best(), *f, *workspace, &known) ? 0 : 1;
+}
+
+/// The same for a call backwards, whose words follow those of the call forwards.
+__attribute__((export_name("backward"))) int coreBackward(Workspace* workspace, const Backward* call, bool areFinite) {
+  const Forward& f = call->forward;
+  float squares = 0.0f;
+  if (!areFinite) {
+    squares += largestSquare(best(), f.q, f.heads, f.queryCount, f.headDim) + largestSquare(best(), f.k, f.kvHeads, f.keyCount, f.headDim) +
+               largestSquare(best(), f.v, f.kvHeads, f.keyCount, f.valueDim);
+    if (call->dOutput) squares += largestSquare(best(), call->dOutput, f.heads, f.queryCount, f.valueDim);
+    if (call->dWeights) squares += largestSquare(best(), call->dWeights, f.heads, f.queryCount, f.keyCount);
+  }
+  if (!std::isfinite(squares)) return 2;
+  return backward(best(), *call, *workspace) ? 0 : 1;
+}
+}

@@ -1,0 +1,67 @@
+#include "attention/layer/checks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/sentence.h"
+
+namespace attention::checks {
+namespace {
+
+Result<void> checkShape(const char* field, const Tensor* tensor, const Shape& wanted) {
+  if (!tensor) {
+    return Error{Error::Kind::type, field,
+                 "it is missing; give a tensor of shape " + text(wanted) + "."};
+  }
+  if (tensor->heads() == wanted.heads && tensor->rows() == wanted.rows && tensor->cols() == wanted.cols) return {};
+  return base::refuse(Error::Kind::range, std::string(field) + ".shape", {text(Shape{tensor->heads(), tensor->rows(), tensor->cols()}) +
+                                                   " does not fit the other sizes; use " + text(wanted) + "."});
+}
+
+Result<void> checkNumbers(const char* field, const Tensor& tensor) {
+  const std::int64_t at = firstWrong(TensorId::q, tensor.values());
+  if (at < 0) return {};
+  const std::int64_t rows = tensor.rows(), cols = tensor.cols();
+  const std::string position = std::string(field) + "[" + text(at / (rows * cols)) + "," + text(at / cols % rows) +
+                               "," + text(at % cols) + "]";
+  return Error{Error::Kind::range, position, "is " + text(tensor.values()[static_cast<std::size_t>(at)]) + "; every number must be finite.", true};
+}
+
+}  // namespace
+
+std::string text(float number) {
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number < 0 ? "-infinity" : "infinity";
+  std::string digits = std::to_string(number);
+  digits.erase(std::find_if(digits.rbegin(), digits.rend(), [](char c) { return c != '0'; }).base(), digits.end());
+  if (digits.back() == '.') digits.pop_back();
+  return digits;
+}
+
+std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
+  const bool mayMask = id == TensorId::bias;
+  const auto isWrong = [&](float v) { return !std::isfinite(v) && !(mayMask && v < 0); };
+  const auto bad = std::find_if(values.begin(), values.end(), isWrong);
+  return bad == values.end() ? -1 : bad - values.begin();
+}
+
+Result<void> checkSize(const char* field, int value, int limit) {
+  if (value >= 1 && value <= limit) return {};
+  return base::refuse(Error::Kind::range, field, {text(value) + " is out of range; use 1 to " + text(limit) + "."});
+}
+
+std::string text(const Shape& shape) {
+  return "[" + text(shape.heads) + ", " + text(shape.rows) + ", " + text(shape.cols) + "]";
+}
+
+Result<void> checkTensors(std::initializer_list<Wanted> wanted) {
+  for (const Wanted& w : wanted) {
+    if (auto ok = checkShape(w.field, w.tensor, w.shape); !ok) return ok;
+  }
+  for (const Wanted& w : wanted) {
+    if (auto ok = checkNumbers(w.field, *w.tensor); !ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace attention::checks

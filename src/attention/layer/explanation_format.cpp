@@ -1,0 +1,39 @@
+#include "attention/layer/explanation_format.h"
+
+namespace attention::explanation_format {
+namespace {
+
+constexpr int kLongSum = 8;      // sums of more terms than this are shown by their first and last ones
+constexpr int kFirstShown = 4;   // so many from the front,
+constexpr int kLastShown = 2;    // and so many from the end
+
+}  // namespace
+
+std::string subscript(int number) {
+  static constexpr const char* kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  std::string out;
+  for (char c : std::to_string(number)) out += kDigits[c - '0'];
+  return out;
+}
+
+std::string operand(std::string number) {
+  const std::size_t from = static_cast<unsigned char>(number[0]) < ' ' ? 1 : 0;
+  return number.compare(from, 3, "−") == 0 ? "(" + number + ")" : number;
+}
+
+void join(const std::function<Piece(int)>& piece, int count, const char* between, std::string& text,
+          std::vector<CellRef>& cells) {
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) text += between;
+    if (count > kLongSum && i == kFirstShown) {
+      text += "…";
+      i = count - kLastShown - 1;
+      continue;
+    }
+    Piece next = piece(i);
+    text += next.first;
+    cells.insert(cells.end(), next.second.begin(), next.second.end());
+  }
+}
+
+}  // namespace attention::explanation_format

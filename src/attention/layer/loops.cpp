@@ -1,0 +1,233 @@
+#include "attention/layer/loops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attention/steps/position.h"
+#include "base/late.h"
+#include "base/number.h"
+#include "base/sentence.h"
+
+namespace attention {
+namespace {
+
+using base::joined;
+using base::late;
+
+std::string text(double value) {
+  return joined({value < 0 ? "−" : "", base::shortest(std::fabs(base::readable(static_cast<float>(value))))});
+}
+
+/// "i", "i + 2" or "i − 2".
+std::string plus(std::string_view index, std::int64_t by) {
+  if (by == 0) return std::string(index);
+  return joined({index, by < 0 ? " − " : " + ", std::abs(by)});
+}
+
+class Writer {
+ public:
+  Writer(const Spec& spec, const Inputs& in, const Trace& trace, int head) : spec_(spec), in_(in), trace_(trace), head_(head) {}
+
+  std::vector<LoopLine> made(TensorId id) {
+    switch (id) {
+      case TensorId::q: projected("Q", "W_Q", in_.bQ ? "b_Q" : "", "X", spec_.queryCount, spec_.headDim, in_.wQ->rows()); break;
+      case TensorId::k: projected("K", "W_K", in_.bK ? "b_K" : "", in_.xKv ? "X_KV" : "X", spec_.keyCount, spec_.headDim, in_.wK->rows()); break;
+      case TensorId::v: projected("V", "W_V", in_.bV ? "b_V" : "", in_.xV ? "X_V" : in_.xKv ? "X_KV" : "X", spec_.keyCount, spec_.valueDim, in_.wV->rows()); break;
+      case TensorId::scores: scores(); break;
+      case TensorId::weights: weights(); break;
+      case TensorId::head_output: headOutput(); break;
+      case TensorId::output: output(); break;
+      default: break;
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  [[gnu::noinline]] void line(int depth, std::string words, bool makes = false) {
+    LoopLine& line = lines_.emplace_back();
+    line.depth = depth, line.text = std::move(words), line.makes = makes;
+  }
+  /// A loop over 1 … `count`, with `body` in the same line where there is one.
+  void loop(int depth, std::string_view index, int count, std::string_view body = {}, bool opens = true) {
+    line(depth, joined({late<"for ">(), index, late<" in 1 … ">(), count, body.empty() ? ":" : ": ", body}));
+    if (opens) lines_.back().opens = index[0];
+  }
+
+  void projected(std::string_view name, std::string_view matrix, std::string_view bias, std::string_view from, int rows, int cols, int width) {
+    const char letter = static_cast<char>(name[0] + ('a' - 'A'));
+    const std::string sum(1, letter);
+    const bool isPositioned = spec_.position == Position::sinusoidal && from != "X_V";
+    const std::string_view index = name == "Q" ? "i" : "j";
+    loop(0, index, rows);
+    loop(1, "c", cols);
+    line(2, joined({sum, " = ", bias.empty() ? "0" : bias, bias.empty() ? "" : "[c]"}));
+    loop(2, "m", width, joined({sum, " = ", sum, " + ", isPositioned ? joined({"(", from, " + P)"}) : std::string(from), "[", index, ",m] × ", matrix, "[m,c]"}), false);
+    line(2, joined({name, "[", index, ",c] = ", sum}), true);
+  }
+
+  /// What hides a key from a query; painted cells and patterns stand in a table.
+  std::string hidden() const {
+    std::vector<std::string> all;
+    const std::int64_t offset = spec_.causalOffset;
+    if (spec_.causal) all.push_back(joined({"j > ", plus("i", offset), spec_.prefix > 0 ? late<" and j > ">() + std::to_string(spec_.prefix) : std::string()}));
+    if (spec_.windowLeft >= 0) all.push_back("j < " + plus("i", offset - spec_.windowLeft));
+    if (spec_.windowRight >= 0) all.push_back("j > " + plus("i", offset + spec_.windowRight));
+    if (spec_.keyLength >= 0) all.push_back("j > " + std::to_string(spec_.keyLength));
+    if (spec_.pattern.any() || (in_.painted && !in_.painted->empty())) all.push_back("masked[i,j]");
+    std::string out;
+    for (const std::string& one : all) out += (out.empty() ? "" : late<" or ">()) + one;
+    return out;
+  }
+
+  void scores() {
+    const bool isRotated = spec_.position == Position::rotary;
+    const std::string q = isRotated ? "Q_r" : "Q", k = isRotated ? "K_r" : "K";
+    loop(0, "i", spec_.queryCount);
+    loop(1, "j", spec_.keyCount);
+    line(2, "s = 0");
+    if (spec_.score == Score::general) {
+      loop(2, "a", spec_.headDim, {}, false);
+      loop(3, "b", spec_.headDim, joined({"s = s + ", q, "[i,a] × W_a[a,b] × ", k, "[j,b]"}), false);
+    } else if (spec_.score == Score::additive) {
+      loop(2, "u", in_.wA->rows(), {}, false);
+      line(3, "z = 0");
+      loop(3, "c", spec_.headDim, joined({"z = z + W_a[u,c] × ", q, "[i,c] + U_a[u,c] × ", k, "[j,c]"}), false);
+      line(3, "s = s + v_a[u] × tanh(z)");
+    } else {
+      if (spec_.score == Score::cosine) line(2, "a = 0"), line(2, "b = 0");
+      const std::string product = joined({"s = s + ", q, "[i,c] × ", k, "[j,c]"});
+      loop(2, "c", spec_.headDim, spec_.score == Score::cosine ? std::string_view() : std::string_view(product), false);
+      if (spec_.score == Score::cosine) {
+        line(3, product);
+        line(3, joined({"a = a + ", q, "[i,c] × ", q, "[i,c]"})), line(3, joined({"b = b + ", k, "[j,c] × ", k, "[j,c]"}));
+        line(2, "if a × b > 0: s = s ÷ √a ÷ √b");
+      }
+    }
+    if (spec_.score == Score::scaled) line(2, spec_.scale == 0.0f ? joined({"s = s ÷ √", spec_.headDim}) : "s = s × " + text(double{spec_.scale}));
+    const std::string cap = text(double{spec_.softcap});
+    if (spec_.softcap > 0) line(2, joined({"s = ", cap, " × tanh(s ÷ ", cap, ")"}));
+    if (spec_.position == Position::alibi) line(2, joined({"s = s − ", text(double{slopeOf(spec_, head_)}), " × |", plus("i", spec_.causalOffset), " − j|"}));
+    if (in_.bias) line(2, "s = s + bias[i,j]");
+    const std::string when = spec_.maskAfterSoftmax ? std::string() : hidden();
+    if (!when.empty()) line(2, joined({late<"if ">(), when, ": s = −∞"}));
+    line(2, "S[i,j] = s", true);
+  }
+
+  /// A row of which nothing is seen has no weights.
+  bool hasEmptyRow() const {
+    if (!isSoftmax(spec_)) return false;
+    for (int i = 0; i < spec_.queryCount; ++i)
+      if (trace_.rowSum.at(head_, i, 0) == 0.0f) return true;
+    return false;
+  }
+
+  void weights() {
+    const int keys = spec_.keyCount;
+    const std::string s = spec_.temperature == 1.0f ? "S[i,j]" : "S[i,j] ÷ " + text(double{spec_.temperature});
+    const std::string after = spec_.maskAfterSoftmax ? hidden() : std::string();
+    loop(0, "i", spec_.queryCount);
+    std::string made;
+    switch (spec_.normalizer) {
+      case Normalizer::softmax: {
+        const bool isEmpty = hasEmptyRow();
+        line(1, "m = −∞");
+        loop(1, "j", keys, joined({"m = max(m, ", s, ")"}), false);
+        if (isEmpty) line(1, late<"if m = −∞: m = 0">());
+        line(1, "sum = 0");
+        loop(1, "j", keys, {}, false);
+        line(2, joined({"E[i,j] = exp(", s, " − m)"}));
+        line(2, "sum = sum + E[i,j]");
+        if (isEmpty) line(1, late<"if sum = 0: sum = 1">());
+        made = "E[i,j] ÷ sum";
+        break;
+      }
+      case Normalizer::sparsemax:
+        line(1, joined({"z = ", spec_.temperature == 1.0f ? std::string("S[i]") : "S[i] ÷ " + text(double{spec_.temperature}), late<", largest first">()}));
+        line(1, "t = 0"), line(1, "sum = 0");
+        loop(1, "r", keys, {}, false);
+        line(2, late<"if 1 + r × z[r] > sum + z[r]:">());
+        line(3, "sum = sum + z[r]"), line(3, "t = (sum − 1) ÷ r");
+        made = joined({"max(", s, " − t, 0)"});
+        break;
+      case Normalizer::hardmax:
+        line(1, "b = 1");
+        loop(1, "j", keys, late<"if S[i,j] > S[i,b]: b = j">(), false);
+        break;
+      case Normalizer::sigmoid: made = joined({"1 ÷ (1 + exp(−", spec_.temperature == 1.0f ? s : joined({"(", s, ")"}), "))"}); break;
+      case Normalizer::relu: made = joined({"max(", s, ", 0)"}); break;
+      case Normalizer::none: made = s; break;
+    }
+    loop(1, "j", keys);
+    line(2, "w = " + (made.empty() ? std::string("0") : made));
+    if (spec_.normalizer == Normalizer::hardmax) line(2, late<"if j = b and S[i,j] > −∞: w = 1">());
+    if (spec_.normalizer == Normalizer::none) line(2, late<"if S[i,j] = −∞: w = 0">());
+    if (!after.empty()) line(2, joined({late<"if ">(), after, ": w = 0"}));
+    line(2, "W[i,j] = w", true);
+  }
+
+  void headOutput() {
+    loop(0, "i", spec_.queryCount);
+    loop(1, "c", spec_.valueDim);
+    line(2, "o = 0");
+    loop(2, "j", spec_.keyCount, "o = o + W[i,j] × V[j,c]", false);
+    line(2, "O[i,c] = o", true);
+  }
+
+  void output() {
+    std::string heads;
+    for (int h = 0; h < spec_.heads; ++h)
+      if (!isHidden(spec_, h)) heads += (heads.empty() ? "" : ", ") + std::to_string(h + 1);
+    const bool isAll = spec_.hiddenHeads == 0;
+    loop(0, "i", spec_.queryCount);
+    if (!in_.wO) {
+      loop(1, "h", spec_.heads, {}, false);
+      loop(2, "e", spec_.valueDim, {}, false);
+      line(3, joined({"c = (h − 1) × ", spec_.valueDim, " + e"}));
+      line(3, "Y[i,c] = O[h,i,e]", true);
+      if (!isAll) line(3, joined({late<"if h is not ">(), heads, ": Y[i,c] = 0"}));
+      return;
+    }
+    loop(1, "c", in_.wO->cols());
+    line(2, in_.bO ? "y = b_O[c]" : "y = 0");
+    if (isAll) loop(2, "h", spec_.heads, {}, false);
+    else line(2, joined({late<"for h in ">(), heads, ":"}));
+    loop(3, "e", spec_.valueDim, joined({"y = y + O[h,i,e] × W_O[(h − 1) × ", spec_.valueDim, " + e,c]"}), false);
+    line(2, "Y[i,c] = y", true);
+  }
+
+  const Spec& spec_;
+  const Inputs& in_;
+  const Trace& trace_;
+  int head_;
+  std::vector<LoopLine> lines_;
+};
+
+/// Every index of two the other way round: "S[i,j]" is "S[j,i]".
+void turn(std::string& words) {
+  for (std::size_t at = words.find('['); at != std::string::npos; at = words.find('[', at + 1)) {
+    const std::size_t end = words.find(']', at), comma = words.find(',', at);
+    if (end == std::string::npos || comma == std::string::npos || comma > end || words.find(',', comma + 1) < end) continue;
+    const std::string first = words.substr(at + 1, comma - at - 1), second = words.substr(comma + 1, end - comma - 1);
+    words.replace(at + 1, end - at - 1, joined({second, ",", first}));
+  }
+}
+
+}  // namespace
+
+TensorId madeByLoops(TensorId id) {
+  if (id >= TensorId::raw && id <= TensorId::masked) return TensorId::scores;
+  if (id == TensorId::exponentials || id == TensorId::row_max || id == TensorId::row_sum) return TensorId::weights;
+  return id == TensorId::concat ? TensorId::output : id;
+}
+
+std::vector<LoopLine> loopsOf(TensorId id, const Spec& spec, const Inputs& in, const Trace& trace, int head, bool isTurned) {
+  id = madeByLoops(id);
+  if ((id == TensorId::q || id == TensorId::k || id == TensorId::v) && !in.projected()) return {};
+  std::vector<LoopLine> lines = Writer(spec, in, trace, head).made(id);
+  for (LoopLine& line : lines)
+    if (isTurned) turn(line.text);
+  return lines;
+}
+
+}  // namespace attention

@@ -1,0 +1,323 @@
+#include "attention/layer/row_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "attention/layer/explanation_format.h"
+#include "base/late.h"
+#include "base/sentence.h"
+
+namespace attention {
+namespace {
+
+using base::joined;
+using base::late;
+using explanation_format::subscript;
+using Step = RowStep;
+
+constexpr int kWholeSum = 8;  // products that a line shows without leaving some out
+
+bool hasMask(const Spec& spec, const Inputs& in) {
+  return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.keyLength >= 0 || spec.pattern.any() || in.painted;
+}
+bool masksAfter(const Spec& spec, const Inputs& in) { return spec.maskAfterSoftmax && isSoftmax(spec) && hasMask(spec, in); }
+bool isTurned(const Spec& spec) { return spec.score == Score::general || spec.score == Score::additive; }
+
+}  // namespace
+
+std::vector<RowStep> stepsOf(const Spec& spec, const Inputs& in, bool cached) {
+  std::vector<RowStep> steps;
+  const auto add = [&](Step step, bool when = true) {
+    if (when) steps.push_back(step);
+  };
+  add(Step::cache, cached);
+  add(Step::turned_query, isRotary(spec));
+  add(Step::turned_key, isRotary(spec));
+  add(Step::query_side, isTurned(spec));
+  add(Step::key_side, spec.score == Score::additive);
+  add(Step::dot, spec.score == Score::cosine);
+  add(Step::lengths, spec.score == Score::cosine);
+  add(Step::raw);
+  add(Step::scaled, spec.score == Score::scaled);
+  add(Step::capped, isSoftcapped(spec));
+  add(Step::biased, exists(TensorId::biased, spec, in));
+  add(Step::masked, hasMask(spec, in) && !spec.maskAfterSoftmax);
+  add(Step::tempered, spec.temperature != 1.0f);
+  add(Step::maximum, isSoftmax(spec) || spec.normalizer == Normalizer::hardmax);
+  add(Step::threshold, spec.normalizer == Normalizer::sparsemax);
+  add(Step::exponentials, isSoftmax(spec));
+  add(Step::sum, isSoftmax(spec));
+  add(Step::weights);
+  add(Step::masked_after, masksAfter(spec, in));
+  add(Step::values);
+  add(Step::concat, in.wO && spec.heads > 1);
+  add(Step::output);
+  return steps;
+}
+
+std::string nameOf(RowStep step, const Spec& spec, const Inputs& in) {
+  switch (step) {
+    case Step::none: break;
+    case Step::cache: return late<"cache">();
+    case Step::turned_query: return late<"turn q">();
+    case Step::turned_key: return late<"turn k">();
+    case Step::query_side: return spec.score == Score::general ? late<"qᵀW_a">() : late<"W_a q">();
+    case Step::key_side: return late<"U_a k">();
+    case Step::dot: return late<"q·k">();
+    case Step::lengths: return late<"|q|, |k|">();
+    case Step::raw:
+      switch (spec.score) {
+        case Score::dot:
+        case Score::scaled: return late<"q·k">();
+        case Score::general: return late<"· k">();
+        case Score::additive: return late<"v_a tanh">();
+        case Score::cosine: return late<"÷ |q||k|">();
+      }
+      break;
+    case Step::scaled: return spec.scale == 0.0f ? late<"÷ √d_k">() : late<"× scale">();
+    case Step::capped: return late<"soft cap">();
+    case Step::biased: return in.bias ? late<"bias">() : late<"ALiBi">();
+    case Step::masked:
+    case Step::masked_after: return late<"mask">();
+    case Step::tempered: return late<"÷ T">();
+    case Step::maximum: return late<"max">();
+    case Step::threshold: return late<"threshold">();
+    case Step::exponentials: return late<"exp">();
+    case Step::sum: return "Σ";
+    case Step::weights: return late<"weights">();
+    case Step::values: return "× V";
+    case Step::concat: return late<"concat">();
+    case Step::output: return late<"output">();
+  }
+  return {};
+}
+
+Standing standing(TensorId id, RowStep step, const Spec& spec, const Inputs& in) {
+  const auto from = [&](Step first) { return Standing{step >= first, id}; };
+  switch (id) {
+    case TensorId::scores:
+    case TensorId::masked:
+      if (step < Step::raw) return {false, id};
+      return {true, step == Step::raw      ? TensorId::raw
+                    : step == Step::scaled ? TensorId::scores
+                    : step == Step::capped ? TensorId::softcapped
+                    : step == Step::biased ? TensorId::biased
+                                           : TensorId::masked};
+    case TensorId::weights:
+      if (step < (isSoftmax(spec) ? Step::exponentials : Step::weights)) return {false, id};
+      if (step < Step::weights) return {true, TensorId::exponentials};
+      return {true, id, step == Step::weights && masksAfter(spec, in)};
+    case TensorId::softcapped: return from(Step::capped);
+    case TensorId::biased: return from(Step::biased);
+    case TensorId::q_rotated: return from(Step::turned_query);
+    case TensorId::k_rotated: return from(Step::turned_key);
+    case TensorId::head_output: return from(Step::values);
+    case TensorId::output: return from(Step::output);
+    default: return {true, id};
+  }
+}
+
+StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at) {
+  StepCells cells;
+  const int keyHead = at.head / (spec.heads / spec.kvHeads);
+  const TensorId q = isRotary(spec) ? TensorId::q_rotated : TensorId::q, k = isRotary(spec) ? TensorId::k_rotated : TensorId::k;
+  const auto row = [&](TensorId id) {
+    const Tensor* tensor = find(in, trace, id);
+    return Region{id, tensor && tensor->heads() > 1 ? at.head : 0, at.row, 0, 1, tensor ? tensor->cols() : 0};
+  };
+  const auto whole = [&](TensorId id, int head) {
+    const Tensor* tensor = find(in, trace, id);
+    return Region{id, head, 0, 0, tensor ? tensor->rows() : 0, tensor ? tensor->cols() : 0};
+  };
+  const auto keyRow = [&](TensorId id) { return Region{id, keyHead, at.key, 0, 1, spec.headDim}; };
+  const auto reads = [&](Region region) { cells.from.push_back(region); };
+  const auto makes = [&](Region region) { cells.made.push_back(region); };
+  switch (step) {
+    case Step::none: break;
+    case Step::cache: {
+      const int own = std::min(at.row + spec.causalOffset, spec.keyCount - 1);
+      for (const TensorId id : {TensorId::k, TensorId::v}) {
+        const int columns = id == TensorId::k ? spec.headDim : spec.valueDim;
+        reads({id, keyHead, 0, 0, own + 1, columns});
+        makes({id, keyHead, own, 0, 1, columns});
+      }
+      break;
+    }
+    case Step::turned_query: reads(row(TensorId::q)), makes(row(q)); break;
+    case Step::turned_key: reads(keyRow(TensorId::k)), makes(keyRow(k)); break;
+    case Step::query_side: reads(row(q)), reads(whole(TensorId::w_a, at.head)); break;
+    case Step::key_side: reads(keyRow(k)), reads(whole(TensorId::u_a, at.head)); break;
+    case Step::dot:
+    case Step::lengths: reads(row(q)), reads(keyRow(k)); break;
+    case Step::raw:
+      if (spec.score == Score::additive) reads(whole(TensorId::v_a, at.head));
+      else if (spec.score != Score::general) reads(row(q));
+      if (spec.score != Score::additive) reads(keyRow(k));
+      makes(row(TensorId::scores));
+      break;
+    case Step::biased:
+      if (in.bias) reads(row(TensorId::bias));
+      [[fallthrough]];
+    case Step::scaled:
+    case Step::capped:
+    case Step::masked: reads(row(TensorId::scores)), makes(row(TensorId::scores)); break;
+    case Step::tempered:
+    case Step::maximum:
+    case Step::threshold: reads(row(TensorId::scores)); break;
+    case Step::exponentials: reads(row(TensorId::scores)), makes(row(TensorId::weights)); break;
+    case Step::sum: reads(row(TensorId::weights)); break;
+    case Step::weights:
+      reads(row(isSoftmax(spec) ? TensorId::weights : TensorId::scores)), makes(row(TensorId::weights));
+      break;
+    case Step::masked_after: reads(row(TensorId::weights)), makes(row(TensorId::weights)); break;
+    case Step::values:
+      reads(row(TensorId::weights)), reads(whole(TensorId::v, keyHead)), makes(row(TensorId::head_output));
+      break;
+    case Step::concat: reads(row(TensorId::head_output)); break;
+    case Step::output:
+      if (in.wO) reads(whole(TensorId::w_o, 0));
+      if (in.bO) reads(whole(TensorId::b_o, 0));
+      reads(row(TensorId::head_output)), makes(row(TensorId::output));
+      break;
+  }
+  return cells;
+}
+
+namespace {
+
+/// Writes the lines of one step.
+class Lines {
+ public:
+  Lines(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at, const std::vector<std::string>& labels,
+        const std::vector<std::string>& keyLabels, int decimals, int most)
+      : step_(step), spec_(spec), in_(in), trace_(trace), at_(at), labels_(labels), keyLabels_(keyLabels), decimals_(decimals), most_(most) {}
+
+  std::vector<Term> write() {
+    switch (step_) {
+      case Step::cache: cache(); break;
+      case Step::turned_query: columns(TensorId::q_rotated, at_.head, at_.row, spec_.headDim, "q"); break;
+      case Step::turned_key: columns(TensorId::k_rotated, at_.head / (spec_.heads / spec_.kvHeads), at_.key, spec_.headDim, "k"); break;
+      case Step::maximum: take(explained(TensorId::row_max, at_.head, at_.row, 0)); break;
+      case Step::sum: take(explained(TensorId::row_sum, at_.head, at_.row, 0)); break;
+      case Step::threshold: take(explained(TensorId::weights, at_.head, at_.row, largest())); break;
+      case Step::values: columns(TensorId::head_output, at_.head, at_.row, spec_.valueDim, nullptr); break;
+      case Step::concat: heads(); break;
+      case Step::output:
+        if (in_.wO) columns(TensorId::output, 0, at_.row, in_.wO->cols(), nullptr);
+        else heads();
+        break;
+      default: take(explained(TensorId::weights, at_.head, at_.row, at_.key));
+    }
+    if (lines_.empty()) nothing();
+    for (Term& line : lines_) line.step = step_;
+    return std::move(lines_);
+  }
+
+ private:
+  std::vector<Term> explained(TensorId id, int head, int row, int col) const {
+    return explain(spec_, in_, trace_, {id, head, row, col}, labels_, keyLabels_, decimals_, true).terms;
+  }
+
+  void take(std::vector<Term> terms) {
+    for (Term& t : terms)
+      if (t.step == step_) lines_.push_back(std::move(t));
+  }
+
+  /// The last line of each column, as many as there is room for, with the one that is looked at among them.
+  void columns(TensorId id, int head, int row, int count, const char* letter) {
+    const int first = std::clamp(at_.column - most_ + 1, 0, std::max(count - most_, 0));
+    for (int c = first; c < std::min(first + most_, count); ++c) {
+      lines_.push_back(std::move(explained(id, head, row, c).back()));
+      if (letter) lines_.back().label = joined({letter, subscript(row + 1), "[", c + 1, "]"});
+      if (lines_.back().cells.empty()) return;  // nothing is seen, whatever the column
+    }
+  }
+
+  /// What each head gives, side by side.
+  void heads() {
+    const int first = std::clamp(at_.head - most_ + 1, 0, std::max(spec_.heads - most_, 0));
+    for (int h = first; h < std::min(first + most_, spec_.heads); ++h) {
+      Term line;
+      line.label = spec_.heads > 1 ? joined({"head ", h + 1}) : std::string("O") + subscript(at_.row + 1);
+      if (isHidden(spec_, h)) {
+        line.text = late<"hidden : 0">();
+      } else {
+        const auto piece = [&](int c) {
+          const CellRef cell{TensorId::head_output, h, at_.row, c};
+          return explanation_format::Piece(mark::kCell + formatNumber(double{trace_.headOutput.at(h, at_.row, c)}, decimals_), {cell});
+        };
+        line.text = "[";
+        explanation_format::join(piece, spec_.valueDim, ", ", line.text, line.cells);
+        line.text += "]";
+      }
+      lines_.push_back(std::move(line));
+    }
+  }
+
+  void cache() {
+    const int own = at_.row + spec_.causalOffset;
+    Term line;
+    line.label = late<"keys, values">();
+    line.text = own > 0 ? joined({late<"those of 1 to ">(), own, late<" are kept : only ">(), own + 1, late<" is computed">()})
+                        : late<"the first token : nothing is kept yet">();
+    lines_.push_back(std::move(line));
+  }
+
+  int largest() const {
+    const float* row = trace_.weights.row(at_.head, at_.row);
+    return static_cast<int>(std::max_element(row, row + spec_.keyCount) - row);
+  }
+
+  /// Of a row that sees nothing, or a key that is hidden.
+  void nothing() {
+    for (Term& t : explained(TensorId::weights, at_.head, at_.row, at_.key))
+      if (t.step == Step::none && t.cells.empty()) lines_.push_back(std::move(t));
+    if (lines_.empty()) lines_.push_back({nameOf(step_, spec_, in_), late<"this key is hidden : −∞">(), 0, {}});
+  }
+
+  RowStep step_;
+  const Spec& spec_;
+  const Inputs& in_;
+  const Trace& trace_;
+  StepPlace at_;
+  const std::vector<std::string>&labels_, &keyLabels_;
+  int decimals_, most_;
+  std::vector<Term> lines_;
+};
+
+}  // namespace
+
+std::vector<Term> linesOf(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at, const std::vector<std::string>& labels,
+                          const std::vector<std::string>& keyLabels, int decimals, int most) {
+  return Lines(step, spec, in, trace, at, labels, keyLabels, decimals, most).write();
+}
+
+std::optional<Term> sumBehind(const Term& line, int ordinal, const Spec& spec, const Inputs& in, const Trace& trace, CellRef pair, int decimals) {
+  if (!isTurned(spec) || spec.headDim > kWholeSum) return {};
+  const bool additive = spec.score == Score::additive, both = additive && line.step == Step::raw;
+  const bool ofKey = both ? ordinal % 2 == 1 : line.step == Step::key_side;
+  const int column = both ? ordinal / 2 : ordinal, keyHead = pair.head / (spec.heads / spec.kvHeads);
+  if (column >= sizeOf(Size::scoreUnits, spec, in)) return {};
+  const TensorId matrix = ofKey ? TensorId::u_a : TensorId::w_a;
+  const TensorId rows = ofKey ? isRotary(spec) ? TensorId::k_rotated : TensorId::k : isRotary(spec) ? TensorId::q_rotated : TensorId::q;
+  Term term;
+  const auto number = [&](CellRef cell, double value) {
+    term.cells.push_back(cell);
+    return explanation_format::operand(mark::kCell + formatNumber(value, decimals));
+  };
+  for (int i = 0; i < spec.headDim; ++i) {
+    const CellRef w{matrix, pair.head, additive ? column : i, additive ? i : column};
+    const CellRef x{rows, ofKey ? keyHead : pair.head, ofKey ? pair.col : pair.row, i};
+    const double a = double{find(in, trace, w.tensor)->at(w.head, w.row, w.col)}, b = double{find(in, trace, x.tensor)->at(x.head, x.row, x.col)};
+    term.text += i > 0 ? " + " : "";
+    term.text += additive ? number(w, a) + "×" : number(x, b) + "×";
+    term.text += additive ? number(x, b) : number(w, a);
+    term.value += a * b;
+  }
+  term.text += " = " + formatNumber(term.value, decimals);
+  term.label = joined({ofKey ? "U_a · k" : "W_a · q", subscript((ofKey ? pair.col : pair.row) + 1), "[", column + 1, "]"});
+  if (!additive) term.label = joined({"q", subscript(pair.row + 1), "ᵀ · W_a[", column + 1, "]"});
+  return term;
+}
+
+}  // namespace attention

@@ -1,0 +1,84 @@
+// The one container of the project: float32, row-major, [heads, rows, cols].
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace attention {
+
+using base::Error;
+using base::Result;
+
+/// An owned block of numbers [heads, rows, cols], row-major. A matrix has one head.
+/// Sizes are non-negative; callers check limits (spec.h) before they build one.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(int heads, int rows, int cols, float fill = 0.0f)
+      : heads_(heads), rows_(rows), cols_(cols), values_(count(heads, rows, cols), fill) {}
+
+  int heads() const { return heads_; }
+  int rows() const { return rows_; }
+  int cols() const { return cols_; }
+  std::size_t size() const { return values_.size(); }
+  bool empty() const { return values_.empty(); }
+
+  float& at(int head, int row, int col) { return values_[index(head, row, col)]; }
+  float at(int head, int row, int col) const { return values_[index(head, row, col)]; }
+  /// The cols() numbers of one row.
+  float* row(int head, int row) { return values_.data() + index(head, row, 0); }
+  const float* row(int head, int row) const { return values_.data() + index(head, row, 0); }
+  float* head(int head) { return row(head, 0); }
+  const float* head(int head) const { return row(head, 0); }
+  float* data() { return values_.data(); }
+  const float* data() const { return values_.data(); }
+  std::span<float> values() { return values_; }
+  std::span<const float> values() const { return values_; }
+
+  bool contains(int head, int row, int col) const {
+    return head >= 0 && head < heads_ && row >= 0 && row < rows_ && col >= 0 && col < cols_;
+  }
+  bool sameShape(const Tensor& other) const {
+    return heads_ == other.heads_ && rows_ == other.rows_ && cols_ == other.cols_;
+  }
+  /// Gives the block a new shape. The numbers stay where they lie in memory, as many as there is room for; new ones are 0.
+  void reshape(int heads, int rows, int cols) {
+    heads_ = heads, rows_ = rows, cols_ = cols;
+    values_.resize(count(heads, rows, cols));
+  }
+  /// Same shape and the same bits, but for the sign of zero.
+  bool operator==(const Tensor&) const = default;
+
+ private:
+  static std::size_t count(int heads, int rows, int cols) {
+    return static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+  }
+  std::size_t index(int head, int row, int col) const {
+    return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows_) + static_cast<std::size_t>(row)) *
+               static_cast<std::size_t>(cols_) +
+           static_cast<std::size_t>(col);
+  }
+
+  int heads_ = 0, rows_ = 0, cols_ = 0;
+  std::vector<float> values_;
+};
+
+/// Which pairs of query and key were painted out by hand: [rows, cols], 1 = blocked. Shared by all heads.
+/// Empty (0 x 0) means that nothing is painted.
+struct PaintedMask {
+  int rows = 0, cols = 0;
+  std::vector<std::uint8_t> blocked;
+
+  bool empty() const { return blocked.empty(); }
+  bool isBlocked(int row, int col) const {
+    return !blocked.empty() && blocked[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) +
+                                       static_cast<std::size_t>(col)] != 0;
+  }
+  bool operator==(const PaintedMask&) const = default;
+};
+
+}  // namespace attention

@@ -1,0 +1,169 @@
+#include "attention/models/hierarchy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attention/layer/checks.h"
+#include "attention/kernels/kernels.h"
+#include "attention/layer/explanation_format.h"
+#include "attention/steps/steps.h"
+#include "base/sentence.h"
+
+namespace attention {
+namespace {
+
+Result<void> checkStarts(std::span<const int> starts, int tokens) {
+  using checks::text;
+  if (starts.empty()) return base::refuse(Error::Kind::range, "starts", {"there is no segment; give the first token of each, from 0."});
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::string field = "starts[" + text(i) + "]";
+    if (i == 0 && starts[0] != 0) {
+      return base::refuse(Error::Kind::range, field, {text(starts[0]) + " leaves tokens before it; use 0 for the first segment."});
+    }
+    if (i > 0 && starts[i] <= starts[i - 1]) {
+      return base::refuse(Error::Kind::range, field, {text(starts[i]) + " does not come after " + text(starts[i - 1]) + "; use increasing numbers."});
+    }
+    if (starts[i] >= tokens) {
+      return base::refuse(Error::Kind::range, field, {text(starts[i]) + " is beyond the last token; use at most " + text(tokens - 1) + "."});
+    }
+  }
+  return {};
+}
+
+Result<void> checkLevel(const char* w, const char* b, const char* query, const LevelInputs& level, int width) {
+  const int units = level.w ? level.w->cols() : 1;
+  if (auto ok = checks::checkSize((std::string(w) + ".cols").c_str(), units, Limits::modelDim); !ok) return ok;
+  if (auto ok = checks::checkTensors({{w, level.w, {1, width, units}}, {query, level.query, {1, 1, units}}}); !ok) {
+    return ok;
+  }
+  return level.b ? checks::checkTensors({{b, level.b, {1, 1, units}}}) : Result<void>{};
+}
+
+/// u = tanh(W h + b) and the scores u · u_w of every row.
+void score(const Tensor& h, const LevelInputs& level, LevelTrace& trace) {
+  const int units = level.w->cols();
+  trace.hidden.reshape(1, h.rows(), units);
+  trace.scores.reshape(1, h.rows(), 1);
+  for (int r = 0; r < h.rows(); ++r) {
+    float* u = trace.hidden.row(0, r);
+    kernels::weightedSum(kernels::best(), h.row(0, r), level.w->data(), units, h.cols(), units, u);
+    double sum = 0.0;
+    for (int c = 0; c < units; ++c) {
+      u[c] = static_cast<float>(std::tanh(double{u[c]} + (level.b ? double{level.b->at(0, 0, c)} : 0.0)));
+      sum += double{u[c]} * double{level.query->at(0, 0, c)};
+    }
+    trace.scores.at(0, r, 0) = saturate(sum);
+  }
+}
+
+/// Softmax over the rows of one group, and their weighted sum.
+void attend(const Tensor& h, int begin, int end, LevelTrace& trace, float* sum) {
+  const float* scores = trace.scores.data();
+  float* weights = trace.weights.data();
+  const double max = double{*std::max_element(scores + begin, scores + end)};
+  double total = 0.0;
+  for (int i = begin; i < end; ++i) total += std::exp(double{scores[i]} - max);
+  for (int i = begin; i < end; ++i) weights[i] = static_cast<float>(std::exp(double{scores[i]} - max) / total);
+  std::fill_n(sum, h.cols(), 0.0f);
+  kernels::weightedSum(kernels::best(), weights + begin, h.row(0, begin), h.cols(), end - begin, h.cols(), sum);
+}
+
+bool endsSegment(std::string_view label) {
+  return !label.empty() && std::string_view(".!?;:,").find(label.back()) != std::string_view::npos;
+}
+
+int endOf(std::span<const int> starts, int segment, int tokens) {
+  const auto next = static_cast<std::size_t>(segment) + 1;
+  return next < starts.size() ? starts[next] : tokens;
+}
+
+}  // namespace
+
+Result<void> validate(const HierarchyInputs& in) {
+  const int rows = in.h ? in.h->rows() : 1, width = in.h ? in.h->cols() : 1;
+  if (auto ok = checks::checkSize("tokens", rows, Limits::tokens); !ok) return ok;
+  if (auto ok = checks::checkSize("width", width, Limits::modelDim); !ok) return ok;
+  if (auto ok = checks::checkTensors({{"h", in.h, {1, rows, width}}}); !ok) return ok;
+  if (auto ok = checkStarts(in.starts, rows); !ok) return ok;
+  if (auto ok = checkLevel("tokens.w", "tokens.b", "tokens.query", in.tokens, width); !ok) return ok;
+  return checkLevel("segments.w", "segments.b", "segments.query", in.segments, width);
+}
+
+void forwardHierarchy(const HierarchyInputs& in, HierarchyTrace& trace) {
+  const int tokens = in.h->rows(), width = in.h->cols(), segments = static_cast<int>(in.starts.size());
+  trace.tokens.weights.reshape(1, tokens, 1);
+  trace.tokens.sums.reshape(1, segments, width);
+  trace.segments.weights.reshape(1, segments, 1);
+  trace.segments.sums.reshape(1, 1, width);
+  trace.shares.reshape(1, tokens, 1);
+  score(*in.h, in.tokens, trace.tokens);
+  for (int s = 0; s < segments; ++s) {
+    const int begin = in.starts[static_cast<std::size_t>(s)];
+    attend(*in.h, begin, endOf(in.starts, s, tokens), trace.tokens, trace.tokens.sums.row(0, s));
+  }
+  score(trace.tokens.sums, in.segments, trace.segments);
+  attend(trace.tokens.sums, 0, segments, trace.segments, trace.segments.sums.data());
+  for (int i = 0; i < tokens; ++i) {
+    trace.shares.at(0, i, 0) =
+        trace.tokens.weights.at(0, i, 0) * trace.segments.weights.at(0, segmentOf(in.starts, i), 0);
+  }
+}
+
+std::vector<int> splitEvery(int tokens, int size) {
+  std::vector<int> starts;
+  for (int i = 0; i < tokens; i += std::max(size, 1)) starts.push_back(i);
+  return starts;
+}
+
+std::vector<int> splitAtPunctuation(std::span<const std::string> labels) {
+  std::vector<int> starts;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (i == 0 || (endsSegment(labels[i - 1]) && !endsSegment(labels[i]))) starts.push_back(static_cast<int>(i));
+  }
+  return starts;
+}
+
+int segmentOf(std::span<const int> starts, int token) {
+  return static_cast<int>(std::upper_bound(starts.begin(), starts.end(), token) - starts.begin()) - 1;
+}
+
+Explanation explain(const HierarchyInputs& in, const HierarchyTrace& trace, Level level, int index,
+                    const std::vector<std::string>& labels, int decimals) {
+  const bool ofToken = level == Level::tokens;
+  const LevelTrace& of = ofToken ? trace.tokens : trace.segments;
+  const Tensor& query = *(ofToken ? in.tokens : in.segments).query;
+  const int segment = ofToken ? segmentOf(in.starts, index) : 0;
+  const int begin = ofToken ? in.starts[static_cast<std::size_t>(segment)] : 0;
+  const int end = ofToken ? endOf(in.starts, segment, in.h->rows()) : of.scores.rows();
+  const auto number = [decimals](double value) { return formatNumber(value, decimals); };
+  const auto at = [](const Tensor& t, int row, int col) { return double{t.at(0, row, col)}; };
+  const auto place = static_cast<std::size_t>(index);
+  const std::string who = !ofToken ? "segment " + std::to_string(index + 1)
+                          : place < labels.size() && !labels[place].empty()
+                              ? labels[place] + explanation_format::subscript(index + 1)
+                              : std::to_string(index + 1);
+
+  Explanation out;
+  const double weight = at(of.weights, index, 0), score = at(of.scores, index, 0);
+  out.title = "a[" + who + "] = " + number(weight);
+  std::vector<CellRef> none;
+  std::string text;
+  const auto product = [&](int c) {
+    return explanation_format::Piece(explanation_format::operand(number(at(of.hidden, index, c))) + "×" + explanation_format::operand(number(at(query, 0, c))), {});
+  };
+  explanation_format::join(product, query.cols(), " + ", text, none);
+  out.terms.push_back({"u" + explanation_format::subscript(index + 1) + " · query", text + " = " + number(score), score, {}});
+
+  const double max = double{*std::max_element(of.scores.data() + begin, of.scores.data() + end)};
+  const double exponential = std::exp(score - max);
+  out.terms.push_back(
+      {"exp(s − max)", "exp(" + number(score) + " − " + explanation_format::operand(number(max)) + ") = " + number(exponential), exponential, {}});
+  double sum = 0.0;
+  for (int i = begin; i < end; ++i) sum += std::exp(at(of.scores, i, 0) - max);
+  out.terms.push_back({ofToken ? "÷ Σ segment " + std::to_string(segment + 1) : std::string("÷ Σ segments"),
+                       number(exponential) + " ÷ " + number(sum) + " = " + number(weight), weight, {}});
+  return out;
+}
+
+}  // namespace attention

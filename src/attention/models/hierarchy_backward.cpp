@@ -1,0 +1,65 @@
+#include "attention/models/hierarchy_backward.h"
+
+#include "attention/steps/normalizer_backward.h"
+#include "attention/steps/steps.h"
+
+namespace attention {
+namespace {
+
+void shapeLike(const Tensor* input, Tensor& gradient) {
+  gradient = input ? Tensor(input->heads(), input->rows(), input->cols()) : Tensor();
+}
+
+/// Of the weights and the rows of one group, [begin, end), whose sum has the gradient `dSum`. Scores are collected.
+void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, const float* dSum, Tensor& dH, Tensor& dScores) {
+  float *d = dScores.data() + begin;
+  const float* weights = trace.weights.data() + begin;
+  kernels::dots(kernels::best(), dSum, h.row(0, begin), h.cols(), end - begin, h.cols(), d, 1);
+  normaliseBackward(Normalizer::softmax, trace.scores.data() + begin, weights, d, end - begin, d);
+  for (int i = begin; i < end; ++i) {
+    float* to = dH.row(0, i);
+    for (int c = 0; c < h.cols(); ++c) to[c] = saturate(double{to[c]} + double{weights[i - begin]} * double{dSum[c]});
+  }
+}
+
+/// From the scores of all rows to the rows themselves and the learned numbers of the level.
+void throughScores(const Tensor& h, const LevelInputs& level, const LevelTrace& trace, const Tensor& dScores, Tensor& dH,
+                   LevelGradients& g, Products& products) {
+  shapeLike(level.w, g.w), shapeLike(level.b, g.b), shapeLike(level.query, g.query);
+  Tensor dU(1, h.rows(), level.w->cols());
+  products.aTb(matrixOf(dScores), matrixOf(trace.hidden), g.query.data(), g.query.cols());
+  for (int i = 0; i < h.rows(); ++i) {
+    for (int c = 0; c < dU.cols(); ++c) {
+      const double u = double{trace.hidden.at(0, i, c)};
+      dU.at(0, i, c) = saturate(double{dScores.at(0, i, 0)} * double{level.query->at(0, 0, c)} * (1.0 - u) * (1.0 + u));
+    }
+  }
+  for (int c = 0; c < g.b.cols(); ++c) {
+    double sum = 0.0;
+    for (int i = 0; i < h.rows(); ++i) sum += double{dU.at(0, i, c)};
+    g.b.at(0, 0, c) = saturate(sum);
+  }
+  products.aTb(matrixOf(h), matrixOf(dU), g.w.data(), g.w.cols());
+  Tensor more(1, h.rows(), h.cols());
+  products.abT(matrixOf(dU), matrixOf(*level.w), more.data(), more.cols());
+  addTo(dH, more);
+}
+
+}  // namespace
+
+void backwardHierarchy(const HierarchyInputs& in, const HierarchyTrace& trace, const Tensor& dSum, HierarchyGradients& g, Products& products) {
+  const Tensor& sums = trace.tokens.sums;
+  const int tokens = in.h->rows(), segments = sums.rows();
+  Tensor dSums(1, segments, sums.cols()), dSegments(1, segments, 1), dTokens(1, tokens, 1);
+  shapeLike(in.h, g.h);
+  throughSum(sums, trace.segments, 0, segments, dSum.data(), dSums, dSegments);
+  throughScores(sums, in.segments, trace.segments, dSegments, dSums, g.segments, products);
+  for (int s = 0; s < segments; ++s) {
+    const auto next = static_cast<std::size_t>(s) + 1;
+    const int begin = in.starts[next - 1], end = next < in.starts.size() ? in.starts[next] : tokens;
+    throughSum(*in.h, trace.tokens, begin, end, dSums.row(0, s), g.h, dTokens);
+  }
+  throughScores(*in.h, in.tokens, trace.tokens, dTokens, g.h, g.tokens, products);
+}
+
+}  // namespace attention

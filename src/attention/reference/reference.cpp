@@ -1,0 +1,606 @@
+// This is the readable version: what the layer means, one step after the other, in double precision. It is not the
+// version that runs; forward.cpp and engine.cpp are, and the tests hold them to this one.
+#include "attention/reference/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "base/random.h"
+
+namespace attention {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What a float can hold: ±3.4e38 at most.
+double saturated(double value) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return std::clamp(value, -kMost, kMost);
+}
+
+ReferenceTensor copied(const Tensor& tensor) {
+  ReferenceTensor copy(tensor.heads(), tensor.rows(), tensor.cols());
+  std::copy(tensor.values().begin(), tensor.values().end(), copy.values.begin());
+  return copy;
+}
+
+// ---------------------------------------------------------------------------------------------------------- positions
+
+/// The numbers that stand for the positions 0, 1, 2 …: those of the list, and where it ends one more each.
+std::vector<double> idsOf(const Spec& spec, int count) {
+  std::vector<double> ids;
+  for (int p = 0; p < count; ++p) {
+    const auto given = spec.positionIds.size(), at = static_cast<std::size_t>(p);
+    ids.push_back(at < given ? spec.positionIds[at] : p == 0 ? 0.0 : ids.back() + 1.0);
+  }
+  return ids;
+}
+
+/// PE(p, 2i) = sin(p / 10000^(2i/width)), PE(p, 2i + 1) = cos of the same (Vaswani et al. 2017, section 3.5).
+ReferenceTensor sinusoids(const Spec& spec, int count, int width) {
+  ReferenceTensor table(1, count, width);
+  const std::vector<double> ids = idsOf(spec, count);
+  for (int p = 0; p < count; ++p) {
+    for (int c = 0; c < width; ++c) {
+      const double angle = ids[static_cast<std::size_t>(p)] / std::pow(10000.0, static_cast<double>(c - c % 2) / width);
+      table.at(0, p, c) = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+    }
+  }
+  return table;
+}
+
+/// p·θ_i with θ_i = base^(-2i/r), i from 0, of the r columns that are turned (Su et al. 2021, section 3.2.2). Linear scaling
+/// divides p by the factor f, NTK-aware scaling multiplies the base by f^(r/(r − 2)).
+ReferenceTensor rotaryAngles(const Spec& spec, int count, int turned) {
+  ReferenceTensor angles(1, count, turned / 2);
+  const std::vector<double> ids = idsOf(spec, count);
+  const double factor = double{spec.rotary.factor};
+  double base = double{spec.rotary.base};
+  if (spec.rotary.scaling == RotaryScaling::ntk && turned > 2) base *= std::pow(factor, turned / (turned - 2.0));
+  for (int p = 0; p < count; ++p) {
+    const double position = ids[static_cast<std::size_t>(p)] / (spec.rotary.scaling == RotaryScaling::linear ? factor : 1.0);
+    for (int i = 0; i < angles.cols; ++i) angles.at(0, p, i) = position / std::pow(base, 2.0 * i / turned);
+  }
+  return angles;
+}
+
+/// Every pair of columns times [cos −sin; sin cos] (Su et al. 2021, equation 34): neighbours, or i and i + r/2.
+ReferenceTensor rotated(const ReferenceTensor& q, const ReferenceTensor& angles, int first, bool byHalves) {
+  ReferenceTensor out = q;
+  for (int h = 0; h < q.heads; ++h) {
+    for (int i = 0; i < q.rows; ++i) {
+      for (int pair = 0; pair < angles.cols; ++pair) {
+        const int a = byHalves ? pair : 2 * pair, b = byHalves ? pair + angles.cols : 2 * pair + 1;
+        const double angle = angles.at(0, first + i, pair), x = q.at(h, i, a), y = q.at(h, i, b);
+        out.at(h, i, a) = saturated(x * std::cos(angle) - y * std::sin(angle));
+        out.at(h, i, b) = saturated(x * std::sin(angle) + y * std::cos(angle));
+      }
+    }
+  }
+  return out;
+}
+
+ReferenceTensor sum(const ReferenceTensor& x, const ReferenceTensor& table, int first) {
+  ReferenceTensor out = x;
+  for (int i = 0; i < x.rows; ++i) {
+    for (int c = 0; c < x.cols; ++c) out.at(0, i, c) = saturated(x.at(0, i, c) + table.at(0, first + i, c));
+  }
+  return out;
+}
+
+/// Q = X W_Q + b_Q and its like, split into heads: [L, model] times [model, heads·dim] gives [heads, L, dim].
+ReferenceTensor projected(const ReferenceTensor& x, const Tensor& w, const Tensor* bias, int heads) {
+  ReferenceTensor out(heads, x.rows, w.cols() / heads);
+  for (int h = 0; h < out.heads; ++h) {
+    for (int i = 0; i < out.rows; ++i) {
+      for (int c = 0; c < out.cols; ++c) {
+        double total = bias ? double{bias->at(0, 0, h * out.cols + c)} : 0.0;
+        for (int m = 0; m < x.cols; ++m) total += x.at(0, i, m) * double{w.at(0, m, h * out.cols + c)};
+        out.at(h, i, c) = saturated(total);
+      }
+    }
+  }
+  return out;
+}
+
+void makeInputs(const Spec& spec, const Inputs& in, ReferenceTrace& trace) {
+  const bool isSinusoidal = spec.position == Position::sinusoidal;
+  if (!in.x) {
+    trace.q = copied(*in.q), trace.k = copied(*in.k), trace.v = copied(*in.v);
+  } else {
+    ReferenceTensor x = copied(*in.x), xKv = copied(in.xKv ? *in.xKv : *in.x);
+    if (isSinusoidal) {
+      const int first = in.xKv ? spec.causalOffset : 0;  // in self-attention a query's row is a key's row too
+      trace.positions = sinusoids(spec, std::max(first + spec.queryCount, spec.keyCount), x.cols);
+      x = trace.xPositioned = sum(x, trace.positions, first);
+      xKv = sum(xKv, trace.positions, 0);
+      if (in.xKv) trace.xKvPositioned = xKv;
+    }
+    trace.q = projected(x, *in.wQ, in.bQ, spec.heads);
+    trace.k = projected(xKv, *in.wK, in.bK, spec.kvHeads);
+    trace.v = projected(in.xV ? copied(*in.xV) : xKv, *in.wV, in.bV, spec.kvHeads);
+  }
+  if (spec.position != Position::rotary) return;
+  const int turned = spec.rotary.dims == 0 ? spec.headDim : std::min(spec.rotary.dims, spec.headDim);
+  const bool byHalves = spec.rotary.pairs == RotaryPairs::half;
+  trace.positions = rotaryAngles(spec, std::max(spec.causalOffset + spec.queryCount, spec.keyCount), turned);
+  trace.qRotated = rotated(trace.q, trace.positions, spec.causalOffset, byHalves);
+  trace.kRotated = rotated(trace.k, trace.positions, 0, byHalves);
+}
+
+// ------------------------------------------------------------------------------------------------------------- scores
+
+using Row = std::vector<double>;
+
+Row rowOf(const ReferenceTensor& tensor, int head, int row) {
+  Row out;
+  for (int c = 0; c < tensor.cols; ++c) out.push_back(tensor.at(head, row, c));
+  return out;
+}
+
+double dot(const Row& a, const Row& b) {
+  double total = 0.0;
+  for (std::size_t c = 0; c < a.size(); ++c) total += a[c] * b[c];
+  return total;
+}
+
+/// w[head] · a.
+Row times(const Tensor& w, int head, const Row& a) {
+  Row out;
+  for (int r = 0; r < w.rows(); ++r) {
+    double total = 0.0;
+    for (int c = 0; c < w.cols(); ++c) total += double{w.at(head, r, c)} * a[static_cast<std::size_t>(c)];
+    out.push_back(total);
+  }
+  return out;
+}
+
+/// v_aᵀ·tanh(W_a·q + U_a·k), the first two products given.
+double additive(const Tensor& vA, int head, const Row& wq, const Row& uk) {
+  double total = 0.0;
+  for (std::size_t c = 0; c < wq.size(); ++c) {
+    total += double{vA.at(head, 0, static_cast<int>(c))} * std::tanh(wq[c] + uk[c]);
+  }
+  return total;
+}
+
+/// q·k / (|q|·|k|), and 0 where one of them is 0.
+double cosine(const Row& q, const Row& k) {
+  const double lengths = std::sqrt(dot(q, q)) * std::sqrt(dot(k, k));
+  return lengths > 0.0 ? dot(q, k) / lengths : 0.0;
+}
+
+/// raw[h,i,j] of query i and key j, where query head h reads its group's key head.
+ReferenceTensor rawScores(const Spec& spec, const Inputs& in, const ReferenceTrace& trace) {
+  const ReferenceTensor &q = queriesOf(trace), &k = keysOf(trace);
+  ReferenceTensor raw(q.heads, q.rows, k.rows);
+  for (int h = 0; h < q.heads; ++h) {
+    for (int j = 0; j < k.rows; ++j) {
+      Row key = rowOf(k, h / (q.heads / k.heads), j);
+      if (spec.score == Score::general) key = times(*in.wA, h, key);
+      if (spec.score == Score::additive) key = times(*in.uA, h, key);
+      for (int i = 0; i < q.rows; ++i) {
+        const Row query = rowOf(q, h, i);
+        double score = 0.0;
+        switch (spec.score) {
+          case Score::dot:
+          case Score::scaled:
+          case Score::general: score = dot(query, key); break;
+          case Score::additive: score = additive(*in.vA, h, times(*in.wA, h, query), key); break;
+          case Score::cosine: score = cosine(query, key); break;
+        }
+        raw.at(h, i, j) = saturated(score);
+      }
+    }
+  }
+  return raw;
+}
+
+ReferenceTensor scaled(const Spec& spec, const ReferenceTensor& raw) {
+  double factor = 1.0;
+  if (spec.score == Score::scaled) factor = spec.scale != 0.0f ? double{spec.scale} : 1.0 / std::sqrt(spec.headDim);
+  ReferenceTensor scores = raw;
+  for (double& s : scores.values) s = saturated(s * factor);
+  return scores;
+}
+
+/// c·tanh(s / c).
+ReferenceTensor capped(const Spec& spec, const ReferenceTensor& scores) {
+  ReferenceTensor out = scores;
+  for (double& s : out.values) s = double{spec.softcap} * std::tanh(s / double{spec.softcap});
+  return out;
+}
+
+/// ALiBi's slopes (Press et al. 2022, section 3): of a power of two of heads 2^(-8/n), 2^(-16/n) … 2^-8; of others those of the
+/// largest power of two below, and then the first, the third … of twice as many heads.
+std::vector<double> slopes(int heads) {
+  std::vector<double> out;
+  const int power = 1 << static_cast<int>(std::log2(heads));
+  for (int i = 1; i <= power; ++i) out.push_back(std::pow(2.0, -8.0 * i / power));
+  for (int i = 1; static_cast<int>(out.size()) < heads; i += 2) out.push_back(std::pow(2.0, -8.0 * i / (2.0 * power)));
+  return out;
+}
+
+/// s − slope·|position − j| for ALiBi, + the bias of a file, where -inf masks.
+ReferenceTensor withBias(const Spec& spec, const Tensor* bias, const ReferenceTensor& scores) {
+  ReferenceTensor out = scores;
+  const std::vector<double> all = slopes(spec.heads);
+  for (int h = 0; h < out.heads; ++h) {
+    const double slope = spec.position == Position::alibi ? all[static_cast<std::size_t>(h)] : 0.0;
+    for (int i = 0; i < out.rows; ++i) {
+      const double position = static_cast<double>(spec.causalOffset) + i;
+      for (int j = 0; j < out.cols; ++j) {
+        const double given = bias ? double{bias->at(bias->heads() == 1 ? 0 : h, i, j)} : 0.0;
+        const double biased = out.at(h, i, j) - slope * std::abs(position - j) + given;
+        out.at(h, i, j) = given == -kInfinity ? given : saturated(biased);
+      }
+    }
+  }
+  return out;
+}
+
+// --------------------------------------------------------------------------------------------------------------- mask
+
+/// The keys that the query at `position` draws: of those that causal and padding leave, the ones of smallest hashes.
+std::vector<int> drawnKeys(const Spec& spec, double position) {
+  std::vector<std::pair<std::uint64_t, int>> draws;
+  for (int j = 0; j < spec.keyCount; ++j) {
+    if (spec.causal && j > position && j >= spec.prefix) continue;
+    if (spec.keyLength >= 0 && j >= spec.keyLength) continue;
+    const std::uint64_t row = base::mix(base::mix(spec.pattern.seed) + static_cast<std::uint64_t>(position));
+    draws.push_back({base::mix(row + static_cast<std::uint64_t>(j)) >> 32, j});
+  }
+  std::sort(draws.begin(), draws.end());
+  std::vector<int> keys;
+  for (const auto& [number, key] : draws) {
+    if (static_cast<int>(keys.size()) < spec.pattern.random) keys.push_back(key);
+  }
+  return keys;
+}
+
+/// The union of the parts that are on.
+bool isInPattern(const Pattern& pattern, double position, int key, const std::vector<int>& drawn) {
+  const double distance = std::abs(position - key);
+  const auto isMultiple = [&](int of) { return std::fmod(distance, of) == 0.0; };
+  return (distance < static_cast<double>(pattern.local) * pattern.dilation && isMultiple(pattern.dilation)) ||
+         (pattern.stride > 0 && isMultiple(pattern.stride)) ||
+         (pattern.block > 0 && std::floor(position / pattern.block) == key / pattern.block) ||
+         position < pattern.global || key < pattern.global || std::find(drawn.begin(), drawn.end(), key) != drawn.end();
+}
+
+/// The keys that a query sees: causal, window, padding, pattern and painted cells, joined by and.
+std::vector<bool> seenKeys(const Spec& spec, const PaintedMask* painted, int query) {
+  const double position = static_cast<double>(spec.causalOffset) + query;  // where the query stands among the keys
+  const std::vector<int> drawn = drawnKeys(spec, position);
+  std::vector<bool> seen;
+  for (int j = 0; j < spec.keyCount; ++j) {
+    const bool isLater = spec.causal && j > position && j >= spec.prefix;
+    const bool isTooEarly = spec.windowLeft >= 0 && j < position - spec.windowLeft;
+    const bool isTooLate = spec.windowRight >= 0 && j > position + spec.windowRight;
+    const bool isPadding = spec.keyLength >= 0 && j >= spec.keyLength;
+    const bool isPainted = painted && painted->isBlocked(query, j);
+    const bool isLeftOut = spec.pattern.any() && !isInPattern(spec.pattern, position, j, drawn);
+    seen.push_back(!isLater && !isTooEarly && !isTooLate && !isPadding && !isPainted && !isLeftOut);
+  }
+  return seen;
+}
+
+/// Puts `hidden` wherever a key is not seen.
+ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const ReferenceTensor& scores, double hidden) {
+  ReferenceTensor out = scores;
+  for (int i = 0; i < out.rows; ++i) {
+    const std::vector<bool> seen = seenKeys(spec, painted, i);
+    for (int j = 0; j < out.cols; ++j) {
+      for (int h = 0; h < out.heads && !seen[static_cast<std::size_t>(j)]; ++h) out.at(h, i, j) = hidden;
+    }
+  }
+  return out;
+}
+
+// --------------------------------------------------------------------------------------------------------- normaliser
+
+/// softmax(s / T) of every row, with the largest s / T subtracted first: exp(s/T − max) / Σ exp(s/T − max).
+void softmaxRows(double temperature, ReferenceTrace& trace) {
+  const ReferenceTensor& s = trace.masked;
+  trace.rowMax = ReferenceTensor(s.heads, s.rows, 1);
+  trace.rowSum = ReferenceTensor(s.heads, s.rows, 1);
+  trace.exponentials = trace.weights = ReferenceTensor(s.heads, s.rows, s.cols);
+  for (int h = 0; h < s.heads; ++h) {
+    for (int i = 0; i < s.rows; ++i) {
+      double max = -kInfinity;
+      for (int j = 0; j < s.cols; ++j) max = std::max(max, s.at(h, i, j) / temperature);
+      trace.rowMax.at(h, i, 0) = max == -kInfinity ? max : saturated(max);
+      if (max == -kInfinity) continue;  // every key is masked: the sum and the weights stay 0
+      double total = 0.0;
+      for (int j = 0; j < s.cols; ++j) {
+        total += trace.exponentials.at(h, i, j) = std::exp(s.at(h, i, j) / temperature - max);
+      }
+      trace.rowSum.at(h, i, 0) = total;
+      for (int j = 0; j < s.cols; ++j) trace.weights.at(h, i, j) = trace.exponentials.at(h, i, j) / total;
+    }
+  }
+}
+
+/// τ with Σ max(z − τ, 0) = 1 (Martins and Astudillo 2016, algorithm 1).
+double sparsemaxThreshold(Row z) {
+  std::sort(z.begin(), z.end(), std::greater<>());
+  double sumSoFar = 0.0, threshold = 0.0;
+  for (std::size_t k = 1; k <= z.size(); ++k) {
+    sumSoFar += z[k - 1];
+    if (1.0 + static_cast<double>(k) * z[k - 1] > sumSoFar) threshold = (sumSoFar - 1.0) / static_cast<double>(k);
+  }
+  return threshold;
+}
+
+/// The weights of the scores that are seen, each divided by the temperature.
+Row normalised(Normalizer normalizer, Row z) {
+  const double threshold = normalizer == Normalizer::sparsemax ? sparsemaxThreshold(z) : 0.0;
+  const auto winner = std::max_element(z.begin(), z.end());
+  Row weights;
+  for (auto s = z.begin(); s != z.end(); ++s) {
+    switch (normalizer) {
+      case Normalizer::softmax: break;  // softmaxRows(), which keeps its steps
+      case Normalizer::sparsemax: weights.push_back(std::max(*s - threshold, 0.0)); break;
+      case Normalizer::sigmoid: weights.push_back(1.0 / (1.0 + std::exp(-*s))); break;
+      case Normalizer::relu: weights.push_back(std::max(*s, 0.0)); break;
+      case Normalizer::hardmax: weights.push_back(s == winner ? 1.0 : 0.0); break;
+      case Normalizer::none: weights.push_back(*s); break;
+    }
+  }
+  return weights;
+}
+
+ReferenceTensor otherWeights(const Spec& spec, const ReferenceTensor& masked) {
+  ReferenceTensor weights(masked.heads, masked.rows, masked.cols);
+  for (int h = 0; h < masked.heads; ++h) {
+    for (int i = 0; i < masked.rows; ++i) {
+      Row seen;
+      for (double s : rowOf(masked, h, i)) {
+        if (s != -kInfinity) seen.push_back(saturated(s / double{spec.temperature}));
+      }
+      const Row made = normalised(spec.normalizer, seen);
+      auto next = made.begin();
+      for (int j = 0; j < masked.cols; ++j) {
+        if (masked.at(h, i, j) != -kInfinity) weights.at(h, i, j) = *next++;
+      }
+    }
+  }
+  return weights;
+}
+
+// ------------------------------------------------------------------------------------------------------------- output
+
+/// head_output[h,i] = Σ_j weights[h,i,j] · v_j.
+ReferenceTensor weightedValues(const ReferenceTensor& weights, const ReferenceTensor& v) {
+  ReferenceTensor out(weights.heads, weights.rows, v.cols);
+  for (int h = 0; h < out.heads; ++h) {
+    const int g = h / (weights.heads / v.heads);
+    for (int i = 0; i < out.rows; ++i) {
+      for (int c = 0; c < out.cols; ++c) {
+        double total = 0.0;
+        for (int j = 0; j < v.rows; ++j) total += weights.at(h, i, j) * v.at(g, j, c);
+        out.at(h, i, c) = saturated(total);
+      }
+    }
+  }
+  return out;
+}
+
+/// [heads, L, dim] to [1, L, heads·dim]: the heads side by side, zeros for those that are hidden.
+ReferenceTensor concatenated(const ReferenceTensor& heads, std::uint64_t hidden) {
+  ReferenceTensor out(1, heads.rows, heads.heads * heads.cols);
+  for (int h = 0; h < heads.heads; ++h) {
+    if (hidden >> h & 1) continue;
+    for (int i = 0; i < heads.rows; ++i) {
+      for (int c = 0; c < heads.cols; ++c) out.at(0, i, h * heads.cols + c) = heads.at(h, i, c);
+    }
+  }
+  return out;
+}
+
+ReferenceTensor timesOutputWeights(const ReferenceTensor& concat, const Tensor* wO, const Tensor* bias) {
+  if (!wO) return concat;
+  ReferenceTensor out(1, concat.rows, wO->cols());
+  for (int i = 0; i < out.rows; ++i) {
+    for (int c = 0; c < out.cols; ++c) {
+      double total = bias ? double{bias->at(0, 0, c)} : 0.0;
+      for (int m = 0; m < concat.cols; ++m) total += concat.at(0, i, m) * double{wO->at(0, m, c)};
+      out.at(0, i, c) = saturated(total);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+double ReferenceTensor::largest() const {
+  double most = 0.0;
+  for (double v : values) {
+    if (std::isfinite(v)) most = std::max(most, std::abs(v));
+  }
+  return most;
+}
+
+std::vector<bool> referenceSees(const Spec& spec, const PaintedMask* painted, int query) {
+  return seenKeys(spec, painted, query);
+}
+
+ReferenceTrace reference(const Spec& spec, const Inputs& in) {
+  ReferenceTrace trace;
+  makeInputs(spec, in, trace);
+  trace.raw = rawScores(spec, in, trace);
+  trace.scores = scaled(spec, trace.raw);
+  if (spec.softcap > 0.0f) trace.softcapped = capped(spec, trace.scores);
+  if (isBiased(spec, in)) trace.biased = withBias(spec, in.bias, cappedOf(trace));
+  const ReferenceTensor& biased = biasedOf(trace);
+  trace.masked = spec.maskAfterSoftmax ? biased : masked(spec, in.painted, biased, -kInfinity);
+  if (spec.normalizer == Normalizer::softmax) {
+    softmaxRows(double{spec.temperature}, trace);
+  } else {
+    trace.weights = otherWeights(spec, trace.masked);
+  }
+  if (spec.maskAfterSoftmax) trace.weights = masked(spec, in.painted, trace.weights, 0.0);
+  trace.headOutput = weightedValues(trace.weights, trace.v);
+  trace.concat = concatenated(trace.headOutput, spec.hiddenHeads);
+  trace.output = timesOutputWeights(trace.concat, in.wO, in.bO);
+  return trace;
+}
+
+// ------------------------------------------------------------------------------------------------------------- bounds
+
+namespace {
+
+constexpr double kEps = 0x1p-23;
+
+/// The bounds of errorBound(), each made of those before it.
+class Bounds {
+ public:
+  Bounds(const Spec& spec, const Inputs& in, const ReferenceTrace& exact)
+      : spec_(spec), in_(in), exact_(exact), temperature_(double{spec.temperature}),
+        carried_(in.projected() || isRotary(spec) ? 4.0 : 1.0) {}
+
+  double of(TensorId id) const {
+    switch (id) {
+      case TensorId::positions: return 2.0 * kEps * largest(exact_.positions);
+      case TensorId::x_positioned: return 2.0 * kEps * largest(exact_.xPositioned);
+      case TensorId::x_kv_positioned: return 2.0 * kEps * largest(exact_.xKvPositioned);
+      case TensorId::q: return projection() * withBias(exact_.q, in_.bQ);
+      case TensorId::k: return projection() * withBias(exact_.k, in_.bK);
+      case TensorId::v: return projection() * withBias(exact_.v, in_.bV);
+      case TensorId::q_rotated: return (2.0 * projection() + 4.0 * kEps) * withBias(exact_.q, in_.bQ);
+      case TensorId::k_rotated: return (2.0 * projection() + 4.0 * kEps) * withBias(exact_.k, in_.bK);
+      case TensorId::raw: return score(exact_.raw);
+      case TensorId::scores: return score(exact_.scores);
+      case TensorId::softcapped: return capped();
+      case TensorId::biased:
+      case TensorId::masked: return masked();
+      case TensorId::row_max: return masked() / temperature_ + kEps * largest(exact_.rowMax);
+      case TensorId::exponentials: return weights();
+      case TensorId::weights: return weights();
+      case TensorId::row_sum: return weights() * largest(exact_.rowSum);
+      case TensorId::head_output:
+      case TensorId::concat: return headOutput();
+      case TensorId::output: return output();
+      default: return 0.0;
+    }
+  }
+
+ private:
+  static double largest(const ReferenceTensor& tensor) { return std::max(1.0, tensor.largest()); }
+
+  /// What the products come to that a bias is added to.
+  static double withBias(const ReferenceTensor& made, const Tensor* bias) {
+    double most = 0.0;
+    for (int c = 0; bias && c < bias->cols(); ++c) most = std::max(most, std::abs(double{bias->at(0, 0, c)}));
+    return largest(made) + most;
+  }
+
+  double projection() const { return in_.projected() ? 8.0 * kEps * std::sqrt(in_.x->cols()) : 0.0; }
+
+  double score(const ReferenceTensor& scores) const {
+    const double dot = carried_ * 8.0 * kEps * std::sqrt(spec_.headDim);
+    if (spec_.score == Score::additive) return carried_ * 8.0 * kEps * std::sqrt(std::max(spec_.headDim, in_.wA->rows())) * largestSum(*in_.vA);
+    if (spec_.score == Score::cosine)
+      return dot * (in_.projected() ? std::max(spread(exact_.q), spread(exact_.k)) : 1.0);
+    return dot * largest(scores);
+  }
+
+  /// The largest Σ|v| of a row.
+  static double largestSum(const Tensor& tensor) {
+    double most = 0.0;
+    for (int h = 0; h < tensor.heads(); ++h) {
+      double total = 0.0;
+      for (int c = 0; c < tensor.cols(); ++c) total += std::abs(double{tensor.at(h, 0, c)});
+      most = std::max(most, total);
+    }
+    return std::max(1.0, most);
+  }
+
+  /// The longest row over the shortest that is not 0.
+  static double spread(const ReferenceTensor& tensor) {
+    double longest = 0.0, shortest = kInfinity;
+    for (int h = 0; h < tensor.heads; ++h) {
+      for (int i = 0; i < tensor.rows; ++i) {
+        const Row row = rowOf(tensor, h, i);
+        const double length = std::sqrt(dot(row, row));
+        longest = std::max(longest, length);
+        if (length > 0.0) shortest = std::min(shortest, length);
+      }
+    }
+    return longest > 0.0 ? longest / shortest : 1.0;
+  }
+
+  double capped() const {
+    const double rounding = isSoftcapped(spec_) ? 4.0 * kEps * largest(exact_.softcapped) : 0.0;
+    return score(exact_.scores) + rounding;
+  }
+  double masked() const { return capped() + (isBiased(spec_, in_) ? 2.0 * kEps * largest(exact_.biased) : 0.0); }
+
+  double weights() const {
+    const double size = std::max(1.0, biasedOf(exact_).largest() / temperature_);
+    const double off = masked() / temperature_ + 2.0 * kEps * size;
+    switch (spec_.normalizer) {
+      case Normalizer::softmax: return carried_ * 4e-7 * size + (hasPlainScore() ? 0.0 : masked() / temperature_);
+      case Normalizer::sparsemax: return 2.0 * off;
+      case Normalizer::sigmoid: return off / 4.0 + 4e-7;
+      case Normalizer::relu:
+      case Normalizer::none: return off;
+      case Normalizer::hardmax: return hasTie(2.0 * masked()) ? 1.0 : 0.0;
+    }
+    return 0.0;
+  }
+  bool hasPlainScore() const { return spec_.score == Score::dot || spec_.score == Score::scaled; }
+
+  /// Are the two largest scores of a row so close?
+  bool hasTie(double distance) const {
+    for (int h = 0; h < exact_.masked.heads; ++h) {
+      for (int i = 0; i < exact_.masked.rows; ++i) {
+        Row row = rowOf(exact_.masked, h, i);
+        std::sort(row.begin(), row.end(), std::greater<>());
+        if (row.size() > 1 && row[1] != -kInfinity && row[0] - row[1] <= distance) return true;
+      }
+    }
+    return false;
+  }
+
+  double headOutput() const {
+    const double v = largest(exact_.v), offV = of(TensorId::v);
+    if (isSoftmax(spec_)) return weights() * v + offV;
+    double largestTotal = 0.0;
+    for (int h = 0; h < exact_.weights.heads; ++h) {
+      for (int i = 0; i < exact_.weights.rows; ++i) {
+        double total = 0.0;
+        for (double w : rowOf(exact_.weights, h, i)) total += std::abs(w);
+        largestTotal = std::max(largestTotal, total);
+      }
+    }
+    return std::sqrt(spec_.keyCount) * (weights() + 8.0 * kEps * exact_.weights.largest()) * v + offV * largestTotal;
+  }
+
+  double output() const {
+    if (!in_.wO) return headOutput();
+    double column = 0.0;  // the largest Σ|w| that concat's error is multiplied by
+    for (int c = 0; c < in_.wO->cols(); ++c) {
+      double total = 0.0;
+      for (int r = 0; r < in_.wO->rows(); ++r) total += std::abs(double{in_.wO->at(0, r, c)});
+      column = std::max(column, total);
+    }
+    return 8.0 * kEps * std::sqrt(in_.wO->rows()) * withBias(exact_.output, in_.bO) + headOutput() * column;
+  }
+
+  const Spec& spec_;
+  const Inputs& in_;
+  const ReferenceTrace& exact_;
+  double temperature_, carried_;
+};
+
+}  // namespace
+
+double errorBound(const Spec& spec, const Inputs& in, const ReferenceTrace& exact, TensorId id) {
+  return Bounds(spec, in, exact).of(id);
+}
+
+}  // namespace attention

@@ -1,0 +1,188 @@
+#include "attention/steps/forward.h"
+
+#include <algorithm>
+
+#include "attention/steps/position.h"
+
+namespace attention {
+namespace {
+
+/// Below this many multiplications packing a matrix costs more than it saves (measured at 16 x 64 x 64).
+constexpr std::int64_t kPackingPays = 1 << 16;
+
+kernels::In reading(const Tensor& tensor, int head) {
+  return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
+}
+
+kernels::Out writing(Tensor& tensor, int head) {
+  return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
+}
+
+/// Are all steps from Q, K and V to head_output among those of the kernels? Others go row by row.
+bool isKernelCall(const Spec& spec, const Inputs& in) {
+  Spec rest = spec;
+  rest.position = Position::none, rest.softcap = 0.0f, rest.hiddenHeads = 0;
+  return isPlain(rest) && !isBiased(spec, in);
+}
+
+/// The traced call for the key heads of `kvHeads` and the query heads that read them.
+kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHeads, Trace& trace) {
+  const int group = spec.heads / spec.kvHeads, first = kvHeads.begin * group;
+  kernels::Forward call;
+  call.heads = kvHeads.size() * group, call.kvHeads = kvHeads.size();
+  call.queryCount = spec.queryCount, call.keyCount = spec.keyCount;
+  call.headDim = spec.headDim, call.valueDim = spec.valueDim;
+  call.q = reading(queriesOf(trace), first);
+  call.k = reading(keysOf(trace), kvHeads.begin);
+  call.v = reading(trace.v, kvHeads.begin);
+  call.scale = scaleFactor(spec), call.softcap = spec.softcap, call.temperature = spec.temperature;
+  call.causal = spec.causal, call.causalOffset = spec.causalOffset;
+  call.windowLeft = spec.windowLeft, call.windowRight = spec.windowRight, call.keyLength = spec.keyLength;
+  if (painted && !painted->empty()) {
+    call.blocked = painted->blocked.data();
+    call.blockedRowStride = painted->cols;
+  }
+  call.raw = writing(trace.raw, first);
+  call.scores = writing(trace.scores, first);
+  if (isSoftcapped(spec)) call.softcapped = writing(trace.softcapped, first);
+  call.masked = writing(trace.masked, first);
+  call.exponentials = writing(trace.exponentials, first);
+  call.rowMax = writing(trace.rowMax, first);
+  call.rowSum = writing(trace.rowSum, first);
+  call.weights = writing(trace.weights, first);
+  call.output = writing(trace.headOutput, first);
+  return call;
+}
+
+/// Any layer, a row at a time while it is in the cache.
+void forwardRows(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace, Scratch& scratch) {
+  scratch.scorer.prepare(spec, in, trace);
+  const Span keys{0, spec.keyCount};
+  const int group = spec.heads / spec.kvHeads;
+  for (int h = kvHeads.begin * group; h < kvHeads.end * group; ++h) {
+    for (int i = 0; i < spec.queryCount; ++i) {
+      const Span query{i, i + 1};
+      scratch.scorer.makeRow(h, i, trace);
+      makeScores(spec, h, query, keys, trace);
+      makeScoreSteps(spec, in, h, query, trace);
+      makeMasked(spec, in.painted, h, query, keys, trace);
+      makeWeights(spec, h, query, trace);
+      maskWeights(spec, in.painted, h, query, trace);
+      makeHeadOutput(spec, h, query, trace);
+    }
+  }
+}
+
+void forwardHeads(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace, Scratch& scratch) {
+  const bool isDone =
+      isKernelCall(spec, in) &&
+      kernels::forward(kernels::best(), callFor(spec, in.painted, kvHeads, trace), scratch.workspace);
+  if (isDone) return;
+  // Other steps than the kernels have, or no scratch memory: row by row, slower, and for plain layers without any.
+  forwardRows(spec, in, kvHeads, trace, scratch);
+}
+
+/// A block of a matrix: rows `stride` floats apart.
+struct View {
+  const float* data;
+  int stride, rows, cols;
+};
+
+/// out = a · bᵀ by the kernels' Q·Kᵀ, which is the same thing. Rows of out are outStride apart.
+void multiplyTransposed(const View& a, const View& b, float* out, int outStride, Scratch& scratch) {
+  kernels::Forward call;
+  call.queryCount = a.rows, call.keyCount = b.rows, call.headDim = a.cols, call.valueDim = 1;
+  call.q = {a.data, 0, a.stride}, call.k = {b.data, 0, b.stride};
+  call.raw = {out, 0, outStride};
+  if (kernels::forward(kernels::best(), call, scratch.workspace)) return;
+  for (int i = 0; i < a.rows; ++i) {
+    kernels::dots(kernels::best(), a.data + std::ptrdiff_t{i} * a.stride, b.data, b.stride, b.rows, a.cols,
+                  out + std::ptrdiff_t{i} * outStride, 1);
+  }
+}
+
+/// Columns [first, first + count) of one head of a matrix, as rows.
+View transposed(const Tensor& tensor, int head, int first, int count, Scratch& scratch) {
+  const int rows = tensor.rows();
+  scratch.transposed.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(count));
+  for (int r = 0; r < rows; ++r) {
+    const float* from = tensor.row(head, r) + first;
+    float* to = scratch.transposed.data() + r;
+    for (int c = 0; c < count; ++c) to[std::ptrdiff_t{c} * rows] = from[c];
+  }
+  return {scratch.transposed.data(), rows, count, rows};
+}
+
+/// All of Q, K or V: by `make` where it is copied or small, else as one product a head.
+template <class Make>
+void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor& out, Make make, Scratch& scratch) {
+  const Span rows{0, out.rows()}, cols{0, out.cols()};
+  const bool small = !x || std::int64_t{out.rows()} * out.cols() * x->cols() < kPackingPays;
+  for (int h = 0; h < out.heads(); ++h) {
+    if (small) {
+      make(h, rows, cols);
+    } else {
+      const View w = transposed(*weights, 0, h * out.cols(), out.cols(), scratch);
+      multiplyTransposed({x->data(), x->cols(), x->rows(), x->cols()}, w, out.head(h), out.cols(), scratch);
+      addBias(bias, h * out.cols(), out.rows(), out.cols(), out.head(h), out.cols());
+    }
+  }
+}
+
+}  // namespace
+
+void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch) {
+  Inputs inputs;  // of which nothing else is looked at from here on
+  inputs.painted = painted;
+  forwardHeads(spec, inputs, {kvHead, kvHead + 1}, trace, scratch);
+}
+
+void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch) {
+  constexpr int kRows = 96;  // a block looks at the keys that any of its rows sees: half of them under a causal mask
+  if (std::int64_t{spec.queryCount} * spec.keyCount * spec.valueDim < kPackingPays) {
+    return makeHeadOutput(spec, head, {0, spec.queryCount}, trace);
+  }
+  const View values = transposed(trace.v, kvHeadOf(spec, head), 0, spec.valueDim, scratch);
+  for (int first = 0; first < spec.queryCount; first += kRows) {
+    const int rows = std::min(kRows, spec.queryCount - first);
+    const int begin = visibleKeys(spec, first).begin, end = visibleKeys(spec, first + rows - 1).end;
+    float* out = trace.headOutput.row(head, first);
+    if (end <= begin) {
+      std::fill_n(out, std::ptrdiff_t{rows} * spec.valueDim, 0.0f);
+      continue;
+    }
+    multiplyTransposed({trace.weights.row(head, first) + begin, spec.keyCount, rows, end - begin},
+                       {values.data + begin, values.stride, values.rows, end - begin}, out, spec.valueDim, scratch);
+  }
+}
+
+void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
+  const Tensor &concat = trace.concat;
+  Tensor& out = trace.output;
+  if (!in.wO || std::int64_t{out.rows()} * out.cols() * concat.cols() < kPackingPays) {
+    return makeOutput(in, {0, out.rows()}, {0, out.cols()}, trace);
+  }
+  const View w = transposed(*in.wO, 0, 0, out.cols(), scratch);
+  multiplyTransposed({concat.data(), concat.cols(), concat.rows(), concat.cols()}, w, out.data(), out.cols(), scratch);
+  addBias(in.bO, 0, out.rows(), out.cols(), out.data(), out.cols());
+}
+
+void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
+  shapeTrace(spec, in, trace);
+  addPositions(spec, in, trace);
+  const Tensor *x = queryRows(in, trace), *xKv = keyRows(in, trace);
+  makeAll(x, in.wQ, in.bQ, trace.q, [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); }, scratch);
+  makeAll(xKv, in.wK, in.bK, trace.k, [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); }, scratch);
+  makeAll(valueRows(in, trace), in.wV, in.bV, trace.v, [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
+  rotate(spec, trace);
+  forwardHeads(spec, in, {0, spec.kvHeads}, trace, scratch);
+  for (int h = 0; h < spec.heads; ++h) makeConcat(spec, h, {0, spec.queryCount}, trace);
+  forwardOutput(in, trace, scratch);
+}
+
+void forward(const Spec& spec, const Inputs& inputs, Trace& trace) {
+  Scratch scratch;
+  forward(spec, inputs, trace, scratch);
+}
+
+}  // namespace attention

@@ -1,0 +1,60 @@
+#include "attention/steps/mask.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/random.h"
+
+namespace attention {
+namespace {
+
+/// Keys before it are seen as far as causal and padding go.
+std::int64_t reach(const Spec& spec, std::int64_t position) {
+  std::int64_t end = spec.keyCount;
+  if (spec.causal) end = std::min(end, std::max(position + 1, std::int64_t{spec.prefix}));
+  if (spec.keyLength >= 0) end = std::min(end, std::int64_t{spec.keyLength});
+  return end;
+}
+
+}  // namespace
+
+MaskRow::MaskRow(const Spec& spec, int query) : spec_(spec), position_(std::int64_t{query} + spec.causalOffset) {
+  if (spec.pattern.random <= 0) return;
+  // Every key that may be drawn has a number; those with the smallest ones are. The order does not depend on how many
+  // keys there are, so a sequence that grows keeps what was drawn for its earlier queries.
+  drawn_ = reach(spec, position_);
+  const std::int64_t count = std::min(drawn_, std::int64_t{spec.pattern.random});
+  if (count == 0) return;
+  std::vector<std::uint64_t> draws(static_cast<std::size_t>(drawn_));
+  for (std::int64_t key = 0; key < drawn_; ++key) draws[static_cast<std::size_t>(key)] = draw(key);
+  std::nth_element(draws.begin(), draws.begin() + (count - 1), draws.end());
+  lastDraw_ = draws[static_cast<std::size_t>(count - 1)];
+}
+
+/// A hash of seed, position and key; the key itself in the lower half, so that no two are the same.
+std::uint64_t MaskRow::draw(std::int64_t key) const {
+  const auto position = static_cast<std::uint64_t>(position_), at = static_cast<std::uint64_t>(key);
+  const std::uint64_t hash = base::mix(base::mix(base::mix(spec_.pattern.seed) + position) + at);
+  return hash >> 32 << 32 | at;
+}
+
+bool MaskRow::isInPattern(std::int64_t key) const {
+  const Pattern& pattern = spec_.pattern;
+  const std::int64_t distance = position_ > key ? position_ - key : key - position_;
+  if (position_ < pattern.global || key < pattern.global) return true;
+  if (distance < std::int64_t{pattern.local} * pattern.dilation && distance % pattern.dilation == 0) return true;
+  if (pattern.stride > 0 && distance % pattern.stride == 0) return true;
+  if (pattern.block > 0 && position_ / pattern.block == key / pattern.block) return true;
+  return pattern.random > 0 && key < drawn_ && draw(key) <= lastDraw_;
+}
+
+Hidden MaskRow::reason(int key) const {
+  if (spec_.causal && key > position_ && key >= spec_.prefix) return Hidden::causal;
+  if (spec_.windowLeft >= 0 && key < position_ - spec_.windowLeft) return Hidden::window;
+  if (spec_.windowRight >= 0 && key > position_ + spec_.windowRight) return Hidden::window;
+  if (spec_.keyLength >= 0 && key >= spec_.keyLength) return Hidden::padding;
+  if (spec_.pattern.any() && !isInPattern(key)) return Hidden::pattern;
+  return Hidden::no;
+}
+
+}  // namespace attention

@@ -1,0 +1,41 @@
+// Matrix products of the backward pass: small ones by the kernels' row operations, large ones as the kernels' Q·Kᵀ.
+#pragma once
+
+#include <vector>
+
+#include "attention/kernels/kernels.h"
+#include "attention/layer/tensor.h"
+
+namespace attention {
+
+/// A block of a matrix to read: rows are `stride` floats apart.
+struct Matrix {
+  const float* data = nullptr;
+  std::ptrdiff_t stride = 0;
+  int rows = 0, cols = 0;
+};
+inline Matrix matrixOf(const Tensor& tensor, int head = 0) {
+  return {tensor.head(head), tensor.cols(), tensor.rows(), tensor.cols()};
+}
+
+/// a + b for floats that are finite: what leaves their range is the largest of its sign.
+float saturatingSum(float a, float b);
+/// to += from, saturating.
+void addTo(Tensor& to, const Tensor& from);
+
+/// Products whose results are written to rows `outStride` floats apart; numbers too large for a float saturate. Keeps its
+/// memory between calls; one call at a time.
+class Products {
+ public:
+  void abT(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);  ///< a·bᵀ
+  void ab(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);   ///< a·b
+  void aTb(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);  ///< aᵀ·b
+
+ private:
+  void large(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);
+
+  kernels::Workspace workspace_;
+  std::vector<float> first_, second_;
+};
+
+}  // namespace attention

@@ -1,0 +1,205 @@
+#include "document/training.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/number.h"
+#include "base/sentence.h"
+
+namespace document {
+namespace {
+
+using Id = OptionId;
+
+double millisecondsNow() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Each option of a run with the member behind it.
+template <class Use>
+void visit(training::Setup& s, Id id, const Use& use) {
+  switch (id) {
+    case Id::train_task: return use(s.task);
+    case Id::train_layers: return use(s.layers);
+    case Id::train_heads: return use(s.heads);
+    case Id::train_d_model: return use(s.modelDim);
+    case Id::train_feed_forward: return use(s.feedForward);
+    case Id::train_layer_norm: return use(s.layerNorm);
+    case Id::train_residual: return use(s.residual);
+    case Id::train_causal: return use(s.causal);
+    case Id::train_position: return use(s.position);
+    case Id::train_score: return use(s.score);
+    case Id::train_normalizer: return use(s.normalizer);
+    case Id::train_optimizer: return use(s.optimizer);
+    case Id::train_rate: return use(s.rate);
+    case Id::train_batch: return use(s.batch);
+    case Id::train_dropout: return use(s.dropout);
+    case Id::train_seed: return use(s.seed);
+    case Id::train_sentences: return use(s.sentences);
+    default: return;
+  }
+}
+
+}  // namespace
+
+Value trainingValue(const Settings& settings, Id id) {
+  if (id == Id::train_running) return settings.trainRunning;
+  Value value;
+  visit(const_cast<training::Setup&>(settings.training), id, [&]<class T>(T& member) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) value = member;
+    else if constexpr (std::is_enum_v<T>) value = std::string(option(id).choices[static_cast<std::size_t>(member)]);
+    else value = static_cast<double>(member);
+  });
+  return value;
+}
+
+void assignTraining(Settings& settings, Id id, const Value& value) {
+  if (id == Id::train_running) return void(settings.trainRunning = *std::get_if<bool>(&value));
+  visit(settings.training, id, [&]<class T>(T& member) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+      member = *std::get_if<T>(&value);
+    } else if constexpr (std::is_enum_v<T>) {
+      const auto choices = option(id).choices;
+      member = static_cast<T>(std::find(choices.begin(), choices.end(), *std::get_if<std::string>(&value)) - choices.begin());
+    } else if constexpr (std::is_same_v<T, double>) {
+      member = base::readable(static_cast<float>(*std::get_if<double>(&value)));
+    } else {
+      member = static_cast<T>(*std::get_if<double>(&value));
+    }
+  });
+}
+
+Result<void> checkTraining(const Settings& settings, bool sentencesToo) {
+  if (auto ok = training::validate(settings.training); !ok) return ok;
+  if (!sentencesToo || settings.training.sentences.empty()) return {};
+  const auto examples = training::Examples::of(settings.training);
+  if (!examples) return examples.error();
+  return {};
+}
+
+Result<State> layerOf(const State& before, const training::Trainer& trainer, std::span<const float> numbers,
+                      const training::Answer& answer, int attention) {
+  const training::Answer::Map& map = answer.maps[static_cast<std::size_t>(attention)];
+  const training::Setup& setup = trainer.setup();
+  const training::Examples& examples = trainer.examples();
+  using Kind = training::AttentionPlace::Kind;
+  State s;
+  copyView(s, before);
+  s.view = View::layer, s.mode = Mode::x, s.focusHead = 0, s.step = 0;
+  s.training = before.training;
+  s.tokens = map.queries, s.keyTokens = map.keys, s.cross = map.place.kind == Kind::cross;
+  s.heads = s.kvHeads = setup.heads, s.headDim = s.valueDim = setup.modelDim / setup.heads, s.modelDim = setup.modelDim;
+  s.score = setup.score, s.normalizer = setup.normalizer;
+  s.causal = map.place.kind == Kind::own && (setup.causal || training::isTranslation(setup));
+  if (setup.position == training::Positions::rotary) s.position = attention::Position::rotary;
+  if (setup.position == training::Positions::alibi && !s.cross) s.position = attention::Position::alibi;
+  const auto labels = [](const std::vector<int>& tokens, const std::vector<std::string>& words) {
+    std::vector<std::string> out;
+    for (const int t : tokens) out.push_back(words[static_cast<std::size_t>(t)]);
+    return out;
+  };
+  const auto &sequence = answer.sequence;
+  s.labels = map.place.kind == Kind::encoder ? labels(sequence.source, examples.sourceWords) : labels(sequence.tokens, examples.words);
+  if (s.cross) s.keyLabels = labels(sequence.source, examples.sourceWords);
+  const auto tensor = [](int heads, int rows, int columns, const float* from) {
+    Tensor t(heads, rows, columns);
+    if (from) std::copy_n(from, t.size(), t.data());
+    return t;
+  };
+  s.x = tensor(1, map.queries, s.modelDim, map.x.data());
+  if (s.cross) s.xKv = tensor(1, map.keys, s.modelDim, map.memory.data());
+  const auto places = trainer.model().weightsOf(attention);
+  Tensor* const matrices[] = {&s.wQ, &s.wK, &s.wV, &s.wO, &s.wA, &s.uA, &s.vA};
+  s.scoreWeights = takesScoreWeights(s.score);
+  for (int i = 0; i < 7; ++i) {
+    const int at = places[static_cast<std::size_t>(i)];
+    const bool isProjection = i < 4;
+    const float* from = at < 0 ? nullptr : numbers.data() + trainer.model().parameters()[static_cast<std::size_t>(at)].offset;
+    if (isProjection) *matrices[i] = tensor(1, s.modelDim, s.modelDim, from);
+    else if (s.scoreWeights) *matrices[i] = tensor(s.heads, i == 6 ? 1 : s.headDim, s.headDim, from);
+  }
+  s.q = tensor(s.heads, s.tokens, s.headDim, nullptr);
+  s.k = s.v = tensor(s.heads, s.keyTokens, s.headDim, nullptr);
+  if (auto ok = check(s); !ok) return ok.error();
+  return s;
+}
+
+training::Trainer* Training::run() {
+  training::Setup asked = state_.training;
+  asked.rate = made_.rate;
+  if (tried_ && asked == made_) {
+    if (trainer_ && state_.training.rate != made_.rate && !trainer_->stopped()) trainer_->setRate(made_.rate = state_.training.rate);
+    if (trainer_ && state_.training.rate == made_.rate) return trainer_.get();
+  }
+  reset();
+  return trainer_.get();
+}
+
+void Training::reset() {
+  made_ = state_.training, tried_ = true;
+  auto made = training::Trainer::of(made_);
+  trainer_ = made ? std::move(*made) : nullptr;
+  error_ = made ? std::nullopt : std::optional<Error>(made.error());
+  ++number_;
+  wanted = 0;
+  sentence = 0;
+  if (!trainer_) return;
+  const auto& own = trainer_->examples().own;
+  if (!own.empty()) sentence = static_cast<int>(trainer_->examples().heldOut.size());
+}
+
+bool Training::slice(int steps, double milliseconds) {
+  training::Trainer* trainer = run();
+  if (!trainer || trainer->stopped()) return false;
+  const double began = millisecondsNow();
+  double now = began;
+  while (now - began + pieceMs_ < milliseconds || now == began) {
+    if (trainer->steps() >= steps && trainer->isWhole()) return false;
+    trainer->advance();
+    const double after = millisecondsNow();
+    sliceMs_ = after - began;
+    if (trainer->stopped()) return false;
+    pieceMs_ += 0.2 * (after - now - pieceMs_);  // one that was held up by something else does not count for long
+    now = after;
+  }
+  return true;
+}
+
+const training::Sequence& Training::chosen(const training::Trainer& trainer) const {
+  const auto& held = trainer.examples().heldOut;
+  const auto& own = trainer.examples().own;
+  const auto at = static_cast<std::size_t>(std::max(sentence, 0));
+  return at < held.size() ? held[at] : at - held.size() < own.size() ? own[at - held.size()] : held[0];
+}
+
+Result<const Tensor*> Training::tensor(std::string_view name) {
+  training::Trainer* trainer = run();
+  if (!trainer) return *error_;
+  if (name == "train:loss") {
+    const auto points = trainer->history().points();
+    const auto measures = trainer->history().measures();
+    tensor_ = Tensor(1, static_cast<int>(points.size()), 3);
+    std::size_t m = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      while (m + 1 < measures.size() && measures[m + 1].step <= points[i].step) ++m;
+      float* row = tensor_.row(0, static_cast<int>(i));
+      row[0] = static_cast<float>(points[i].step), row[1] = points[i].loss, row[2] = measures.empty() ? 0 : measures[m].loss;
+    }
+    return &tensor_;
+  }
+  constexpr std::string_view kWeights = "train:weights:";
+  const int layers = static_cast<int>(trainer->model().attentions().size());
+  const int layer = name.starts_with(kWeights) && name.size() == kWeights.size() + 1 ? name.back() - '0' : 0;
+  if (layer < 1 || layer > layers) {
+    return base::refuse(Error::Kind::range, "tensor",
+                         {"there is no ", base::inQuotes(name), "; use \"train:loss\", or \"train:weights:1\" to \"train:weights:", layers, "\"."}).error();
+  }
+  training::Answer answer;
+  trainer->answer(chosen(*trainer), trainer->numbers(), 0, answer);
+  const training::Answer::Map& map = answer.maps[static_cast<std::size_t>(layer - 1)];
+  tensor_ = Tensor(state_.training.heads, map.queries, map.keys);
+  std::copy(map.weights.begin(), map.weights.end(), tensor_.data());
+  return &tensor_;
+}
+
+}  // namespace document

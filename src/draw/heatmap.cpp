@@ -1,0 +1,254 @@
+#include "draw/heatmap.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "base/hash.h"
+#include "draw/gl.h"
+#include "draw/texture.h"
+#include "shaders.h"
+
+namespace draw {
+namespace {
+
+constexpr float kNoGapBelow = 6.0f;         // framebuffer pixels a cell
+constexpr std::uint64_t kFramesUnused = 60;  // until trim() takes a texture away
+
+/// Where things are in the shader program.
+struct Uniforms {
+  GLint place, extent, shape, transposed, metrics, range, stops, masked, maskedFill, opacity, scale, mean;
+};
+
+/// One draw() of this frame. Lengths are framebuffer pixels.
+struct Job {
+  Heatmaps* owner = nullptr;
+  std::uint32_t slot = 0;
+  Values values;
+  Heatmap heatmap;
+};
+
+struct Slot {
+  Texture texture, peaks;
+  std::uint64_t lastUsed = 0;
+};
+
+std::string withVersion(const char* version, const char* text) { return std::string(version) + "\n" + text; }
+
+/// The driver's words about a shader or a program, or "" when it is good.
+template <class Get, class Log>
+std::string complaint(GLuint name, GLenum what, Get get, Log log) {
+  GLint good = 0;
+  get(name, what, &good);
+  if (good != 0) return "";
+  char text[1024] = "";
+  log(name, sizeof text, nullptr, text);
+  return text[0] != 0 ? text : "the shader was refused without a reason";
+}
+
+GLuint compile(GLenum kind, const std::string& text) {
+  const GLuint shader = glCreateShader(kind);
+  const char* lines = text.c_str();
+  glShaderSource(shader, 1, &lines, nullptr);
+  glCompileShader(shader);
+  return shader;
+}
+
+void setColor(GLint where, const Color& color) { glUniform4f(where, color.r, color.g, color.b, color.a); }
+
+/// All but the numbers and where they are.
+void addLook(const Job& job, base::Hash& hash) {
+  const Values& v = job.values;
+  const Heatmap& m = job.heatmap;
+  const bool looks[] = {m.transposed, m.mean};
+  const int sizes[] = {static_cast<int>(job.slot), v.rows, v.cols, static_cast<int>(m.scale)};
+  const float lengths[] = {m.x, m.y, m.cell, m.gap, m.radius, m.low, m.high, m.opacity};
+  hash.add(looks, sizeof looks), hash.add(sizes, sizeof sizes), hash.add(lengths, sizeof lengths);
+  hash.add(&m.map, sizeof m.map), hash.add(&m.masked, sizeof m.masked), hash.add(&m.masked_fill, sizeof m.masked_fill);
+}
+
+}  // namespace
+
+struct Heatmaps::Parts {
+  GLuint program = 0, vertexArray = 0;
+  Uniforms at{};
+  float width = 0, height = 0, scale = 1;  // of the framebuffer, and its pixels per logical pixel
+  std::uint64_t frame = 0, uploaded = 0;
+  std::map<std::uint32_t, Slot> slots;
+  std::deque<Job> jobs;  // a deque: draw commands hold addresses of its elements
+
+  void findUniforms();
+  void setUniforms(const Job& job) const;
+  void render(const Job& job, const ImVec4& clip);
+};
+
+void Heatmaps::Parts::findUniforms() {
+  const auto find = [this](const char* name) { return glGetUniformLocation(program, name); };
+  at = {find("place"), find("extent"), find("shape"),  find("transposed"),  find("metrics"),
+        find("range"), find("stops"),  find("masked"), find("masked_fill"), find("opacity"),
+        find("scale"), find("mean")};
+}
+
+void Heatmaps::Parts::setUniforms(const Job& job) const {
+  const Heatmap& map = job.heatmap;
+  const int cols = map.transposed ? job.values.rows : job.values.cols;
+  const int rows = map.transposed ? job.values.cols : job.values.rows;
+  const float pitch = map.cell * scale;
+  const bool tiny = pitch < kNoGapBelow;
+  const float gap = tiny || map.gap <= 0 ? 0.0f : std::clamp(std::round(map.gap * scale), 1.0f, pitch / 2);
+  glUniform4f(at.place, std::round(map.x * scale), std::round(map.y * scale), width, height);
+  glUniform2f(at.extent, std::ceil(pitch * static_cast<float>(cols)), std::ceil(pitch * static_cast<float>(rows)));
+  glUniform2i(at.shape, cols, rows);
+  glUniform1i(at.transposed, map.transposed ? 1 : 0);
+  glUniform4f(at.metrics, pitch, gap, tiny ? 0.0f : map.radius * scale, scale);
+  glUniform2f(at.range, map.low, map.high > map.low ? 1.0f / (map.high - map.low) : 0.0f);
+  glUniform4fv(at.stops, ColorMap::kStops, &map.map.stops[0].r);
+  setColor(at.masked, map.masked);
+  setColor(at.maskedFill, map.masked_fill);
+  glUniform1f(at.opacity, map.opacity);
+  glUniform1i(at.scale, static_cast<GLint>(map.scale));
+  glUniform1i(at.mean, map.mean ? 1 : 0);
+}
+
+// Called between Dear ImGui's own draw commands; blending is on as it left it.
+void Heatmaps::Parts::render(const Job& job, const ImVec4& clip) {
+  const int left = std::max(0, static_cast<int>(std::floor(clip.x * scale)));
+  const int right = std::min(static_cast<int>(width), static_cast<int>(std::ceil(clip.z * scale)));
+  const int top = std::max(0, static_cast<int>(std::floor(clip.y * scale)));
+  const int bottom = std::min(static_cast<int>(height), static_cast<int>(std::ceil(clip.w * scale)));
+  if (program == 0 || right <= left || bottom <= top) return;
+  Slot& slot = slots[job.slot];
+  glActiveTexture(GL_TEXTURE0);
+  const Values& values = job.values;
+  if (job.heatmap.scale == Scale::row) {
+    uploaded += slot.peaks.update({values.rowPeaks, values.rows, 1, 1, values.revision, {}, nullptr});
+    glActiveTexture(GL_TEXTURE1);
+    glBindTexture(GL_TEXTURE_2D, slot.peaks.name());
+    glActiveTexture(GL_TEXTURE0);
+  }
+  uploaded += slot.texture.update(values);
+  glScissor(left, static_cast<int>(height) - bottom, right - left, bottom - top);
+  glUseProgram(program);
+  glBindVertexArray(vertexArray);
+  glBindTexture(GL_TEXTURE_2D, slot.texture.name());
+  setUniforms(job);
+  glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+  glBindVertexArray(0);
+}
+
+void Heatmaps::callBack(const ImDrawList*, const ImDrawCmd* command) {
+  const Job& job = *static_cast<const Job*>(command->UserCallbackData);
+  job.owner->parts_->render(job, command->ClipRect);
+}
+
+bool Heatmaps::queued(const ImDrawCmd& command, Values& values, Heatmap& heatmap) {
+  if (command.UserCallback != callBack) return false;
+  const Job& job = *static_cast<const Job*>(command.UserCallbackData);
+  values = job.values, heatmap = job.heatmap;
+  return true;
+}
+
+Heatmaps::Heatmaps() : parts_(std::make_unique<Parts>()) {}
+
+Heatmaps::~Heatmaps() {
+  if (parts_->program == 0) return;
+  glDeleteProgram(parts_->program);
+  glDeleteVertexArrays(1, &parts_->vertexArray);
+}
+
+std::string Heatmaps::start(const char* version) {
+  const GLuint vertex = compile(GL_VERTEX_SHADER, withVersion(version, shaders::heatmap_vert));
+  const GLuint fragment = compile(GL_FRAGMENT_SHADER, withVersion(version, shaders::heatmap_frag));
+  std::string wrong = complaint(vertex, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
+  if (wrong.empty()) wrong = complaint(fragment, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
+  const GLuint program = glCreateProgram();
+  if (wrong.empty()) {
+    glAttachShader(program, vertex);
+    glAttachShader(program, fragment);
+    glLinkProgram(program);
+    wrong = complaint(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog);
+  }
+  glDeleteShader(vertex);
+  glDeleteShader(fragment);
+  if (!wrong.empty()) {
+    glDeleteProgram(program);
+    return wrong;
+  }
+  parts_->program = program;
+  glGenVertexArrays(1, &parts_->vertexArray);
+  parts_->findUniforms();
+  glUseProgram(program);
+  glUniform1i(glGetUniformLocation(program, "cells"), 0);
+  glUniform1i(glGetUniformLocation(program, "peaks"), 1);
+  return "";
+}
+
+void Heatmaps::contextLost() {
+  parts_->program = parts_->vertexArray = 0;
+  for (auto& [number, slot] : parts_->slots) slot.texture.forget(), slot.peaks.forget();
+}
+
+void Heatmaps::newFrame(float displayWidth, float displayHeight, float scale) {
+  parts_->scale = scale;
+  parts_->width = std::round(displayWidth * scale);
+  parts_->height = std::round(displayHeight * scale);
+  parts_->jobs.clear();
+  ++parts_->frame;
+}
+
+void Heatmaps::draw(ImDrawList* list, std::uint32_t slot, const Values& values, const Heatmap& heatmap) {
+  if (values.data == nullptr || values.rows <= 0 || values.cols <= 0 || heatmap.cell <= 0) return;
+  parts_->slots[slot].lastUsed = parts_->frame;
+  parts_->jobs.push_back({this, slot, values, heatmap});
+  list->AddCallback(callBack, &parts_->jobs.back());
+  list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+}
+
+std::uint64_t Heatmaps::fingerprint() const {
+  base::Hash hash;
+  for (const Job& job : parts_->jobs) {
+    const auto address = [](const float* values) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(values)); };
+    for (const std::uint64_t number : {address(job.values.data), address(job.values.rowPeaks), job.values.revision}) hash.add(number);
+    addLook(job, hash);
+  }
+  return hash.value();
+}
+
+Heatmaps::Seen Heatmaps::look(const ImDrawCmd& command) const {
+  if (command.UserCallback != callBack) return {};
+  const Job& job = *static_cast<const Job*>(command.UserCallbackData);
+  const Heatmap& map = job.heatmap;
+  const Slot& slot = parts_->slots.find(job.slot)->second;  // made by draw()
+  std::vector<Texture::Block> blocks = slot.texture.differences(job.values);
+  if (map.scale == Scale::row) {
+    for (const Texture::Block& rows : slot.peaks.differences({job.values.rowPeaks, job.values.rows, 1, 1, job.values.revision, {}, nullptr}))
+      blocks.push_back({rows.row, rows.rows, 0, job.values.cols - 1});
+  }
+  const float pitch = map.cell * parts_->scale;
+  // A pixel more on each side: cells below a pixel belong to that which their middle is in.
+  const auto part = [&](int row, int rows, int col, int cols) -> Part {
+    if (map.transposed) std::swap(row, col), std::swap(rows, cols);
+    const auto at = [pitch](float origin, int cell) { return std::round(origin) + pitch * static_cast<float>(cell); };
+    const auto left = at(map.x * parts_->scale, col), top = at(map.y * parts_->scale, row);
+    const auto right = at(map.x * parts_->scale, col + cols), bottom = at(map.y * parts_->scale, row + rows);
+    return {static_cast<int>(std::floor(left)) - 1, static_cast<int>(std::floor(top)) - 1, static_cast<int>(std::ceil(right)) + 1, static_cast<int>(std::ceil(bottom)) + 1};
+  };
+  base::Hash hash;
+  addLook(job, hash);
+  Seen seen{part(0, job.values.rows, 0, job.values.cols), hash.value() | 1, {}};
+  for (const Texture::Block& block : blocks) seen.changed.push_back(part(block.row, block.rows, block.first, block.last - block.first + 1));
+  return seen;
+}
+
+void Heatmaps::trim() {
+  const std::uint64_t frame = parts_->frame;
+  std::erase_if(parts_->slots, [frame](const auto& entry) { return frame - entry.second.lastUsed > kFramesUnused; });
+}
+
+std::uint64_t Heatmaps::uploadedCells() const { return parts_->uploaded; }
+
+}  // namespace draw

@@ -1,0 +1,128 @@
+#include "draw/texture.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace draw {
+namespace {
+
+float stored(float value) { return value < kMasked ? kMinusInfinity : value; }
+
+}  // namespace
+
+Texture::Texture(Texture&& other) noexcept
+    : name_(std::exchange(other.name_, 0)),
+      rows_(other.rows_),
+      cols_(other.cols_),
+      fresh_(other.fresh_),
+      revision_(other.revision_),
+      data_(other.data_),
+      copy_(std::move(other.copy_)) {}
+
+Texture::~Texture() {
+  if (name_ != 0) glDeleteTextures(1, &name_);
+}
+
+void Texture::forget() {
+  name_ = 0;
+  fresh_ = true;
+}
+
+void Texture::allocate(int rows, int cols) {
+  if (name_ == 0) glGenTextures(1, &name_);
+  rows_ = rows, cols_ = cols;
+  copy_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+  glBindTexture(GL_TEXTURE_2D, name_);
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_R32F, cols, rows, 0, GL_RED, GL_FLOAT, nullptr);
+  for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+    glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
+}
+
+// Copies what differs of columns begin … end of a row; widens `block` to them. Was there any?
+bool Texture::copyRow(const Values& values, int row, int begin, int end, Block& block) {
+  const float* from = values.data + static_cast<std::size_t>(row) * static_cast<std::size_t>(values.stride);
+  float* to = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
+  int differences = 0;  // counted without a branch, so that the compiler can use vectors: most rows are as they were
+  for (int c = begin; c < end; ++c) differences += stored(from[c]) != to[c];
+  if (differences == 0 && !fresh_) return false;
+  int first = begin, last = end - 1;
+  if (!fresh_) {
+    while (stored(from[first]) == to[first]) ++first;
+    while (stored(from[last]) == to[last]) --last;
+  }
+  std::transform(from + first, from + last + 1, to + first, stored);
+  block.first = std::min(block.first, first);
+  block.last = std::max(block.last, last);
+  return true;
+}
+
+/// The columns in which any row may have changed, first … last.
+Texture::Block Texture::newer(const Written& written) const {
+  Block block{0, 0, cols_, -1};
+  for (int c = 0; written.cols && c < cols_; ++c) {
+    if (written.cols[c] > revision_) block.first = std::min(block.first, c), block.last = c;
+  }
+  return block;
+}
+
+std::uint64_t Texture::send(const Block& block) const {
+  if (block.rows == 0) return 0;
+  const int cols = block.last - block.first + 1;
+  const float* from = copy_.data() + static_cast<std::size_t>(block.row) * static_cast<std::size_t>(cols_) + block.first;
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, cols_);
+  glTexSubImage2D(GL_TEXTURE_2D, 0, block.first, block.row, cols, block.rows, GL_RED, GL_FLOAT, from);
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+  return static_cast<std::uint64_t>(cols) * static_cast<std::uint64_t>(block.rows);
+}
+
+std::uint64_t Texture::update(const Values& values) {
+  const bool sameShape = values.rows == rows_ && values.cols == cols_ && name_ != 0;
+  const bool same = sameShape && !fresh_ && values.data == data_;
+  if (same && values.revision == revision_) return 0;
+  if (!sameShape) allocate(values.rows, values.cols), fresh_ = true;
+  glBindTexture(GL_TEXTURE_2D, name_);
+  const Written& written = values.written;
+  const bool isTold = same && written.isTold && written.whole <= revision_;
+  const Block cols = isTold ? newer(written) : Block{0, 0, 0, cols_ - 1};
+  std::uint64_t sent = 0;
+  const Block none{0, 0, cols_, -1};
+  Block block = none;
+  for (int row = 0; row < rows_; ++row) {
+    const bool whole = isTold && written.rows && written.rows[row] > revision_;
+    const int begin = whole ? 0 : cols.first, end = whole ? cols_ : cols.last + 1;
+    if (begin < end && copyRow(values, row, begin, end, block)) {
+      if (block.rows++ == 0) block.row = row;
+    } else if (block.rows > 0) {
+      sent += send(std::exchange(block, none));
+    }
+  }
+  sent += send(block);
+  fresh_ = false;
+  revision_ = values.revision, data_ = values.data;
+  return sent;
+}
+
+std::vector<Texture::Block> Texture::differences(const Values& values) const {
+  if (values.rows != rows_ || values.cols != cols_ || fresh_) return {{0, values.rows, 0, values.cols - 1}};
+  std::vector<Block> blocks;
+  if (values.data == data_ && values.revision == revision_) return blocks;
+  const Written& written = values.written;
+  const bool isTold = values.data == data_ && written.isTold && written.whole <= revision_, mayBeAny = !isTold || newer(written).last >= 0;
+  for (int row = 0; row < rows_; ++row) {
+    if (!mayBeAny && !(written.rows && written.rows[row] > revision_)) continue;
+    const float* now = values.data + static_cast<std::size_t>(row) * static_cast<std::size_t>(values.stride);
+    const float* held = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
+    int differences = 0;  // as in copyRow()
+    for (int c = 0; c < cols_; ++c) differences += stored(now[c]) != held[c];
+    if (differences == 0) continue;
+    int first = 0, last = cols_ - 1;
+    while (first < last && stored(now[first]) == held[first]) ++first;
+    while (last > first && stored(now[last]) == held[last]) --last;
+    if (blocks.empty() || blocks.back().row + blocks.back().rows != row) blocks.push_back({row, 0, first, last});
+    Block& block = blocks.back();
+    ++block.rows, block.first = std::min(block.first, first), block.last = std::max(block.last, last);
+  }
+  return blocks;
+}
+
+}  // namespace draw

@@ -1,0 +1,308 @@
+#include "files/match.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/number.h"
+#include "document/json.h"
+#include "document/option.h"
+#include "base/sentence.h"
+#include "document/text.h"
+#include "files/attention_options.h"
+
+namespace files {
+namespace {
+
+using base::inQuotes;
+using base::shapeText;
+using Kind = Error::Kind;
+
+/// What others call the same: PyTorch's scaled_dot_product_attention, ONNX's Attention, and common spellings.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kOtherNames{{
+    {"query", "q"}, {"queries", "q"}, {"key", "k"}, {"keys", "k"}, {"value", "v"}, {"values", "v"}, {"attn_mask", "mask"},
+    {"past_key", "past_k"}, {"past_value", "past_v"}, {"nonpad_kv_seqlen", "key_lengths"}, {"wq", "w_q"}, {"wk", "w_k"}, {"wv", "w_v"},
+    {"wo", "w_o"}, {"is_causal", "causal"}, {"q_num_heads", "heads"}, {"kv_num_heads", "kv_heads"}, {"tokens", "labels"}}};
+
+std::string knownName(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  for (const auto& [other, ours] : kOtherNames)
+    if (lower == other) return std::string(ours);
+  return lower;
+}
+
+bool isListOption(std::string_view name) {
+  const document::Option* option = document::optionNamed(name);
+  return option && option->type == document::OptionType::ids;
+}
+
+std::string listText(const std::vector<float>& numbers) {
+  std::string text = "[";
+  for (const float number : numbers) text += (text.size() > 1 ? ", " : "") + base::shortest(number);
+  return text + "]";
+}
+
+/// The part of a name that a prefix leaves; none where it begins otherwise.
+std::optional<std::string_view> without(std::string_view prefix, std::string_view name) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  return name.substr(prefix.size());
+}
+
+class Matcher {
+ public:
+  Matcher(StoredFile file, std::string_view prefix) : stored_(std::move(file)), prefix_(prefix) {}
+
+  Result<TensorsFile> match() {
+    if (auto ok = choosePrefix(); !ok) return ok;
+    const std::string found = some();  // before the tensors are taken out
+    if (auto ok = readNotes(); !ok) return ok;
+    nameTheNameless();
+    if (auto ok = splitFused(); !ok) return ok;
+    for (Stored& tensor : stored_.tensors) {
+      const auto rest = without(prefix_, tensor.name);
+      if (!rest) continue;
+      const std::string name = knownName(*rest);
+      if (auto ok = take(name, std::move(tensor)); !ok) return ok;
+    }
+    settleMode(file_);
+    const bool hasAny = file_.q || file_.k || file_.v || file_.x;  // else what is missing says more than what is unknown
+    if (auto ok = checkFields(file_, hasAny ? unknown_ : ""); !ok) return explained(std::move(ok.error()), found);
+    return std::move(file_);
+  }
+
+ private:
+  bool has(std::string_view name) const {
+    return std::any_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return knownName(tensor.name) == name; });
+  }
+
+  /// Layers of a recorded model stand behind prefixes.
+  Result<void> choosePrefix() {
+    if (!prefix_.empty()) {
+      for (const char mark : {'.', '/'})
+        if (prefix_.back() != mark && std::any_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return tensor.name.starts_with(prefix_ + mark); })) prefix_ += mark;
+      if (std::none_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return tensor.name.starts_with(prefix_); }))
+        return base::refuse(Kind::range, "--prefix", {"no tensor's name begins with " + inQuotes(prefix_) + "; " + some() + "."});
+      return {};
+    }
+    if (has("q") || has("x") || has("qkv")) return {};
+    std::set<std::string> found[3];
+    for (const Stored& tensor : stored_.tensors) {
+      const std::size_t end = tensor.name.find_last_of("./");
+      if (end == std::string::npos) continue;
+      const std::string last = knownName(std::string_view(tensor.name).substr(end + 1));
+      for (const auto& [name, i] : {std::pair("q", 0), std::pair("k", 1), std::pair("v", 2)})
+        if (last == name || last == "qkv") found[i].insert(tensor.name.substr(0, end + 1));
+    }
+    std::vector<std::string> prefixes;
+    for (const std::string& prefix : found[0])
+      if (found[1].count(prefix) != 0 && found[2].count(prefix) != 0) prefixes.push_back(prefix);
+    if (prefixes.size() == 1) prefix_ = prefixes.front();
+    if (prefixes.size() < 2) return {};
+    const std::size_t count = prefixes.size();
+    prefixes.resize(std::min<std::size_t>(count, 4));
+    for (std::string& prefix : prefixes) prefix = inQuotes(prefix);
+    return base::refuse(Kind::range, "--prefix", {std::to_string(count) + " layers have q, k and v; choose one, such as " + base::orList(prefixes) + "."});
+  }
+
+  void nameTheNameless() {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> places{{{"arr_0", "q"}, {"arr_1", "k"}, {"arr_2", "v"}, {"arr_3", "mask"}}};
+    if (stored_.tensors.size() < 3 || stored_.tensors.size() > 4) return;
+    for (const Stored& tensor : stored_.tensors)
+      if (!tensor.name.starts_with("arr_")) return;
+    for (Stored& tensor : stored_.tensors)
+      for (const auto& [place, name] : places)
+        if (tensor.name == place) tensor.name = name;
+  }
+
+  /// q, k and v in one: stacked, or side by side.
+  Result<void> splitFused() {
+    std::vector<Stored> parts;
+    for (Stored& tensor : stored_.tensors) {
+      const auto rest = without(prefix_, tensor.name);
+      if (!rest || knownName(*rest) != "qkv" || tensor.type == Type::text) {
+        parts.push_back(std::move(tensor));
+        continue;
+      }
+      Result<Stored> whole = plain(std::move(tensor));
+      if (!whole) return whole.error();
+      const Shape& shape = whole->shape;
+      const std::size_t rank = shape.size();
+      const bool isStacked = rank >= 3 && shape[0] == 3;
+      if (!isStacked && (rank < 2 || shape[rank - 1] % 3 != 0))
+        return base::refuse(Kind::range, "qkv.shape", {shapeText(shape) + " is neither three tensors stacked nor three side by side; expected [3, …] or a multiple of 3 columns."});
+      for (int i = 0; i < 3; ++i) parts.push_back(part(*whole, i, isStacked));
+    }
+    stored_.tensors = std::move(parts);
+    return {};
+  }
+
+  Stored part(const Stored& whole, int index, bool isStacked) {
+    Stored out;
+    out.name = prefix_ + std::string(1, "qkv"[index]), out.type = whole.type, out.shape = whole.shape, out.owned = whole.owned;
+    const std::size_t size = whole.bytes.size() / 3, at = size * static_cast<std::size_t>(index);
+    if (isStacked) {
+      out.shape.erase(out.shape.begin());
+      out.bytes = whole.bytes.substr(at, size);
+      return out;
+    }
+    out.shape.back() /= 3;
+    const std::size_t row = static_cast<std::size_t>(out.shape.back()) * static_cast<std::size_t>(bytesOf(out.type));
+    const std::shared_ptr<char[]> memory = memoryFor(size);
+    for (std::size_t r = 0; row > 0 && r < size / row; ++r) std::copy_n(whole.bytes.data() + (3 * r + static_cast<std::size_t>(index)) * row, row, memory.get() + r * row);
+    out.bytes = {memory.get(), size}, out.owned = memory;
+    return out;
+  }
+
+  Result<void> take(const std::string& name, Stored tensor) {
+    const std::string given = fieldOf(tensor.name);
+    if (!taken_.insert(name).second) return base::refuse(Kind::syntax, given, {"another tensor of the file means " + name + " too; give it once."});
+    if (name == "labels" || name == "key_labels") return takeLabels(name, tensor);
+    for (const TensorField& field : tensorFields(file_))
+      if (field.name == name) {
+        tensor.name = name;
+        Result<Array> array = arrayOf(std::move(tensor), field.isMask);
+        if (!array) return array.error();
+        *field.target = std::move(*array);
+        return {};
+      }
+    const bool isOne = checkedCount(tensor.shape) == 1 && (tensor.shape.empty() || tensor.shape == Shape{1});
+    if (isListOption(name) && tensor.type != Type::text) return takeList(name, std::move(tensor));
+    if (name == "options" && tensor.type == Type::text && tensor.texts.size() == 1) return takeOptions(tensor.texts.front());
+    if (isResultName(name)) return {};
+    if (isOne) return takeSetting(name, std::move(tensor));
+    if (unknown_.empty()) unknown_ = given;
+    return {};
+  }
+
+  Result<void> takeLabels(const std::string& name, const Stored& tensor) {
+    if (tensor.type != Type::text) return base::refuse(Kind::type, name, {"it holds " + std::string(files::name(tensor.type)) + "; expected texts."});
+    std::optional<document::Value>& to = name == "labels" ? file_.labels : file_.keyLabels;
+    if (tensor.shape.empty() && tensor.texts.size() == 1) to = tensor.texts.front();
+    else to = tensor.texts;
+    return {};
+  }
+
+  /// An option that is a list, as an array of its numbers.
+  Result<void> takeList(const std::string& name, Stored given) {
+    const Result<Stored> tensor = plain(std::move(given));
+    if (!tensor) return tensor.error();
+    const std::int64_t count = checkedCount(tensor->shape).value_or(-1);
+    if (count < 0 || count > attention::Limits::tokens) return base::refuse(Kind::range, name, {shapeText(tensor->shape) + " has too many numbers; give at most ", attention::Limits::tokens, "."});
+    std::vector<float> numbers;
+    for (std::int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<float>(valueAt(*tensor, static_cast<std::size_t>(i)).real));
+    Setting setting;
+    setting.kind = Setting::Kind::text, setting.name = name, setting.field = "options." + name, setting.text = listText(numbers);
+    file_.options.push_back(std::move(setting));
+    return {};
+  }
+
+  Result<void> takeSetting(const std::string& name, Stored given) {
+    Setting setting;
+    setting.name = name, setting.field = "options." + name;
+    if (given.type == Type::text) {
+      setting.kind = Setting::Kind::text, setting.text = given.texts.front();
+    } else {
+      const Result<Stored> tensor = plain(std::move(given));
+      if (!tensor) return tensor.error();
+      const Number value = valueAt(*tensor, 0);
+      setting.kind = value.kind == Number::Kind::boolean ? Setting::Kind::boolean : Setting::Kind::number;
+      setting.boolean = value.whole != 0, setting.number = value.real;
+    }
+    file_.options.push_back(std::move(setting));
+    return {};
+  }
+
+  /// {"causal": true, …} of a text.
+  Result<void> takeOptions(const std::string& text) {
+    document::JsonText json;
+    if (auto ok = document::parseJson(text, {}, json); !ok) return base::refuse(Kind::syntax, "options", {"they are no JSON: " + ok.error().message()});
+    using Json = document::Json;
+    if (json.root.kind != Json::Kind::object) return base::refuse(Kind::type, "options", {"they are " + std::string(json.root.kindName()) + "; expected {\"causal\": true} or the like."});
+    for (std::size_t i = 0; i < json.root.keys.size(); ++i) {
+      const Json& item = json.root.items[i];
+      Setting setting;
+      setting.name = json.root.keys[i], setting.field = "options." + setting.name;
+      setting.boolean = item.boolean, setting.number = item.number, setting.text = item.text;
+      if (item.kind == Json::Kind::boolean) setting.kind = Setting::Kind::boolean;
+      else if (item.kind == Json::Kind::number) setting.kind = Setting::Kind::number;
+      else if (item.kind == Json::Kind::text) setting.kind = Setting::Kind::text;
+      else if (item.kind == Json::Kind::numbers && isListOption(setting.name)) setting.kind = Setting::Kind::text, setting.text = listText(item.numbers);
+      else return base::refuse(Kind::type, fieldOf(setting.field), {std::string(item.kindName()) + " is no value of an option; give a number, a text, true or false."});
+      file_.options.push_back(std::move(setting));
+    }
+    return {};
+  }
+
+  /// The metadata of safetensors: what it says beside options and labels is not ours.
+  Result<void> readNotes() {
+    for (const auto& [key, text] : stored_.notes) {
+      const auto own = without(prefix_, key);
+      if (!own && std::any_of(stored_.notes.begin(), stored_.notes.end(), [&](const auto& other) { return other.first == prefix_ + key; })) continue;
+      const std::string name = knownName(own.value_or(key));
+      if (name == "options") {
+        if (auto ok = takeOptions(text); !ok) return ok;
+      } else if (name == "labels" || name == "key_labels") {
+        std::optional<document::Value>& to = name == "labels" ? file_.labels : file_.keyLabels;
+        to = text;
+        if (text.starts_with('['))
+          if (auto list = document::valueFromJson(text, name)) to = *list;
+      } else if (layer::isOption(name)) {
+        auto setting = settingFrom(name + "=" + text);
+        if (setting) setting->field = "options." + name, file_.options.push_back(std::move(*setting));
+      }
+    }
+    return {};
+  }
+
+  std::string some() const {
+    std::vector<std::string> names;
+    for (const Stored& tensor : stored_.tensors)
+      if (names.size() < 4) names.push_back(inQuotes(tensor.name));
+    const std::size_t count = stored_.tensors.size();
+    std::string out = "the file has " + std::to_string(count) + (count == 1 ? " tensor" : " tensors");
+    for (std::size_t i = 0; i < names.size(); ++i) out += (i == 0 ? ": " : ", ") + names[i];
+    return out + (count > names.size() ? " …" : "");
+  }
+
+  /// What is missing, with what is there.
+  static Error explained(Error error, const std::string& found) {
+    if (!error.sentence.starts_with("it is missing; ")) return error;
+    error.sentence = "it is missing; " + found + ". Expected q, k and v, or x, w_q, w_k and w_v.";
+    return error;
+  }
+
+  StoredFile stored_;
+  std::string prefix_;
+  TensorsFile file_;
+  std::set<std::string> taken_;
+  std::string unknown_;
+};
+
+}  // namespace
+
+Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix) { return Matcher(std::move(file), prefix).match(); }
+
+Result<TensorsFile> tensorsOfOne(StoredFile file) {
+  for (Stored& tensor : file.tensors) {
+    if (tensor.type == Type::text) continue;
+    const bool isStacked = tensor.shape.size() >= 3 && tensor.shape[0] == 3;
+    tensor.name = isStacked ? "qkv" : "q";
+    if (isStacked) break;
+    Stored k = tensor, v = tensor;
+    k.name = "k", v.name = "v";
+    file.tensors.push_back(std::move(k)), file.tensors.push_back(std::move(v));
+    break;
+  }
+  return tensorsOf(std::move(file));
+}
+
+bool isLayerName(std::string_view name) {
+  const std::string known = knownName(name);
+  TensorsFile file;
+  const std::vector<TensorField> fields = tensorFields(file);
+  return known == "qkv" || known == "labels" || known == "key_labels" ||
+         std::any_of(fields.begin(), fields.end(), [&](const TensorField& field) { return field.name == known; });
+}
+
+}  // namespace files

@@ -1,0 +1,157 @@
+#include "files/opener.h"
+
+#include <algorithm>
+
+#include "base/sentence.h"
+#include "document/lesson.h"
+#include "document/text.h"
+#include "files/format.h"
+#include "files/match.h"
+#include "files/packed.h"
+#include "files/printed.h"
+#include "files/read.h"
+#include "files/table.h"
+#include "files/tensors_any.h"
+
+namespace files {
+namespace {
+
+using document::State;
+using Kind = Error::Kind;
+
+
+Result<Opened> opened(State state) {
+  Opened out;
+  out.state = std::move(state);
+  return out;
+}
+
+std::string stemOf(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  return std::string(path.substr(0, path.find_last_of('.')));
+}
+
+/// A matrix, a row or one number, as a spreadsheet has it.
+std::string cellsOf(const Stored& tensor) {
+  const std::int64_t cols = tensor.shape.empty() ? 1 : tensor.shape.back();
+  const std::size_t count = static_cast<std::size_t>(checkedCount(tensor.shape).value_or(0));
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) {
+    out += textOf(tensor, i);
+    out += static_cast<std::int64_t>(i + 1) % cols == 0 ? '\n' : '\t';
+  }
+  return out;
+}
+
+}  // namespace
+
+void Opener::forget() { mapping_.reset(), text_ = {}; }
+
+Result<Opened> Opener::take(StoredFile file, bool hasNoName, std::string_view name) {
+  StoredFile copy = file;  // numbers are shared
+  Result<TensorsFile> tensors = hasNoName ? tensorsOfOne(std::move(copy)) : tensorsOf(std::move(copy));
+  Error error;
+  if (tensors) {
+    Result<State> state = stateOf(std::move(*tensors), State{});
+    if (state) return opened(std::move(*state));
+    error = state.error();
+  } else {
+    error = tensors.error();
+  }
+  // What is wrong with a number is no question of which is which.
+  const bool isOfNumbers = error.kind == Kind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
+  auto mapping = std::make_unique<Mapping>(std::move(file), base::printable(name));
+  if (isOfNumbers || !mapping->isPossible()) return error;
+  Opened out;
+  out.kind = Opened::Kind::form;
+  out.form = mapping->form({});
+  mapping_ = std::move(mapping);
+  return out;
+}
+
+Result<Opened> Opener::open(std::string_view bytes, std::string_view fileName) {
+  forget();
+  const std::optional<Format> named = formatOf(fileName);
+  const Format format = named.value_or(formatOfBytes(bytes));
+  const std::string stem = stemOf(fileName);
+  if (format == Format::json) {
+    Opened out;
+    out.kind = Opened::Kind::text;
+    if (document::isLessonText(bytes)) return out;
+    Result<TensorsFile> file = readTensorsFile(bytes);
+    if (file && file->isState) return out;
+    if (file) {
+      Result<State> state = stateOf(std::move(*file), State{});
+      if (state) return opened(std::move(*state));
+    }
+    // Names that say nothing, or shapes that do not fit: whatever else is in it can be chosen from.
+    Result<StoredFile> any = readAnyJson(bytes, stem);
+    if (!any) return out;  // its own reader says what is wrong
+    const bool isList = any->tensors.size() == 1 && any->tensors.front().name == stem;
+    Result<Opened> taken = take(std::move(*any), isList, fileName);
+    if (!taken && !isList) return out;
+    return taken;
+  }
+  Result<StoredFile> file = readStored(bytes, format, stem);
+  if (!file) return file.error();
+  const bool hasNoName = (format == Format::npy || format == Format::csv || format == Format::tsv) && !isLayerName(stem);
+  return take(std::move(*file), hasNoName, fileName);
+}
+
+Result<Opened> Opener::paste(std::string_view text) {
+  forget();
+  Result<std::string> json = jsonOfPrinted(text);
+  if (!json) return json.error();
+  text_ = std::move(*json);
+  if (text_.find("\"version\"") != std::string::npos) {
+    Opened out;
+    out.kind = Opened::Kind::text, out.text = text_;
+    return out;
+  }
+  Result<StoredFile> file = readAnyJson(text_, "clipboard");
+  if (!file) return file.error();
+  const bool isOne = file->tensors.size() == 1 && text_.starts_with('[');
+  if (isOne && file->tensors.front().shape.size() <= 2 && file->tensors.front().type != Type::text) {
+    Opened out;
+    out.kind = Opened::Kind::cells, out.text = cellsOf(file->tensors.front());
+    return out;
+  }
+  return take(std::move(*file), isOne, "The clipboard");
+}
+
+Result<Opened> Opener::choose(std::string_view choices) {
+  if (!mapping_) return base::refuse(Kind::range, "file", {"it is no longer there; open it again."});
+  bool isFinal = false;
+  const document::Choices chosen = document::choicesFrom(choices, isFinal);
+  if (isFinal) {
+    Result<State> state = mapping_->state(chosen);
+    if (!state) return state.error();
+    forget();
+    return opened(std::move(*state));
+  }
+  Opened out;
+  out.kind = Opened::Kind::form, out.form = mapping_->form(chosen);
+  return out;
+}
+
+Result<void> convert(std::string_view tensors, std::string_view fileName, std::string_view only, const std::function<bool(std::string_view)>& put) {
+  const std::optional<Format> format = formatOf(fileName);
+  if (!format) return base::refuse(Kind::range, fieldOf(fileName), {"its name does not end in ", formatList(), "; use one of these."});
+  Result<StateTensors> found = unpackedTensors(tensors);
+  if (!found) return found.error();
+  StoredFile whole = storedOf(std::move(*found)), *file = &whole;
+  const bool isOne = *format == Format::npy || *format == Format::csv || *format == Format::tsv;
+  if (isOne || !only.empty()) {
+    std::vector<std::string> names;
+    for (const Stored& tensor : file->tensors) names.push_back(tensor.name);
+    std::erase_if(file->tensors, [&](const Stored& tensor) { return tensor.name != only; });
+    if (file->tensors.empty()) return base::refuse(Kind::range, "tensor", {base::inQuotes(only), " is not one of this layer; use ", base::orList(names), "."});
+    file->notes.clear();
+  }
+  if (auto ok = checkWritable(*file, *format); !ok) return ok;
+  if (!writeStored(*file, *format, put)) return base::refuse(Kind::memory, "file", {"it could not be written whole."});
+  return {};
+}
+
+}  // namespace files

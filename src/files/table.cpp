@@ -1,0 +1,224 @@
+#include "files/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "base/sentence.h"
+#include "files/digits.h"
+
+namespace files {
+namespace {
+
+using base::inQuotes;
+using Kind = Error::Kind;
+
+constexpr std::size_t kMaxLabels = 100'000;
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+bool isSame(std::string_view text, std::string_view word) {
+  return text.size() == word.size() && std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+}
+
+/// A cell's number; none where it is no number. A decimal comma only where commas do not separate.
+std::optional<double> numberOf(std::string_view cell, bool hasDecimalComma) {
+  char copy[64];
+  if (hasDecimalComma && cell.size() < sizeof copy && cell.find(',') != std::string_view::npos) {
+    std::replace_copy(cell.begin(), cell.end(), copy, ',', '.');
+    cell = {copy, cell.size()};
+  }
+  std::string_view digits = cell;
+  if (digits.starts_with('+') && digits.size() > 1 && digits[1] != '-') digits.remove_prefix(1);
+  // strtod alone would also take hexadecimal numbers and what stands in nan(…), and wants an end.
+  char text[64];
+  if (digits.empty() || digits.find_first_of("xX( \t") != std::string_view::npos) return std::nullopt;
+  std::string rare;
+  const char* begin = text;
+  if (digits.size() < sizeof text) *std::copy(digits.begin(), digits.end(), text) = '\0';
+  else begin = (rare = digits).c_str();
+  char* end = nullptr;
+  const double value = std::strtod(begin, &end);
+  return end == begin + digits.size() && digits[0] != '+' ? std::optional(value) : std::nullopt;
+}
+
+std::optional<bool> truthOf(std::string_view cell) {
+  if (isSame(cell, "true")) return true;
+  return isSame(cell, "false") ? std::optional(false) : std::nullopt;
+}
+
+/// Reads line by line.
+class Reader {
+ public:
+  Reader(std::string_view text, char mark) : text_(text), mark_(mark) {
+    const std::string_view first = text.substr(0, text.find('\n'));
+    if (mark == ',' && first.find(';') != std::string_view::npos) mark_ = ';';
+    hasDecimalComma_ = mark_ != ',';
+  }
+
+  Result<void> read() {
+    values_.reserve(1 + static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(), [this](char c) { return c == mark_ || c == '\n'; })));
+    for (std::string_view rest = text_; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view line = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      ++line_;
+      if (trimmed(line).empty()) {
+        if (auto ok = closeBlock(); !ok) return ok;
+      } else if (trimmed(line).front() != '#') {
+        if (auto ok = readLine(line); !ok) return ok;
+      }
+    }
+    if (auto ok = closeBlock(); !ok) return ok;
+    if (values_.empty()) return base::refuse(Kind::syntax, "file", {"it has no numbers; expected rows of numbers."});
+    return {};
+  }
+
+  StoredFile file(std::string_view name) {
+    StoredFile out;
+    Stored tensor;
+    tensor.name = name;
+    tensor.type = isTruth_ ? Type::boolean : Type::float64;
+    tensor.shape = {static_cast<std::int64_t>(rows_), static_cast<std::int64_t>(columns_)};
+    if (blocks_ > 1) tensor.shape.insert(tensor.shape.begin(), static_cast<std::int64_t>(blocks_));
+    const auto keep = std::make_shared<std::vector<double>>(std::move(values_));
+    char* const bytes = reinterpret_cast<char*>(keep->data());
+    for (std::size_t i = 0; isTruth_ && i < keep->size(); ++i) bytes[i] = (*keep)[i] != 0 ? 1 : 0;  // behind what is read
+    tensor.bytes = {bytes, keep->size() * (isTruth_ ? 1 : sizeof(double))};
+    tensor.owned = std::shared_ptr<const char[]>(keep, bytes);
+    out.tensors.push_back(std::move(tensor));
+    if (!labels_.empty()) {
+      Stored labels;
+      labels.name = "labels", labels.type = Type::text, labels.texts = labels_;
+      labels.shape = {static_cast<std::int64_t>(labels_.size())};
+      out.tensors.push_back(std::move(labels));
+    }
+    return out;
+  }
+
+ private:
+  void split(std::string_view line) {
+    cells_.clear();
+    for (std::size_t at = 0; at <= line.size();) {
+      std::size_t end = std::min(line.find(mark_, at), line.size());
+      std::string_view cell = trimmed(line.substr(at, end - at));
+      if (cell.starts_with('"')) {  // marks between quotation marks do not separate
+        std::size_t close = line.find('"', at) + 1;
+        while ((close = line.find('"', close)) != std::string_view::npos && close + 1 < line.size() && line[close + 1] == '"') close += 2;
+        if (close != std::string_view::npos) end = std::min(line.find(mark_, close), line.size());
+        cell = trimmed(line.substr(at, end - at));
+        cell.remove_prefix(1);
+        if (cell.ends_with('"')) cell.remove_suffix(1);
+      }
+      cells_.push_back(cell);
+      at = end + 1;
+    }
+  }
+
+  Result<void> readLine(std::string_view line) {
+    split(line);
+    const auto isNumber = [&](std::string_view cell) { return cell.empty() || truthOf(cell) || numberOf(cell, hasDecimalComma_); };
+    if (!isBegun_) {
+      // A heading has words beyond its first cell, or nothing but one.
+      const bool isHeading = std::any_of(cells_.begin() + (cells_.size() > 1 ? 1 : 0), cells_.end(), [&](std::string_view cell) { return !isNumber(cell); });
+      if (isHeading && !hasHeading_) return hasHeading_ = true, Result<void>();
+      isBegun_ = true;
+      hasLabels_ = cells_.size() > 1 && !isNumber(cells_[0]);
+      columns_ = cells_.size() - (hasLabels_ ? 1 : 0);
+      isTruth_ = truthOf(cells_[hasLabels_ ? 1 : 0]).has_value();
+    }
+    const std::size_t first = hasLabels_ ? 1 : 0;
+    if (cells_.size() - first != columns_)
+      return base::refuse(Kind::range, "row " + std::to_string(line_), {"it has " + std::to_string(cells_.size() - std::min(first, cells_.size())) + " numbers, those before it " + std::to_string(columns_) +
+                                                                      "; give every row the same length."});
+    if (hasLabels_ && blocks_ == 0) {
+      if (labels_.size() == kMaxLabels) return base::refuse(Kind::memory, "row " + std::to_string(line_), {"there are more than " + std::to_string(kMaxLabels) + " labels; give fewer."});
+      labels_.emplace_back(cells_[0]);
+    }
+    for (std::size_t i = first; i < cells_.size(); ++i)
+      if (auto ok = readCell(cells_[i], i); !ok) return ok;
+    ++blockRows_;
+    return {};
+  }
+
+  Result<void> readCell(std::string_view cell, std::size_t column) {
+    const std::optional<bool> truth = truthOf(cell);
+    const std::optional<double> number = truth ? std::optional<double>(*truth ? 1 : 0) : numberOf(cell, hasDecimalComma_);
+    if (number && truth.has_value() == isTruth_) return values_.push_back(*number), Result<void>();
+    return base::refuse(Kind::type, "row " + std::to_string(line_) + ", column " + std::to_string(column + 1), {cell.empty() ? "the cell is empty; give a number." : inQuotes(cell) + (isTruth_ ? " is not true or false, as those before it." : " is no number; give numbers such as -0.5.")});
+  }
+
+  Result<void> closeBlock() {
+    if (blockRows_ == 0) return {};
+    if (blocks_ > 0 && blockRows_ != rows_)
+      return base::refuse(Kind::range, "row " + std::to_string(line_), {"the block that ends here has " + std::to_string(blockRows_) + " rows, those before it " + std::to_string(rows_) + "; give every block the same size."});
+    rows_ = std::exchange(blockRows_, 0);
+    ++blocks_;
+    return {};
+  }
+
+  std::string_view text_;
+  char mark_;
+  bool hasDecimalComma_ = false, hasHeading_ = false, hasLabels_ = false, isBegun_ = false, isTruth_ = false;
+  std::size_t line_ = 0, columns_ = 0, rows_ = 0, blocks_ = 0, blockRows_ = 0;
+  std::vector<double> values_;
+  std::vector<std::string> labels_;
+  std::vector<std::string_view> cells_;
+};
+
+}  // namespace
+
+Result<StoredFile> readTable(std::string_view text, char mark, std::string_view name) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return base::refuse(Kind::syntax, "file", {"it is UTF-16; save it as UTF-8."});
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // spreadsheets put it there
+  Reader reader(text, mark);
+  if (auto ok = reader.read(); !ok) return ok;
+  return reader.file(name);
+}
+
+Result<void> checkTable(const Stored& tensor) {
+  if (tensor.type == Type::text) return base::refuse(Kind::type, tensor.name, {"it holds texts, and a table of numbers cannot; leave it out."});
+  if (tensor.shape.size() > 3)
+    return base::refuse(Kind::range, tensor.name, {"its shape " + base::shapeText(tensor.shape) + " has more axes than a table; use .npz, or give at most three."});
+  if (tensor.bytes.empty()) return base::refuse(Kind::range, tensor.name, {"its shape " + base::shapeText(tensor.shape) + " has no values, and a table cannot say so; use .npz."});
+  return {};
+}
+
+std::string textOf(const Stored& tensor, std::size_t index) {
+  const Number value = valueAt(tensor, index);
+  switch (value.kind) {
+    case Number::Kind::boolean: return value.whole != 0 ? "true" : "false";
+    case Number::Kind::whole: return std::to_string(value.whole);
+    case Number::Kind::natural: return std::to_string(value.natural);
+    case Number::Kind::real: break;
+  }
+  if (std::isnan(value.real)) return "nan";
+  if (std::isinf(value.real)) return value.real < 0 ? "-inf" : "inf";
+  return tensor.type == Type::float64 ? digitsOf(value.real) : digitsOf(static_cast<float>(value.real));
+}
+
+bool writeTable(const Stored& tensor, char mark, const std::function<bool(std::string_view)>& put) {
+  constexpr std::size_t piece = 1 << 16;
+  const std::size_t rank = tensor.shape.size();
+  const std::size_t columns = rank < 2 ? 1 : static_cast<std::size_t>(tensor.shape[rank - 1]);
+  const std::size_t rows = rank < 2 ? SIZE_MAX : static_cast<std::size_t>(tensor.shape[rank - 2]);
+  const std::size_t count = tensor.bytes.size() / static_cast<std::size_t>(bytesOf(tensor.type));
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0 && i % columns == 0 && i / columns % rows == 0) out += '\n';
+    out += textOf(tensor, i);
+    out += (i + 1) % columns == 0 ? '\n' : mark;
+    if (out.size() < piece) continue;
+    if (!put(out)) return false;
+    out.clear();
+  }
+  return put(out);
+}
+
+}  // namespace files

@@ -1,0 +1,301 @@
+#include "files/tensors_any.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "document/json.h"
+#include "base/sentence.h"
+#include "files/table.h"
+
+namespace files {
+namespace {
+
+using base::inQuotes;
+using base::shapeText;
+using Kind = Error::Kind;
+
+constexpr std::size_t kMaxRank = 32, kMaxTensors = 5000;
+
+/// Takes the events of the parser. Numbers are kept as doubles until one is a whole number beyond 2^53, and then as whole ones.
+class Collector final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Collector(std::string_view name) : name_(name) {}
+
+  Result<void> ok;
+  StoredFile file;
+
+  bool null() override { return fail(Kind::type, "null is no number; give a number."); }
+  bool boolean(bool value) override { return isOptions_ ? note(value ? "true" : "false") : take(value ? 1 : 0, Item::truth); }
+  bool number_integer(std::int64_t value) override { return isOptions_ ? note(std::to_string(value)) : take(std::bit_cast<std::uint64_t>(value), Item::whole); }
+  bool number_unsigned(std::uint64_t value) override {
+    return isOptions_ ? note(std::to_string(value)) : take(value, value > std::uint64_t{INT64_MAX} ? Item::natural : Item::whole);
+  }
+  bool number_float(double value, const std::string& digits) override { return isOptions_ ? note(digits) : take(std::bit_cast<std::uint64_t>(value), Item::real); }
+  bool string(std::string& text) override;
+  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool key(std::string& text) override;
+  bool start_object(std::size_t) override;
+  bool end_object() override;
+  bool start_array(std::size_t) override;
+  bool end_array() override;
+  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
+    if (ok) ok = base::refuse(Kind::syntax, "file", {"it is no JSON at byte " + std::to_string(at) + ", or ends too early; check that the file is complete."});
+    return false;
+  }
+
+ private:
+  enum class Item : std::uint8_t { none, truth, whole, natural, real, text };
+
+  bool fail(Kind kind, const std::string& sentence) {
+    if (ok) ok = base::refuse(kind, fieldOf(name_), {sentence});
+    return false;
+  }
+  bool note(const std::string& text, bool isItem = true) {
+    if (isItem && !counts_.empty() && counts_.back()++ > 0) options_ += ", ";
+    options_ += text;
+    return true;
+  }
+  void begin() {
+    values_.clear(), texts_.clear(), shape_.clear(), counts_.clear(), type_.reset();
+    kind_ = Item::none, leaf_ = 0, hasShape_ = hasData_ = false;
+  }
+  bool take(std::uint64_t bits, Item kind);
+  bool takeSize(std::uint64_t value, Item kind);
+  bool finish();
+
+  std::string name_, part_, options_;
+  int depth_ = 0;              ///< of objects
+  bool isOptions_ = false, isTensor_ = false, hasShape_ = false, hasData_ = false;
+  std::optional<Type> type_;
+  Item kind_ = Item::none;     ///< of the items so far
+  std::vector<std::uint64_t> values_;
+  std::vector<std::string> texts_;
+  Shape shape_;
+  std::vector<std::int64_t> counts_;  ///< items so far, of each open list
+  std::size_t leaf_ = 0;              ///< the depth of the items, 0: not known
+};
+
+bool Collector::takeSize(std::uint64_t value, Item kind) {
+  if (kind != Item::whole || std::bit_cast<std::int64_t>(value) < 0 || shape_.size() == kMaxRank) return fail(Kind::range, "its shape is none; give at most 32 whole numbers.");
+  shape_.push_back(std::bit_cast<std::int64_t>(value));
+  return true;
+}
+
+bool Collector::take(std::uint64_t bits, Item kind) {
+  if (isTensor_ && part_ == "shape" && !counts_.empty()) return takeSize(bits, kind);
+  if (isTensor_ && counts_.empty()) return fail(Kind::type, "its " + part_ + " is a single value; give a list.");
+  if (depth_ == 0 && counts_.empty()) return fail(Kind::type, "a single value is no tensor; give a list or an object.");
+  if (!counts_.empty()) {
+    if (leaf_ == 0) leaf_ = counts_.size();
+    if (leaf_ != counts_.size()) return fail(Kind::type, "its lists are not equally deep; give every row the same depth.");
+    ++counts_.back();
+  }
+  if (kind_ == Item::none) kind_ = kind;
+  if ((kind == Item::truth) != (kind_ == Item::truth) || (kind == Item::text) != (kind_ == Item::text))
+    return fail(Kind::type, "it mixes numbers, texts, true and false; give one kind only.");
+  if (kind != kind_) {  // what was whole so far becomes real, or what comes does
+    const auto real = [](std::uint64_t value, Item of) {
+      return std::bit_cast<std::uint64_t>(of == Item::whole ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : static_cast<double>(value));
+    };
+    if (kind_ == Item::whole && kind == Item::natural && std::all_of(values_.begin(), values_.end(), [](std::uint64_t v) { return std::bit_cast<std::int64_t>(v) >= 0; })) {
+      kind_ = Item::natural;
+    } else if (!(kind_ == Item::natural && kind == Item::whole && std::bit_cast<std::int64_t>(bits) >= 0)) {
+      if (kind_ != Item::real)
+        for (std::uint64_t& value : values_) value = real(value, kind_);
+      kind_ = Item::real;
+      if (kind != Item::real) bits = real(bits, kind);
+    }
+  }
+  values_.push_back(bits);
+  return counts_.empty() && !isTensor_ ? finish() : true;
+}
+
+bool Collector::string(std::string& text) {
+  if (isOptions_) return note(document::jsonQuoted(text));
+  if (isTensor_ && counts_.empty() && part_ == "dtype") {
+    type_ = typeNamed(text);
+    return type_ && *type_ != Type::text ? true : fail(Kind::type, "its dtype " + inQuotes(text) + " is unknown; use \"float32\", \"float64\", \"int64\", \"bool\" or the like.");
+  }
+  const bool isNumber = text == "inf" || text == "-inf" || text == "nan";
+  if (isNumber && kind_ != Item::text)
+    return take(std::bit_cast<std::uint64_t>(text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL), Item::real);
+  if (isTensor_) return fail(Kind::type, inQuotes(text) + " is no number; give a number.");
+  texts_.push_back(std::move(text));
+  return take(0, Item::text);
+}
+
+bool Collector::key(std::string& text) {
+  if (isOptions_) {
+    if (!options_.ends_with('{')) options_ += ", ";
+    options_ += document::jsonQuoted(text) + ": ";
+    return true;
+  }
+  if (depth_ == 1) {
+    name_ = std::move(text);
+    begin();
+    isTensor_ = false;
+    return true;
+  }
+  part_ = std::move(text);
+  if (part_ == "shape" || part_ == "data" || part_ == "dtype") return true;
+  return fail(Kind::syntax, "its field " + inQuotes(part_) + " is unknown; expected shape, data and dtype.");
+}
+
+bool Collector::start_object(std::size_t) {
+  if (isOptions_ || !counts_.empty() || depth_ == 2) return fail(Kind::type, "an object stands where a number should; give a number.");
+  if (++depth_ == 1) return true;
+  if (name_ == "options") return isOptions_ = true, note("{", false);
+  return isTensor_ = true;
+}
+
+bool Collector::end_object() {
+  --depth_;
+  if (isOptions_) {
+    isOptions_ = false;
+    file.notes.emplace_back("options", std::exchange(options_, {}) + "}");
+    return true;
+  }
+  if (!std::exchange(isTensor_, false)) return true;
+  if (!hasShape_ || !hasData_) return fail(Kind::type, "its shape or its data are missing; give {\"shape\": [sizes], \"data\": [numbers]}.");
+  return finish();
+}
+
+bool Collector::start_array(std::size_t) {
+  if (isOptions_) return counts_.empty() ? (counts_.push_back(0), note("[", false)) : fail(Kind::type, "an option has lists in lists; give one.");
+  if (isTensor_) {
+    if (!counts_.empty() || part_ == "dtype" || std::exchange(part_ == "shape" ? hasShape_ : hasData_, true)) return fail(Kind::type, "its " + part_ + " is not one list; give one.");
+    counts_.push_back(0);
+    if (part_ == "shape") shape_.clear();
+    return true;
+  }
+  if (depth_ == 0 && counts_.empty()) begin();
+  if (counts_.size() == kMaxRank) return fail(Kind::range, "its lists are more than 32 deep; use fewer.");
+  if (leaf_ != 0 && counts_.size() >= leaf_) return fail(Kind::type, "its lists are not equally deep; give every row the same depth.");
+  if (!counts_.empty()) ++counts_.back();
+  counts_.push_back(0);
+  return true;
+}
+
+bool Collector::end_array() {
+  const std::int64_t count = counts_.back();
+  counts_.pop_back();
+  if (isOptions_) return note("]", false);
+  if (isTensor_) {
+    leaf_ = 0;
+    return true;
+  }
+  const std::size_t level = counts_.size();
+  if (shape_.size() <= level) shape_.resize(level + 1, -1);
+  if (shape_[level] >= 0 && shape_[level] != count)
+    return fail(Kind::range, "a row has " + std::to_string(count) + " values, those before it " + std::to_string(shape_[level]) + "; give every row the same length.");
+  shape_[level] = count;
+  if (count == 0 && leaf_ == 0) leaf_ = level + 1;
+  return level == 0 ? finish() : true;
+}
+
+bool Collector::finish() {
+  Stored tensor;
+  tensor.name = base::printable(name_), tensor.shape = shape_;
+  const std::optional<std::int64_t> count = checkedCount(shape_);
+  if (!count || static_cast<std::size_t>(*count) != values_.size())
+    return fail(Kind::range, "there are " + std::to_string(values_.size()) + " values, but the shape " + shapeText(shape_) + " asks for " +
+                                 (count ? std::to_string(*count) : "more than any memory holds") + "; make them fit.");
+  for (const Stored& other : file.tensors)
+    if (other.name == tensor.name) return fail(Kind::syntax, "the file has it twice; give it once.");
+  if (file.tensors.size() == kMaxTensors) return fail(Kind::memory, "there are more than " + std::to_string(kMaxTensors) + " tensors; give fewer.");
+  if (kind_ == Item::text) {
+    tensor.type = Type::text, tensor.texts = std::move(texts_);
+    return file.tensors.push_back(std::move(tensor)), true;
+  }
+  if (kind_ == Item::truth && type_.value_or(Type::boolean) != Type::boolean) return fail(Kind::type, "its data are true and false; use \"bool\" or give numbers.");
+  tensor.type = type_.value_or(kind_ == Item::truth ? Type::boolean : Type::float32);
+  const auto size = static_cast<std::size_t>(bytesOf(tensor.type));
+  const auto keep = std::make_shared<std::vector<std::uint64_t>>(std::move(values_));
+  values_ = {};
+  char* const bytes = reinterpret_cast<char*>(keep->data());
+  for (std::size_t i = 0; i < keep->size(); ++i) {  // behind what is read
+    const std::uint64_t bits = (*keep)[i];
+    const double real = kind_ == Item::real ? std::bit_cast<double>(bits) : kind_ == Item::natural ? static_cast<double>(bits) : static_cast<double>(std::bit_cast<std::int64_t>(bits));
+    const bool isWhole = kind_ != Item::real;
+    std::uint64_t out = bits;
+    bool fits = true;
+    switch (tensor.type) {
+      case Type::float64: out = std::bit_cast<std::uint64_t>(real); break;
+      case Type::float32: out = std::bit_cast<std::uint32_t>(static_cast<float>(real)); fits = !std::isinf(static_cast<float>(real)) || std::isinf(real); break;
+      case Type::float16: out = halfOf(real); fits = std::abs(real) < 65520 || !std::isfinite(real); break;
+      case Type::bfloat16: out = brainOf(real); fits = !std::isinf(floatOfBrain(brainOf(real))) || std::isinf(real); break;
+      case Type::boolean: fits = isWhole && bits <= 1; break;
+      case Type::uint64: fits = isWhole && real >= 0; break;
+      case Type::int64: fits = isWhole && kind_ != Item::natural; break;
+      default: {
+        const bool isSigned = tensor.type < Type::uint8;
+        const double most = std::ldexp(1.0, static_cast<int>(8 * size) - (isSigned ? 1 : 0));
+        fits = isWhole && real < most && real >= (isSigned ? -most : 0);
+      }
+    }
+    if (!fits) return fail(Kind::range, "its value " + std::to_string(real) + " at " + placeOf(shape_, i) + " is no " + std::string(files::name(tensor.type)) + "; give numbers that fit.");
+    std::memcpy(bytes + i * size, &out, size);
+  }
+  tensor.bytes = {bytes, keep->size() * size};
+  tensor.owned = std::shared_ptr<const char[]>(keep, bytes);
+  file.tensors.push_back(std::move(tensor));
+  return true;
+}
+
+}  // namespace
+
+Result<StoredFile> readAnyJson(std::string_view text, std::string_view name) {
+  Collector collector(name);
+  const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
+  if (!collector.ok) return collector.ok;
+  if (!isWhole) return base::refuse(Kind::syntax, "file", {"it is no JSON; check the file."});
+  return std::move(collector.file);
+}
+
+bool writeAnyJson(const StoredFile& file, const std::function<bool(std::string_view)>& put) {
+  constexpr std::size_t piece = 1 << 16;
+  std::string out = "{";
+  bool isFirst = true;
+  const auto begin = [&](const std::string& name) { out += (std::exchange(isFirst, false) ? "" : ",\n ") + document::jsonQuoted(name) + ": "; };
+  for (const Stored& tensor : file.tensors) {
+    begin(tensor.name);
+    const bool isText = tensor.type == Type::text, isBool = tensor.type == Type::boolean;
+    if (!isText) {
+      out += "{\"shape\": " + shapeText(tensor.shape) + ", ";
+      if (tensor.type != Type::float32) out += "\"dtype\": \"" + std::string(name(tensor.type)) + "\", ";
+      out += "\"data\": ";
+    }
+    const bool isList = !isText || !tensor.shape.empty();
+    if (isList) out += "[";
+    const std::size_t count = isText ? tensor.texts.size() : tensor.bytes.size() / static_cast<std::size_t>(bytesOf(tensor.type));
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i > 0) out += ", ";
+      if (isText) {
+        out += document::jsonQuoted(tensor.texts[i]);
+      } else {
+        const std::string text = textOf(tensor, i);
+        const bool isWord = !isBool && (text.ends_with("inf") || text == "nan");
+        if (isWord) out += '"';
+        out += text == "-0" ? "-0.0" : text;  // which would be read as a whole number, and lose its sign
+        if (isWord) out += '"';
+      }
+      if (out.size() < piece) continue;
+      if (!put(out)) return false;
+      out.clear();
+    }
+    if (isList) out += "]";
+    if (!isText) out += "}";
+  }
+  for (const auto& [key, text] : file.notes) {
+    if (key != "options") continue;
+    begin(key);
+    out += text;
+  }
+  return put(out + "}\n");
+}
+
+}  // namespace files

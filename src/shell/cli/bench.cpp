@@ -1,0 +1,98 @@
+// `attn bench`: how long a layer of any size takes here, with each kernel.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <unistd.h>
+#include <vector>
+
+#include "attention/kernels/kernels.h"
+#include "base/number.h"
+#include "base/random.h"
+#include "base/sentence.h"
+#include "cli/command.h"
+#include "cli/files.h"
+
+namespace cli {
+namespace {
+
+namespace kernels = attention::kernels;
+
+struct BenchArguments {
+  int heads = 12, tokens = 1024, columns = 64, threads = 1;
+  double seconds = 0.5;
+  std::string kernel;
+  bool causal = false, weights = false, json = false;
+};
+
+/// The median of the times that one call takes, in seconds: at least three of them, and more for as long as there is time.
+double secondsOf(kernels::Kernel kernel, const kernels::Forward& call, kernels::Workspace& workspace, double most) {
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); };
+  forward(kernel, call, workspace);  // memory and caches are warm then
+  std::vector<double> all;
+  for (const auto began = Clock::now(); all.size() < 3 || since(began) < most;) {
+    const auto one = Clock::now();
+    forward(kernel, call, workspace);
+    all.push_back(since(one));
+  }
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+  return all[all.size() / 2];
+}
+
+void bench(const BenchArguments& a) {
+  const auto there = kernels::available();
+  std::vector<kernels::Kernel> all(there.begin(), there.end());
+  if (!a.kernel.empty()) {
+    const auto named = kernels::kernelNamed(a.kernel);
+    if (!named || std::find(all.begin(), all.end(), *named) == all.end()) throw Failure{kWrongUse, "--kernel: \"" + a.kernel + "\" cannot run here; use one of " + kernelList() + "."};
+    all = {*named};
+  }
+  const auto rows = static_cast<std::size_t>(a.heads) * static_cast<std::size_t>(a.tokens), count = rows * static_cast<std::size_t>(a.columns);
+  base::NormalRandom random(1);
+  std::vector<float> q(count), k(count), v(count), output(count), weights(a.weights ? rows * static_cast<std::size_t>(a.tokens) : 0);
+  for (std::vector<float>* numbers : {&q, &k, &v})
+    for (float& x : *numbers) x = static_cast<float>(random.next());
+  kernels::Forward call;
+  call.heads = call.kvHeads = a.heads, call.queryCount = call.keyCount = a.tokens, call.headDim = call.valueDim = a.columns;
+  call.scale = 1.0f / std::sqrt(static_cast<float>(a.columns)), call.causal = a.causal;
+  const auto row = static_cast<std::ptrdiff_t>(a.columns), head = row * a.tokens;
+  call.q = {q.data(), head, row}, call.k = {k.data(), head, row}, call.v = {v.data(), head, row}, call.output = {output.data(), head, row};
+  if (a.weights) call.weights = {weights.data(), std::ptrdiff_t{a.tokens} * a.tokens, a.tokens};
+  kernels::Workspace workspace(a.threads);
+  // Two products of queries and keys, of values and weights: a multiplication and an addition each.
+  const double operations = 4.0 * static_cast<double>(rows) * a.tokens * a.columns * (a.causal ? 0.5 : 1.0);
+  Output out({});
+  bool isWritten = true;
+  const bool shows = isatty(STDERR_FILENO) != 0;
+  for (const kernels::Kernel kernel : all) {
+    if (shows) std::fprintf(stderr, "\r%s …", std::string(kernels::name(kernel)).c_str());
+    const double seconds = secondsOf(kernel, call, workspace, a.seconds);
+    if (shows) std::fprintf(stderr, "\r\033[K");
+    char line[160];
+    std::snprintf(line, sizeof line, a.json ? "{\"kernel\":\"%s\",\"ms\":%.4f,\"gflops\":%.3f}\n" : "%-8s %10.3f ms %10.2f GFLOP/s\n", std::string(kernels::name(kernel)).c_str(),
+                  seconds * 1e3, operations / seconds * 1e-9);
+    isWritten = isWritten && out.put(line);
+  }
+  out.finish(isWritten);
+}
+
+}  // namespace
+
+void addBench(CLI::App& attn) {
+  const auto arguments = std::make_shared<BenchArguments>();
+  CLI::App& command = *attn.add_subcommand("bench", "Measure how long a layer takes here, with each kernel");
+  command.add_option("--heads", arguments->heads, "Of queries, keys and values; 12 where it is not given")->type_name("N")->check(CLI::Range(1, 1024));
+  command.add_option("--tokens", arguments->tokens, "Queries, and as many keys; 1024 where it is not given")->type_name("N")->check(CLI::Range(1, 32768));
+  command.add_option("--columns", arguments->columns, "Of each head; 64 where it is not given")->type_name("N")->check(CLI::Range(1, 1024));
+  command.add_option("--threads", arguments->threads, "That share the work; 0: as many as there are cores; 1 where it is not given")->type_name("N")->check(CLI::Range(0, 256));
+  command.add_option("--seconds", arguments->seconds, "For each kernel, 0.5 where it is not given")->type_name("S")->check(CLI::Range(0.0, 3600.0));
+  command.add_option("--kernel", arguments->kernel, "One of them alone: " + kernelList())->type_name("NAME");
+  command.add_flag("--causal", arguments->causal, "With the causal mask");
+  command.add_flag("--weights", arguments->weights, "Store the weights too");
+  command.add_flag("--json", arguments->json, "Print an object a line");
+  command.footer("Each line has the median of the times of one call, and what it comes to in multiplications and additions.\nExamples:\n  attn bench\n  attn bench --heads 32 --tokens 4096 --columns 128 --causal --threads 0\nExit status: 0 done, 1 not enough memory, 2 wrong use.");
+  command.callback([arguments] { bench(*arguments); });
+}
+
+}  // namespace cli

@@ -1,0 +1,68 @@
+// `attn`, the command line: the core without a screen. Each command has a file of its own.
+#include <cstdio>
+#include <new>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/files.h"
+#include "base/sentence.h"
+#include "shell/manual.h"
+
+namespace cli {
+
+Failure failureOf(const std::string& in, const base::Error& error) {
+  if (error.field.starts_with("--")) return {kWrongUse, error.message()};
+  const bool isWhole = error.field == "file" || error.field == "text";  // nothing that the name of the file does not say
+  return {kBadData, in + ": " + (isWhole ? error.sentence : error.message())};
+}
+
+namespace {
+
+int start(int argc, char** argv) {
+  CLI::App attn{"Attention, computed from files.", "attn"};
+  attn.set_version_flag("--version", "attn " AP_VERSION);
+  attn.footer("Exit status: 0 done, 1 bad data, 2 wrong use.");
+  addRun(attn);
+  addGrad(attn);
+  addCode(attn);
+  addConvert(attn);
+  addInfo(attn);
+  addRender(attn);
+  addTrain(attn);
+  addBench(attn);
+  addKernels(attn);
+  addLesson(attn);
+  shell::addManual(attn);
+  std::string manual;
+  try {
+    attn.parse(argc, argv);
+    manual = shell::manual(attn, AP_VERSION);
+  } catch (const CLI::Success& success) {
+    return attn.exit(success);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    throw Failure{kWrongUse, std::string(error.what()) + "; attn --help tells more."};
+  }
+  if (!manual.empty()) {
+    Output output("-");
+    output.finish(output.put(manual));
+  } else if (attn.get_subcommands().empty()) throw Failure{kWrongUse, "No command was given; attn --help lists them."};
+  return 0;
+}
+
+}  // namespace
+}  // namespace cli
+
+int main(int argc, char** argv) {
+  cli::Failure failure{};
+  try {
+    return cli::start(argc, argv);
+  } catch (const cli::Failure& thrown) {
+    failure = thrown;
+  } catch (const std::bad_alloc&) {
+    failure = {cli::kBadData, "There is not enough memory; give smaller tensors, or ask for fewer outputs."};
+  } catch (const std::exception& error) {
+    failure = {cli::kBadData, std::string("Something failed: ") + error.what() + "."};
+  }
+  std::fprintf(stderr, "attn: %s\n", base::printable(failure.sentence).c_str());
+  return failure.status;
+}

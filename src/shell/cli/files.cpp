@@ -1,0 +1,97 @@
+#include "cli/files.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "cli/command.h"
+#include "cli/memory.h"
+#include "files/safetensors.h"
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string problem(const std::string& path, const char* what, int error) {
+  return path + ": it cannot be " + what + ": " + std::strerror(error) + ".";
+}
+
+}  // namespace
+
+std::string readText(const std::string& path, bool isAnything) {
+  std::error_code none;
+  const bool isStandard = path == "-";
+  if (!isStandard && fs::is_directory(path, none)) throw Failure{kBadData, path + ": it is a folder; name a file in it."};
+  struct Closer {
+    void operator()(std::FILE* file) const {
+      if (file != stdin) std::fclose(file);
+    }
+  };
+  const std::unique_ptr<std::FILE, Closer> file(isStandard ? stdin : std::fopen(path.c_str(), "rb"));
+  if (!file) throw Failure{kBadData, problem(path, "read", errno)};
+  const std::int64_t free = freeMemory();
+  const auto most = static_cast<std::uintmax_t>(free > 0 ? free / 3 : INT64_MAX);
+  const bool isRegular = !isStandard && fs::is_regular_file(path, none);
+  const std::uintmax_t size = isRegular ? fs::file_size(path, none) : 0;
+  std::string text;
+  const Failure tooLarge{kBadData, path + ": it is too large for the memory that is free; give smaller tensors."};
+  if (size > most) throw tooLarge;
+  text.reserve(size + 1);
+  char piece[1 << 16];
+  for (std::size_t count; (count = std::fread(piece, 1, sizeof piece, file.get())) > 0;) {
+    text.append(piece, count);
+    if (text.size() > most) throw tooLarge;
+    // A device may have no end. What does not begin as JSON does, or as anything, needs no more of it to be refused.
+    if (isRegular || (isAnything && text.front() != '\0')) continue;
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && text[first] != '{' && !(isAnything && files::isSafetensors(text))) break;
+  }
+  if (std::ferror(file.get())) throw Failure{kBadData, problem(path, "read", errno)};
+  return text;
+}
+
+Output::Output(const std::string& path) : path_(path) {
+  if (path.empty() || path == "-") {
+    file_ = stdout;
+    return;
+  }
+  std::error_code none;
+  if (fs::is_directory(path, none)) throw Failure{kBadData, path + ": it is a folder; name a file in it."};
+  const bool isThere = fs::exists(path, none);
+  const bool isFile = !isThere || fs::is_regular_file(path, none);
+  // A link stays one: what it leads to is replaced. That of a pipe leads to no name.
+  target_ = isFile && fs::is_symlink(path, none) ? fs::weakly_canonical(path, none) : fs::path(path);
+  if (isFile) part_ = target_.string() + ".part" + std::to_string(getpid());
+  if (isFile && isThere && access(target_.c_str(), W_OK) != 0) throw Failure{kBadData, problem(path, "written", errno)};
+  file_ = isFile ? interrupt_.create(part_) : std::fopen(target_.c_str(), "wb");
+  if (!file_) {
+    part_.clear();
+    throw Failure{kBadData, problem(path, "written", errno)};
+  }
+}
+
+Output::~Output() {
+  if (file_ && file_ != stdout) std::fclose(file_);
+  std::error_code none;
+  if (!part_.empty()) fs::remove(part_, none);
+}
+
+void Output::finish(bool isWritten) {
+  isWritten = isWritten && std::fflush(file_) == 0;
+  int error = errno;
+  if (file_ != stdout && std::fclose(std::exchange(file_, nullptr)) != 0 && isWritten) isWritten = false, error = errno;
+  if (!isWritten) throw Failure{kBadData, problem(path_.empty() || path_ == "-" ? "standard output" : path_, "written", error)};
+  if (part_.empty()) return;
+  std::error_code failed, none;
+  if (fs::exists(target_, none)) fs::permissions(part_, fs::status(target_).permissions(), none);
+  fs::rename(part_, target_, failed);
+  if (failed) throw Failure{kBadData, problem(path_, "written", failed.value())};
+  part_.clear();
+}
+
+}  // namespace cli

@@ -1,0 +1,36 @@
+// `attn info`: what a file holds, or what can compute here.
+#include <memory>
+
+#include "attention/kernels/kernels.h"
+#include "cli/command.h"
+#include "cli/files.h"
+#include "cli/input.h"
+#include "files/read_layer.h"
+
+namespace cli {
+namespace {
+
+void info(const std::string& path) {
+  std::string text;
+  if (path.empty()) {
+    text = "attn " AP_VERSION "\nkernels: " + kernelList() + " (" + std::string(attention::kernels::name(attention::kernels::best())) + " is used)\n";
+  } else {
+    const Input input("FILE", path);
+    const files::StoredFile file = valueOf(input.path(), files::readEverything(input.bytes(), input.format(), input.stem()));
+    text = files::listing(file);
+  }
+  Output output({});
+  output.finish(output.put(text));
+}
+
+}  // namespace
+
+void addInfo(CLI::App& attn) {
+  const auto path = std::make_shared<std::string>();
+  CLI::App& command = *attn.add_subcommand("info", "List the tensors of a file: names, types, shapes");
+  command.add_option("FILE", *path, "The file to read, or - for standard input: " + files::formatList() + "; what can compute here where it is not given")->type_name("");
+  command.footer("Examples:\n  attn info model.safetensors\n  attn info board.json          every tensor of a state, inputs and results\nExit status: 0 done, 1 bad data, 2 wrong use.");
+  command.callback([path] { info(*path); });
+}
+
+}  // namespace cli

@@ -1,0 +1,220 @@
+#include "cli/paper.h"
+
+#include <cairo-ft.h>
+#include <imgui.h>
+#include <pango/pangocairo.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "fonts.h"
+#include "files/png.h"
+#include "shell/desktop/pango_text.h"
+#include "shell/shell.h"
+
+namespace cli {
+namespace {
+
+using files::Drawing;
+using Item = Drawing::Item;
+constexpr double kMostPixels = 3e8;
+
+/// The faces that the program carries, for Cairo.
+class Faces {
+ public:
+  Faces() { FT_Init_FreeType(&library_); }
+  ~Faces() {
+    for (cairo_font_face_t* face : cairo_)
+      if (face) cairo_font_face_destroy(face);
+    for (FT_Face face : free_)
+      if (face) FT_Done_Face(face);
+    FT_Done_FreeType(library_);
+  }
+  Faces(const Faces&) = delete;
+  Faces& operator=(const Faces&) = delete;
+
+  cairo_font_face_t* of(const Item& item) {
+    const std::size_t at = item.isMono ? 2 : item.isBold ? 1 : 0;
+    const std::span<const unsigned char> bytes[] = {fonts::inter_regular, fonts::inter_semibold, fonts::jetbrainsmono_regular};
+    if (!cairo_[at] && FT_New_Memory_Face(library_, bytes[at].data(), static_cast<FT_Long>(bytes[at].size()), 0, &free_[at]) == 0) cairo_[at] = cairo_ft_font_face_create_for_ft_face(free_[at], 0);
+    return cairo_[at];
+  }
+  /// Has that face all of these letters?
+  bool has(const Item& item) {
+    const FT_Face face = of(item) ? free_[item.isMono ? 2 : item.isBold ? 1 : 0] : nullptr;
+    if (!face) return false;
+    for (const char* at = item.words.c_str(); *at; at = g_utf8_next_char(at))
+      if (FT_Get_Char_Index(face, g_utf8_get_char(at)) == 0) return false;
+    return true;
+  }
+
+ private:
+  FT_Library library_ = nullptr;
+  FT_Face free_[3] = {};
+  cairo_font_face_t* cairo_[3] = {};
+};
+
+class Painter {
+ public:
+  Painter(cairo_t* cairo) : cairo_(cairo) {}
+
+  void paint(const Drawing& drawing) {
+    if (drawing.ground.opacity > 0) color(drawing.ground), cairo_paint(cairo_);
+    for (const Item& item : drawing.items) {
+      cairo_save(cairo_);
+      if (item.isClipped) cairo_rectangle(cairo_, item.clip.x, item.clip.y, item.clip.width, item.clip.height), cairo_clip(cairo_);
+      put(item);
+      cairo_restore(cairo_);
+    }
+  }
+
+ private:
+  void color(const Drawing::Paint& p) { cairo_set_source_rgba(cairo_, p.color[0] / 255, p.color[1] / 255, p.color[2] / 255, p.opacity); }
+
+  void put(const Item& item) {
+    switch (item.kind) {
+      case Item::Kind::rect: box(item); break;
+      case Item::Kind::path:
+        for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
+          if (i == 0 || (item.isHatch && i % 4 == 0)) cairo_move_to(cairo_, item.points[i], item.points[i + 1]);
+          else cairo_line_to(cairo_, item.points[i], item.points[i + 1]);
+        }
+        if (item.isClosed) cairo_close_path(cairo_);
+        cairo_set_line_join(cairo_, CAIRO_LINE_JOIN_ROUND);
+        break;
+      case Item::Kind::curve: {
+        const auto& p = item.points;
+        cairo_move_to(cairo_, p[0], p[1]);
+        cairo_curve_to(cairo_, p[2], p[3], p[4], p[5], p[6], p[7]);
+        break;
+      }
+      case Item::Kind::text: words(item); return;
+      case Item::Kind::image: image(item); return;
+    }
+    if (item.isCrisp) cairo_set_antialias(cairo_, CAIRO_ANTIALIAS_NONE);
+    if (item.fill.opacity > 0) color(item.fill), cairo_fill_preserve(cairo_);
+    const double dash = 2.5;
+    if (item.isDashed) cairo_set_dash(cairo_, &dash, 1, 0);
+    if (item.line.opacity > 0) color(item.line), cairo_set_line_width(cairo_, item.stroke), cairo_stroke_preserve(cairo_);
+    cairo_new_path(cairo_);
+  }
+
+  void box(const Item& item) {
+    const double r = std::min({item.radius, item.width / 2, item.height / 2}), right = item.x + item.width, bottom = item.y + item.height;
+    if (r <= 0) return cairo_rectangle(cairo_, item.x, item.y, item.width, item.height);
+    cairo_arc(cairo_, right - r, item.y + r, r, -G_PI / 2, 0);
+    cairo_arc(cairo_, right - r, bottom - r, r, 0, G_PI / 2);
+    cairo_arc(cairo_, item.x + r, bottom - r, r, G_PI / 2, G_PI);
+    cairo_arc(cairo_, item.x + r, item.y + r, r, G_PI, 1.5 * G_PI);
+    cairo_close_path(cairo_);
+  }
+
+  void words(const Item& item) {
+    color(item.fill);
+    cairo_translate(cairo_, item.x, item.y);
+    cairo_rotate(cairo_, item.angle * G_PI / 180);
+    if (faces_.has(item)) {
+      cairo_set_font_face(cairo_, faces_.of(item));
+      cairo_set_font_size(cairo_, item.size);
+      cairo_text_extents_t extents;
+      cairo_text_extents(cairo_, item.words.c_str(), &extents);
+      place(item, extents.x_advance);
+      cairo_show_text(cairo_, item.words.c_str());
+      return;
+    }
+    PangoLayout* layout = pango_cairo_create_layout(cairo_);
+    PangoFontDescription* font = pango_font_description_from_string("sans-serif");
+    pango_font_description_set_absolute_size(font, item.size * PANGO_SCALE);
+    if (item.isBold) pango_font_description_set_weight(font, PANGO_WEIGHT_SEMIBOLD);
+    pango_layout_set_font_description(layout, font);
+    pango_layout_set_single_paragraph_mode(layout, TRUE);
+    pango_layout_set_text(layout, item.words.c_str(), -1);
+    PangoRectangle extent;
+    pango_layout_get_extents(layout, nullptr, &extent);
+    place(item, static_cast<double>(extent.width) / PANGO_SCALE);
+    pango_cairo_show_layout_line(cairo_, pango_layout_get_line_readonly(layout, 0));
+    pango_font_description_free(font);
+    g_object_unref(layout);
+  }
+
+  /// Moves to where a line of that width begins, or makes it as wide as it has to be.
+  void place(const Item& item, double width) {
+    if (item.width > 0 && width > 0) cairo_scale(cairo_, item.width / width, 1);
+    const double shares[] = {0, 0.5, 1};
+    cairo_move_to(cairo_, -width * shares[static_cast<std::size_t>(item.anchor)], 0);
+  }
+
+  void image(const Item& item) {
+    const int rows = static_cast<int>(item.pixels.size()) / std::max(1, item.columns);
+    cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, item.columns, rows);
+    unsigned char* to = cairo_image_surface_get_data(surface);
+    if (!to) return cairo_surface_destroy(surface);
+    const int stride = cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < item.columns; ++x) {
+        const std::uint32_t p = item.pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(item.columns) + static_cast<std::size_t>(x)], a = p >> 24;
+        const auto part = [&](int shift) { return ((p >> shift & 255u) * a + 127) / 255; };
+        const std::uint32_t pixel = a << 24 | part(0) << 16 | part(8) << 8 | part(16);
+        std::memcpy(to + static_cast<std::ptrdiff_t>(y) * stride + static_cast<std::ptrdiff_t>(x) * 4, &pixel, sizeof pixel);
+      }
+    cairo_surface_mark_dirty(surface);
+    cairo_translate(cairo_, item.x, item.y);
+    cairo_scale(cairo_, item.width / item.columns, item.height / rows);
+    cairo_set_source_surface(cairo_, surface, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cairo_), CAIRO_FILTER_NEAREST);
+    cairo_paint(cairo_);
+    cairo_surface_destroy(surface);
+  }
+
+  cairo_t* cairo_;
+  Faces faces_;
+};
+
+}  // namespace
+
+std::string paint(const Drawing& drawing, double scale) {
+  const int width = static_cast<int>(std::lround(drawing.width * scale)), height = static_cast<int>(std::lround(drawing.height * scale));
+  if (width < 1 || height < 1 || static_cast<double>(width) * height > kMostPixels) return {};
+  cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+  std::vector<std::uint32_t> pixels;
+  if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
+    cairo_t* cairo = cairo_create(surface);
+    cairo_scale(cairo, scale, scale);
+    Painter(cairo).paint(drawing);
+    cairo_destroy(cairo);
+    cairo_surface_flush(surface);
+    const unsigned char* from = cairo_image_surface_get_data(surface);
+    const int stride = cairo_image_surface_get_stride(surface);
+    pixels.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        std::uint32_t p = 0;
+        std::memcpy(&p, from + static_cast<std::ptrdiff_t>(y) * stride + static_cast<std::ptrdiff_t>(x) * 4, sizeof p);
+        const std::uint32_t a = p >> 24;  // Cairo's colours are premultiplied
+        const auto part = [&](int shift) { return a == 0 ? 0 : std::min(255u, ((p >> shift & 255u) * 255u + a / 2) / a); };
+        pixels.push_back(part(16) | part(8) << 8 | part(0) << 16 | a << 24);
+      }
+  }
+  cairo_surface_destroy(surface);
+  return files::toPng(pixels, width);
+}
+
+struct BoardFaces::Parts {
+  ImFontAtlas atlas;
+  views::Fonts fonts;
+  shell::PangoText text;
+};
+
+BoardFaces::BoardFaces() : parts_(std::make_unique<Parts>()) {
+  ImGuiIO io;
+  io.Fonts = &parts_->atlas;
+  shell::buildFonts(io, parts_->fonts, 1, true);
+  parts_->atlas.Build();
+}
+BoardFaces::~BoardFaces() = default;
+app::Faces BoardFaces::faces() const { return {parts_->atlas, parts_->fonts, 1, parts_->text}; }
+
+}  // namespace cli

@@ -1,0 +1,196 @@
+// `attn train`: a small Transformer learns a task, and its weights are written.
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <memory>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/sentence.h"
+#include "cli/command.h"
+#include "cli/files.h"
+#include "cli/input.h"
+#include "document/training.h"
+#include "files/format.h"
+
+namespace cli {
+namespace {
+
+using training::Trainer;
+
+struct TrainArguments {
+  std::string task = "tags", out, kernel;
+  std::vector<std::string> settings;
+  int steps = 1000;
+  std::uint32_t seed = 7;
+  bool json = false;
+};
+
+/// While it lives, Ctrl-C ends the run, and what was learned so far is kept; a second one ends the program as before. One at a
+/// time: a handler can know of it only by a global name.
+class Interrupt {
+ public:
+  Interrupt() {
+    came() = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { came() = 1, sigaction(SIGINT, &before(), nullptr); };
+    sigaction(SIGINT, &action, &before());
+  }
+  ~Interrupt() { sigaction(SIGINT, &before(), nullptr); }
+  static volatile std::sig_atomic_t& came() {
+    static volatile std::sig_atomic_t flag = 0;
+    return flag;
+  }
+
+ private:
+  static struct sigaction& before() {
+    static struct sigaction action {};
+    return action;
+  }
+};
+
+document::Value valueOf(const std::string& word) {
+  if (word == "true" || word == "false") return word == "true";
+  if (const auto number = base::parseFloat(word)) return base::readable(*number);
+  return word;
+}
+
+training::Setup setupOf(const TrainArguments& arguments) {
+  document::Settings settings;
+  const auto set = [&](const std::string& name, const document::Value& value) {
+    const document::Option* option = document::optionNamed(name.starts_with("train_") ? name : "train_" + name);
+    if (!option || option->id == document::OptionId::train_running || !option->name.starts_with("train_")) {
+      std::vector<std::string> names;
+      for (const document::Option& o : document::options()) {
+        if (o.name.starts_with("train_") && o.id != document::OptionId::train_running) names.emplace_back(o.name);
+      }
+      throw Failure{kWrongUse, "--set: there is no " + base::inQuotes(name) + "; perhaps " + base::orList(base::nearest("train_" + name, names, 3)) + " was meant."};
+    }
+    if (auto ok = document::checkAlone(*option, value); !ok) throw Failure{kWrongUse, "--set " + ok.error().message()};
+    settings = document::settingsAfter(settings, option->id, value);
+  };
+  set("train_task", arguments.task);
+  settings.training = training::recommended(settings.training.task);
+  set("train_seed", static_cast<double>(arguments.seed));
+  for (const std::string& word : arguments.settings) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) throw Failure{kWrongUse, "--set " + word + ": it is not of the form key=value; use d_model=32 or the like."};
+    set(word.substr(0, equals), valueOf(word.substr(equals + 1)));
+  }
+  return settings.training;
+}
+
+std::string number(float value) { return base::shortest(value); }
+
+std::string line(Trainer& trainer, const training::Measure& held) {
+  const training::Point last = trainer.last();
+  return base::joined({"{\"step\":", trainer.steps(), ",\"loss\":", number(last.loss), ",\"accuracy\":", number(last.accuracy), ",\"held_out\":{\"loss\":",
+                       number(held.loss), ",\"accuracy\":", number(held.accuracy), "},\"gradient_norm\":", number(last.gradientNorm), "}\n"});
+}
+
+/// On a terminal, a bar that fills; it is drawn over at every tenth of a second or so.
+class Progress {
+ public:
+  explicit Progress(int steps) : steps_(steps), shows_(isatty(STDERR_FILENO) != 0) {}
+  ~Progress() { if (shows_) std::fprintf(stderr, "\n"); }
+  void show(int step, const training::Measure& held) {
+    if (!shows_) return;
+    constexpr int kWide = 30;
+    const int done = static_cast<int>(std::int64_t{kWide} * step / std::max(steps_, 1));
+    std::fprintf(stderr, "\r[%.*s%.*s] step %d of %d, held out: loss %.3f, accuracy %.1f %% ", done, "##############################", kWide - done,
+                 "..............................", step, steps_, static_cast<double>(held.loss), static_cast<double>(held.accuracy) * 100);
+    std::fflush(stderr);
+  }
+
+ private:
+  int steps_;
+  bool shows_;
+};
+
+void write(const std::string& path, files::Format format, const Trainer& trainer, Output& output) {
+  files::StoredFile file;
+  std::vector<std::vector<float>> kept;  // storedOf() only points to them
+  kept.reserve(trainer.model().parameters().size());
+  for (const training::Parameter& p : trainer.model().parameters()) {
+    kept.emplace_back(trainer.numbers().begin() + static_cast<std::ptrdiff_t>(p.offset), trainer.numbers().begin() + static_cast<std::ptrdiff_t>(p.offset + p.size()));
+    const files::Shape shape = p.rows == 1 ? files::Shape{p.columns} : files::Shape{p.rows, p.columns};
+    file.tensors.push_back(files::storedOf(p.name, shape, kept.back()));
+  }
+  if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(path, ok.error());
+  output.finish(files::writeStored(file, format, [&](std::string_view piece) { return output.put(piece); }));
+}
+
+void train(const TrainArguments& arguments) {
+  auto kernel = attention::kernels::best();
+  if (!arguments.kernel.empty()) {
+    const auto named = attention::kernels::kernelNamed(arguments.kernel);
+    const auto all = attention::kernels::available();
+    if (!named || std::find(all.begin(), all.end(), *named) == all.end()) {
+      throw Failure{kWrongUse, "--kernel: \"" + arguments.kernel + "\" cannot run here; use one of " + kernelList() + "."};
+    }
+    kernel = *named;
+  }
+  const files::Format format = arguments.out.empty() ? files::Format::json : formatToWrite("--out", arguments.out);
+  auto made = Trainer::of(setupOf(arguments), kernel);
+  if (!made) throw Failure{kWrongUse, made.error().message()};
+  Trainer& trainer = **made;
+  std::optional<Output> output;
+  if (!arguments.out.empty()) output.emplace(arguments.out);  // before the work, so that a wrong name is known at once
+  const Interrupt interrupt;
+  {
+    Progress progress(arguments.steps);
+    std::size_t measures = 0;
+    while (trainer.steps() < arguments.steps && !trainer.stopped() && !Interrupt::came()) {
+      trainer.run(trainer.steps() + 1);
+      if (trainer.history().measures().size() == measures && trainer.steps() % 50 != 0) continue;
+      const training::Measure& held = trainer.history().measures().back();
+      measures = trainer.history().measures().size();
+      progress.show(trainer.steps(), held);
+      if (arguments.json && trainer.steps() < arguments.steps && held.step == trainer.steps()) {
+        const std::string words = line(trainer, held);
+        std::fwrite(words.data(), 1, words.size(), stdout);
+        std::fflush(stdout);
+      }
+    }
+    progress.show(trainer.steps(), trainer.measure());
+  }
+  const training::Measure& held = trainer.measure();
+  const training::TaskWords& words = training::words(trainer.setup().task);
+  const bool isWatched = held.watched >= 0;
+  const std::string said = arguments.json ? line(trainer, held)
+                                          : base::joined({arguments.task, ": ", trainer.steps(), " steps, loss ", number(trainer.last().loss), "; held out: loss ", number(held.loss),
+                                                          ", accuracy ", number(held.accuracy), isWatched ? ", " : "", isWatched ? words.measure : "", isWatched ? " " : "",
+                                                          isWatched ? number(held.watched) : "", ".\n"});
+  // Weights that go to standard output stand there alone.
+  std::fputs(said.c_str(), arguments.out == "-" ? stderr : stdout);
+  if (output) write(arguments.out, format, trainer, *output);
+  if (trainer.stopped()) throw Failure{kBadData, trainer.stopped()->message()};
+  if (Interrupt::came()) throw Failure{kBadData, "The run was interrupted after step " + std::to_string(trainer.steps()) + (output ? "; what was learned so far is in " + arguments.out + "." : ".")};
+}
+
+constexpr const char* kTrainHelp =
+    "Tasks: tags, previous, induction, reverse, most_frequent, sort, translate. Each brings settings that learn it well;\n"
+    "--set replaces some of them: layers, heads, d_model, feed_forward, layer_norm, residual, causal, position, score,\n"
+    "normalizer, optimizer (sgd, momentum, adam), rate, batch, dropout.\n"
+    "--json prints an object a line: {\"step\", \"loss\", \"accuracy\", \"held_out\": {\"loss\", \"accuracy\"}, \"gradient_norm\"},\n"
+    "at each measure of what is held out; the last one is of the last step. The same seed and kernel give the same run, bit\n"
+    "for bit. Ctrl-C ends it and keeps what was learned.\n"
+    "Exit status: 0 done, 1 interrupted, or a number that is not finite, 2 wrong use.";
+
+}  // namespace
+
+void addTrain(CLI::App& attn) {
+  const auto arguments = std::make_shared<TrainArguments>();
+  CLI::App& command = *attn.add_subcommand("train", "Train a small Transformer on a task");
+  command.add_option("--task", arguments->task, "What it learns; tags where it is not given")->type_name("NAME");
+  command.add_option("--steps", arguments->steps, "How many; 1000 where it is not given")->type_name("N")->check(CLI::Range(1, 100'000'000));
+  command.add_option("--seed", arguments->seed, "Of weights, batches and what is held out; 7 where it is not given")->type_name("N");
+  command.add_option("--set", arguments->settings, "Options of the model and the optimiser")->type_name("key=value ...")->expected(1, -1);
+  command.add_option("--out", arguments->out, "The file for the weights: " + files::formatList() + ", or - for JSON to standard output")->type_name("OUT");
+  command.add_option("--kernel", arguments->kernel, "The instruction set: " + kernelList())->type_name("NAME");
+  command.add_flag("--json", arguments->json, "Print how it goes, an object a line");
+  command.footer(kTrainHelp);
+  command.callback([arguments] { train(*arguments); });
+}
+
+}  // namespace cli

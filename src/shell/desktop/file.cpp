@@ -1,0 +1,156 @@
+#include "shell/desktop/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace shell {
+namespace {
+
+using base::Result;
+using base::Error;
+
+Error failure(const char* what, const std::filesystem::path& path, const std::string& reason) {
+  return {Error::Kind::range, "", std::string(what) + " " + path.string() + ": " + reason + "."};
+}
+
+Error failure(const char* what, const std::filesystem::path& path, int error) {
+  return failure(what, path, std::error_code(error, std::generic_category()).message());
+}
+
+/// An open file, closed at the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  /// Did all that was written arrive? Says so once.
+  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+bool writeAll(int file, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t count = ::write(file, content.data(), content.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+/// A device or a pipe is written into: there is nothing to put in its place.
+Result<void> writeInto(const std::filesystem::path& path, std::string_view content) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));  // a pipe that nobody reads says so
+  if (!file) return failure("Cannot write", path, errno == ENXIO ? "nobody reads from it" : std::error_code(errno, std::generic_category()).message());
+  ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
+  if (!writeAll(file.get(), content) || !file.close()) return failure("Cannot write", path, errno);
+  return {};
+}
+
+mode_t modeOfNewFiles() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+/// Writes a new file in the folder of `target` and gives it that name. `old` is what stands there, or null.
+int replaceFile(const std::filesystem::path& target, std::string_view content, const struct stat* old) {
+  std::string part = (target.parent_path() / ".attention-XXXXXX").string();
+  Descriptor file(::mkostemp(part.data(), O_CLOEXEC));  // never an existing file, and never through a link
+  if (!file) return errno;
+  // Whoever may not give files away keeps their own, as with any editor.
+  const bool owned = old != nullptr && ::fchown(file.get(), old->st_uid, old->st_gid) == 0;
+  const mode_t mode = old == nullptr ? modeOfNewFiles() : old->st_mode & (owned ? 07777 : 0777);
+  int error = 0;
+  if (::fchmod(file.get(), mode) != 0 || !writeAll(file.get(), content) || ::fsync(file.get()) != 0) error = errno;
+  if (!file.close() && error == 0) error = errno;
+  if (error == 0 && ::rename(part.c_str(), target.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(part.c_str());
+  return error;
+}
+
+}  // namespace
+
+base::Result<std::string> readFile(const std::filesystem::path& path, std::size_t limit) {
+  // Without O_NONBLOCK a pipe that nobody writes into would be waited for.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file) return failure("Cannot read", path, errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return failure("Cannot read", path, errno);
+  if (S_ISDIR(status.st_mode)) return failure("Cannot read", path, EISDIR);
+  if (!S_ISREG(status.st_mode)) return failure("Cannot read", path, "it is a pipe or a device; give a file");
+  std::string text;
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(file.get(), block, sizeof block);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failure("Cannot read", path, errno);
+    if (count == 0) return text;
+    text.append(block, static_cast<std::size_t>(count));
+    if (text.size() > limit)
+      return Error{Error::Kind::memory, "",
+                   path.string() + " is larger than " + std::to_string(limit >> 20) + " MiB, the most that is read."};
+  }
+}
+
+MappedFile::~MappedFile() {
+  if (map_ != nullptr) ::munmap(map_, size_);
+}
+
+Result<void> MappedFile::open(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return failure("Cannot read", path, errno);
+  if (S_ISDIR(status.st_mode)) return failure("Cannot read", path, EISDIR);
+  if (!S_ISREG(status.st_mode)) return failure("Cannot read", path, "it is a pipe or a device; give a file");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* const map = size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (map == MAP_FAILED) return failure("Cannot read", path, errno);
+  if (map_ != nullptr) ::munmap(map_, size_);
+  map_ = map, size_ = size;
+  return {};
+}
+
+Result<void> writeFile(const std::filesystem::path& path, std::string_view content) {
+  // Through links, so that they stay ones; those of /dev may lead to what has no name, such as a pipe.
+  struct stat status {};
+  const bool isThere = ::stat(path.c_str(), &status) == 0;
+  if (isThere && S_ISDIR(status.st_mode)) return failure("Cannot write", path, EISDIR);
+  if (isThere && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode))) return writeInto(path, content);
+  if (isThere && !S_ISREG(status.st_mode)) return failure("Cannot write", path, "it is no file");
+  // An administrator could, but a file that nobody may write is meant to stay.
+  if (isThere && ((status.st_mode & 0222) == 0 || ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0))
+    return failure("Cannot write", path, "it is read-only; save under another name, or allow writing");
+  std::error_code none;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, none);
+  if (const int error = replaceFile(none || real.empty() ? path : real, content, isThere ? &status : nullptr))
+    return failure("Cannot write", path, error);
+  return {};
+}
+
+std::filesystem::path freeName(const std::filesystem::path& path) {
+  std::error_code none;
+  std::filesystem::path name = path;
+  for (int i = 1; std::filesystem::exists(std::filesystem::symlink_status(name, none)); ++i) {
+    name = path.parent_path() / path.stem();
+    name += "-" + std::to_string(i);
+    name += path.extension();
+  }
+  return name;
+}
+
+}  // namespace shell

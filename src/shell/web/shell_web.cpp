@@ -1,0 +1,727 @@
+// The browser's shell: what web/canvas.js hears becomes input of Dear ImGui; what a page script asks becomes a call of the
+// App. One module instance is one playground, so `self` below is the one object that there has to be.
+//
+// The functions named playground_… are called from JavaScript. Those that can be refused return 1 or 0 and leave their
+// answer, or the error as JSON, in playground_reply(). Text comes as UTF-8 that the caller frees.
+#include <emscripten/em_js.h>
+#include <emscripten/emscripten.h>
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <GLES3/gl3.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "app/app.h"
+#include "app/board_figure.h"
+#include "app/names.h"
+#include "attention/kernels/kernels.h"
+#include "document/text.h"
+#include "shell/shell.h"
+#include "views/mirror.h"
+
+// ---------------------------------------------------------------- what C++ asks of web/canvas.js
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#pragma clang diagnostic ignored "-Wmissing-prototypes"
+// clang-format off
+// later(): by method calls that wait until no C++ is on the stack, because listeners of the page hear of focus, clicks and copies.
+EM_JS(void, host_request_frame, (), { Module["host"].requestFrame(); })
+EM_JS(void, host_begin_text, (float x, float y, float width, float height, float zoom, const char* text, const char* name,
+                              int numeric, int centered, int selectAll, int dark, int isCell, const char* wrong), {
+  Module["host"].later("beginText", {x, y, width, height, zoom, numeric, centered, selectAll, dark, isCell,
+                            text: UTF8ToString(text), name: UTF8ToString(name), wrong: UTF8ToString(wrong)});
+})
+EM_JS(void, host_drop_text, (), { Module["host"].later("dropText"); })
+EM_JS(void, host_pick_file, (), { Module["host"].later("pickFile"); })
+EM_JS(void, host_save_file, (const char* name, const char* text, int length, int asks), {
+  Module["host"].later("saveFile", UTF8ToString(name), HEAPU8.slice(text, text + length), asks);
+})
+EM_JS(void, host_choose, (const char* text), { Module["host"].later("choose", UTF8ToString(text)); })
+EM_JS(void, host_copy, (const char* text, int length), { Module["host"].later("copy", UTF8ToString(text, length)); })
+EM_JS(void, host_share, (), { Module["host"].later("share"); })
+EM_JS(void, host_toggle_fullscreen, (), { Module["host"].later("toggleFullscreen"); })
+EM_JS(int, host_prefers_dark, (), { return Module["host"].prefersDark(); })
+EM_JS(void, host_emit, (const char* type, const char* detail), {
+  Module["host"].emit(UTF8ToString(type), UTF8ToString(detail));
+})
+EM_JS(double, host_measure, (const char* text, int length, double size, int weight), {
+  return Module["host"].widthOf(UTF8ToString(text, length), size, weight);
+})
+EM_JS(void*, host_rasterise, (const char* text, int length, double size, int weight, int color, int* box), {
+  const picture = Module["host"].rasterise(UTF8ToString(text, length), size, weight, color);
+  const pixels = _malloc(picture.data.length);
+  if (!pixels) return 0;
+  HEAPU8.set(picture.data, pixels);
+  HEAP32.set(picture.box, box / 4);
+  return pixels;
+})
+EM_JS(void, host_want_lesson, (const char* id, int length, int step), { Module["host"].later("wantLesson", UTF8ToString(id, length), step); })
+EM_JS(void, host_want_lessons, (), { Module["host"].later("wantLessons"); })
+EM_JS(int, host_remember, (const char* text, int length), { return Module["host"].remember(UTF8ToString(text, length)); })
+EM_JS(char*, host_remembered, (), { return Module["host"].remembered(); })
+EM_JS(int, host_prefers_stillness, (), { return Module["host"].prefersStillness(); })
+EM_JS(void, host_cursor, (int cursor), { Module["host"].setCursor(cursor); })
+// clang-format on
+#pragma clang diagnostic pop
+
+namespace {
+
+// ---------------------------------------------------------------- the host
+
+const char* typeName(app::Event::Type type) {
+  switch (type) {
+    case app::Event::Type::input: return "input";
+    case app::Event::Type::change: return "change";
+    case app::Event::Type::select: return "select";
+    case app::Event::Type::error: return "error";
+    case app::Event::Type::step: return "step";
+    case app::Event::Type::answer: return "answer";
+    case app::Event::Type::passed: return "passed";
+    case app::Event::Type::train: return "train";
+  }
+  return "error";
+}
+
+class Browser final : public app::Host {
+ public:
+  void requestFrame() override { host_request_frame(); }
+  void beginText(const app::TextField& f) override {
+    host_begin_text(f.rect.x * f.zoom, f.rect.y * f.zoom, f.rect.width * f.zoom, f.rect.height * f.zoom, f.zoom, f.text.c_str(), f.name.c_str(),
+                    f.numeric, f.centered, f.selectAll, f.dark, f.isCell, f.wrong.c_str());
+  }
+  void dropText() override { host_drop_text(); }
+  bool pickFile() override {
+    host_pick_file();
+    return true;
+  }
+  base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) override {
+    host_save_file(std::string(name).c_str(), text.data(), static_cast<int>(text.size()), asks);
+    return std::string();  // web/hands.js says where it went
+  }
+  void choose(std::string_view choices) override { host_choose(std::string(choices).c_str()); }
+  void toggleFullscreen() override { host_toggle_fullscreen(); }
+  void copyToClipboard(std::string_view text) override { host_copy(text.data(), static_cast<int>(text.size())); }
+  bool canShare() const override { return true; }
+  void share() override { host_share(); }
+  bool prefersDark() const override { return host_prefers_dark() != 0; }
+  bool isTouch() const override { return touch; }
+  bool prefersStillness() const override { return host_prefers_stillness() != 0; }
+  void wantLesson(std::string_view id, int step) override { host_want_lesson(id.data(), static_cast<int>(id.size()), step); }
+  void wantLessons() override { host_want_lessons(); }
+  bool remember(std::string_view text) override { return host_remember(text.data(), static_cast<int>(text.size())) != 0; }
+  std::string remembered() const override {
+    char* text = host_remembered();
+    std::string out = text == nullptr ? "" : text;
+    std::free(text);
+    return out;
+  }
+  float measure(std::string_view text, draw::Face face) override {
+    return static_cast<float>(host_measure(text.data(), static_cast<int>(text.size()), static_cast<double>(face.size), face.weight));
+  }
+  draw::LinePicture rasterise(std::string_view text, draw::Face face, std::uint32_t color) override {
+    draw::LinePicture picture;
+    int box[4] = {};
+    auto* pixels = static_cast<std::uint32_t*>(
+        host_rasterise(text.data(), static_cast<int>(text.size()), static_cast<double>(face.size), face.weight, static_cast<int>(color), box));
+    if (pixels == nullptr) return picture;
+    picture.left = box[0], picture.top = box[1], picture.width = box[2], picture.height = box[3];
+    picture.pixels.assign(pixels, pixels + static_cast<std::ptrdiff_t>(box[2]) * box[3]);
+    std::free(pixels);
+    return picture;
+  }
+  void emit(const app::Event& event) override { host_emit(typeName(event.type), event.detail.c_str()); }
+
+  bool touch = false;
+};
+
+// ---------------------------------------------------------------- the playground
+
+/// Members are made in this order and destroyed in reverse: the app borrows the other two.
+struct Playground {
+  Browser host;
+  shell::Stage stage{host};
+  app::App app{host, stage.heatmaps()};
+  std::string reply;
+  double lastFrame = 0;  ///< in milliseconds
+  int cursor = ImGuiMouseCursor_Arrow;
+  bool contextIsLost = false;
+};
+
+Playground* self = nullptr;
+
+constexpr float kShortestFrame = 1e-4f;  // ImGui wants time to pass between two frames
+
+float secondsSinceLastFrame() {
+  const double now = emscripten_get_now();
+  const double passed = (now - self->lastFrame) / 1000;
+  self->lastFrame = now;
+  return std::max(kShortestFrame, static_cast<float>(passed));
+}
+
+bool inputIsWaiting() { return self->stage.io().Ctx->InputEventsQueue.Size > 0; }
+
+/// Builds frames without drawing them until the input that came so far has had its effect, so that an event's handler
+/// (a phone opens its keyboard only inside one) and a script that asks right after it both see the outcome.
+void settle() {
+  constexpr int kMostFrames = 16;  // a queue of down, up, down, up takes one frame each
+  for (int i = 0; !self->contextIsLost && i < kMostFrames && inputIsWaiting(); ++i) {
+    self->stage.build(self->app, secondsSinceLastFrame());
+  }
+}
+
+void requestFrameIfWanted() {
+  if (self->app.wantsFrame()) self->host.requestFrame();
+}
+
+void inputCame() {
+  self->app.wake();
+  requestFrameIfWanted();
+}
+
+void setModifiers(ImGuiIO& io, int modifiers) {
+  io.AddKeyEvent(ImGuiMod_Shift, (modifiers & 1) != 0);
+  io.AddKeyEvent(ImGuiMod_Ctrl, (modifiers & 2) != 0);
+  io.AddKeyEvent(ImGuiMod_Alt, (modifiers & 4) != 0);
+}
+
+// ---------------------------------------------------------------- answers
+
+const char* kindName(base::Error::Kind kind) {
+  switch (kind) {
+    case base::Error::Kind::type: return "type";
+    case base::Error::Kind::range: return "range";
+    case base::Error::Kind::syntax: return "syntax";
+    case base::Error::Kind::version: return "version";
+    case base::Error::Kind::memory: return "memory";
+  }
+  return "range";
+}
+
+std::string quoted(std::string_view text) { return document::toJson(document::Value(std::string(text))); }
+
+std::string errorJson(const base::Error& error) {
+  return "{\"kind\":\"" + std::string(kindName(error.kind)) + "\",\"field\":" + quoted(error.field) +
+         ",\"message\":" + quoted(error.message()) + "}";
+}
+
+int answer(std::string text) {
+  self->reply = std::move(text);
+  requestFrameIfWanted();
+  return 1;
+}
+
+int answer(const base::Result<void>& done) {
+  self->reply = done ? "" : errorJson(done.error());
+  requestFrameIfWanted();
+  return done ? 1 : 0;
+}
+
+int answer(const base::Result<std::string>& result) {
+  return result ? answer(*result) : answer(base::Result<void>(result.error()));
+}
+
+/// The reply is [address, heads, rows, columns].
+int answer(const base::Result<const attention::Tensor*>& found) {
+  if (!found) return answer(base::Result<void>(found.error()));
+  const attention::Tensor& t = **found;
+  return answer("[" + std::to_string(reinterpret_cast<std::uintptr_t>(t.data())) + "," + std::to_string(t.heads()) +
+                "," + std::to_string(t.rows()) + "," + std::to_string(t.cols()) + "]");
+}
+
+std::string rectJson(const app::Rect& r) {
+  return "[" + std::to_string(r.x) + "," + std::to_string(r.y) + "," + std::to_string(r.width) + "," +
+         std::to_string(r.height) + "]";
+}
+
+// ---------------------------------------------------------------- keys
+
+struct NamedKey {
+  std::string_view name;
+  ImGuiKey key;
+};
+
+/// KeyboardEvent.key, where it is not one letter or digit.
+constexpr NamedKey kKeys[] = {
+    {"ArrowLeft", ImGuiKey_LeftArrow}, {"ArrowRight", ImGuiKey_RightArrow}, {"ArrowUp", ImGuiKey_UpArrow},
+    {"ArrowDown", ImGuiKey_DownArrow}, {"PageUp", ImGuiKey_PageUp},         {"PageDown", ImGuiKey_PageDown},
+    {"Home", ImGuiKey_Home},           {"End", ImGuiKey_End},               {"Insert", ImGuiKey_Insert},
+    {"Delete", ImGuiKey_Delete},       {"Backspace", ImGuiKey_Backspace},   {"Enter", ImGuiKey_Enter},
+    {"Escape", ImGuiKey_Escape},       {" ", ImGuiKey_Space},               {"F2", ImGuiKey_F2},
+    {"-", ImGuiKey_Minus},             {"+", ImGuiKey_KeypadAdd},           {".", ImGuiKey_Period},
+    {",", ImGuiKey_Comma},             {"?", ImGuiKey_Slash},               {"/", ImGuiKey_Slash},
+    {"[", ImGuiKey_LeftBracket},       {"]", ImGuiKey_RightBracket},        {"=", ImGuiKey_Equal},
+};
+
+ImGuiKey keyNamed(std::string_view name) {
+  if (name.size() == 1) {
+    const char c = name[0];
+    if (c >= '0' && c <= '9') return static_cast<ImGuiKey>(ImGuiKey_0 + (c - '0'));
+    if (c >= 'a' && c <= 'z') return static_cast<ImGuiKey>(ImGuiKey_A + (c - 'a'));
+    if (c >= 'A' && c <= 'Z') return static_cast<ImGuiKey>(ImGuiKey_A + (c - 'A'));
+  }
+  for (const NamedKey& k : kKeys) {
+    if (k.name == name) return k.key;
+  }
+  return ImGuiKey_None;
+}
+
+/// Would the app, or a menu that is open, do something with this key? All others stay with the page.
+bool isUsed(ImGuiKey key, int modifiers) {
+  self->stage.io();
+  const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+  if (menuIsOpen && (key == ImGuiKey_Escape || key == ImGuiKey_Enter || key == ImGuiKey_Space ||
+                     (key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow))) {
+    return true;
+  }
+  return self->app.usesKey(key, (modifiers & 2) != 0, (modifiers & 1) != 0, (modifiers & 4) != 0);
+}
+
+void press(ImGuiKey key, bool down) { self->stage.io().AddKeyEvent(key, down); }
+
+}  // namespace
+
+extern "C" {
+
+// ---------------------------------------------------------------- graphics
+
+// Dear ImGui's renderer reads the state of OpenGL before it draws, to put it back afterwards. In a browser each such
+// question waits until the graphics process has drawn all that came before (with a software GPU, most of the time of a
+// frame). Nobody else draws on this canvas, so it is told, in place of glGetIntegerv(), what a new context would say.
+void shell_gl_get(GLenum name, GLint* value) {
+  switch (name) {
+    case GL_MAJOR_VERSION: *value = 3; return;
+    case GL_ACTIVE_TEXTURE: *value = GL_TEXTURE0; return;
+    case GL_BLEND_EQUATION_RGB:
+    case GL_BLEND_EQUATION_ALPHA: *value = GL_FUNC_ADD; return;
+    case GL_BLEND_SRC_RGB:
+    case GL_BLEND_SRC_ALPHA: *value = GL_ONE; return;
+    case GL_VIEWPORT:
+    case GL_SCISSOR_BOX: std::fill_n(value, 4, 0); return;
+    default: *value = 0;  // no program, texture, buffer or vertex array was in use
+  }
+}
+
+GLboolean shell_gl_is_program(GLuint) { return GL_TRUE; }
+
+// The linker puts this in the place of sscanf(), with which the renderer reads its "#version 300 es" and nothing else on the
+// page reads anything: the library's own would be in the first frame's way with 5 KB.
+int __wrap_sscanf(const char* text, const char* format, ...) {
+  va_list to;
+  va_start(to, format);
+  *va_arg(to, int*) = std::atoi(text + std::strlen("#version "));
+  va_end(to);
+  return 1;
+}
+
+// ---------------------------------------------------------------- life
+
+/// Makes the playground in the WebGL2 context that is current. 0: the reply says what the driver said.
+EMSCRIPTEN_KEEPALIVE int playground_start() {
+  self = new Playground;
+  self->lastFrame = emscripten_get_now();
+  const std::string trouble = self->stage.start("#version 300 es");
+  self->reply = trouble;
+  return trouble.empty();
+}
+
+EMSCRIPTEN_KEEPALIVE const char* playground_reply() { return self->reply.c_str(); }
+
+EMSCRIPTEN_KEEPALIVE void playground_context_lost() {
+  self->contextIsLost = true;
+  self->stage.contextLost();
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_context_restored() {
+  self->reply = self->stage.start("#version 300 es");
+  self->contextIsLost = !self->reply.empty();
+  self->app.wake();
+  return self->reply.empty();
+}
+
+// ---------------------------------------------------------------- frames
+
+EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebufferHeight, float scale) {
+  self->stage.resize(framebufferWidth, framebufferHeight, scale);
+  self->app.wake();
+}
+
+/// One frame. 1: another one is wanted; 2: it was drawn, as it does not look like the last one; 4: a run of training goes on.
+EMSCRIPTEN_KEEPALIVE int playground_frame() {
+  const double began = emscripten_get_now();
+  const bool isDrawn = self->stage.draw(self->app, secondsSinceLastFrame(), true);
+  self->app.noteFrameTime(static_cast<float>(emscripten_get_now() - began));
+  if (const int cursor = ImGui::GetMouseCursor(); cursor != self->cursor) {
+    self->cursor = cursor;
+    host_cursor(cursor);
+  }
+  return (self->app.wantsFrame() ? 1 : 0) + (isDrawn ? 2 : 0) + (self->app.wantsFrame() && self->app.trains() ? 4 : 0);
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_train_on() { return self->app.trainOn(); }
+EMSCRIPTEN_KEEPALIVE int playground_wants_frame() { return self->app.wantsFrame(); }
+EMSCRIPTEN_KEEPALIVE void playground_wake() { inputCame(); }
+EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
+
+// ---------------------------------------------------------------- input
+
+/// `what` is 0: moved, 1: went down, 2: went up, 3: left or was taken away. Modifiers: 1 Shift, 2 Ctrl or Cmd, 4 Alt.
+/// `clicks`: the browser's count of presses in a row; its user may have set how fast a double-click has to be.
+EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers, int clicks) {
+  ImGuiIO& io = self->stage.io();
+  if (what == 1) io.MouseDoubleClickTime = clicks % 2 == 0 ? FLT_MAX : 0.0f;
+  io.MouseDoubleClickMaxDist = FLT_MAX;
+  self->host.touch = isTouch != 0;
+  io.AddMouseSourceEvent(isTouch ? ImGuiMouseSource_TouchScreen : ImGuiMouseSource_Mouse);
+  setModifiers(io, modifiers);
+  if (what == 3) ImGui::ClearActiveID();  // the page took the finger: nothing was tapped
+  if (what != 3) io.AddMousePosEvent(x / self->stage.zoom(), y / self->stage.zoom());
+  if (what == 1) io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+  if (what >= 2) io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+  if (what == 3 || (what == 2 && isTouch)) io.AddMousePosEvent(-FLT_MAX, -FLT_MAX);
+  self->app.wake();
+  if (what != 0) settle();
+  requestFrameIfWanted();
+}
+
+/// Does a finger that goes down here change something (1), rather than scroll the page?
+EMSCRIPTEN_KEEPALIVE int playground_hit(float x, float y) { return self->app.dragsAt(x, y); }
+
+/// Is there something here that the wheel, or a finger, would move by this much?
+EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dy) { return self->app.scrollsAt(x, y, dy); }
+
+/// In CSS pixels, positive towards the end. 0: not used, the page may scroll.
+EMSCRIPTEN_KEEPALIVE int playground_wheel(float x, float y, float dy) {
+  if (!self->app.scrollsAt(x, y, dy)) return 0;
+  constexpr float kPixels = 100;  // that make one step of a wheel
+  ImGuiIO& io = self->stage.io();
+  io.AddMousePosEvent(x / self->stage.zoom(), y / self->stage.zoom());
+  io.AddMouseWheelEvent(0, -dy / kPixels);
+  inputCame();
+  return 1;
+}
+
+/// A key by KeyboardEvent.key. 0: not used, the page may have it.
+EMSCRIPTEN_KEEPALIVE int playground_key(int down, const char* name, int modifiers) {
+  const ImGuiKey key = keyNamed(name);
+  ImGuiIO& io = self->stage.io();
+  setModifiers(io, modifiers);
+  if (down == 0) {
+    if (key != ImGuiKey_None) press(key, false);
+    inputCame();
+    return 0;
+  }
+  // One character, in UTF-8; names of other keys are longer and in ASCII.
+  const bool printable = (name[1] == '\0' || (name[0] & 0x80) != 0) && (modifiers & 2) == 0;
+  if (key == ImGuiKey_None || !isUsed(key, modifiers)) {
+    // The board hears of it all the same: letters among it are text, and no commands.
+    if (!printable || (modifiers & 4) != 0) return 0;
+    io.AddInputCharactersUTF8(name);
+    self->app.wake();
+    settle();
+    requestFrameIfWanted();
+    return 0;
+  }
+  press(key, false);  // a held letter arrives again and again: each time counts as a press
+  press(key, true);
+  if (printable) io.AddInputCharactersUTF8(name);
+  self->app.wake();
+  settle();
+  requestFrameIfWanted();
+  return 1;
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_focus(int focused) {
+  self->stage.io().AddFocusEvent(focused != 0);
+  inputCame();
+}
+
+/// The text field that host_begin_text() opened ended; `how` is an app::Entry.
+EMSCRIPTEN_KEEPALIVE void playground_end_text(int how, const char* text) {
+  settle();
+  self->app.endText(static_cast<app::Entry>(how), text);
+  inputCame();
+}
+
+/// The selected cells in the reply. 0: none are selected, so the page may copy what it likes.
+EMSCRIPTEN_KEEPALIVE int playground_copy() {
+  settle();
+  self->reply = self->app.copyCells();
+  return !self->reply.empty();
+}
+
+/// After a copy: the selected cells become 0.
+EMSCRIPTEN_KEEPALIVE void playground_clear_cells() {
+  setModifiers(self->stage.io(), 0);  // Ctrl, that cut, is still down
+  press(ImGuiKey_Delete, true);
+  press(ImGuiKey_Delete, false);
+  self->app.wake();
+  settle();
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_paste(const char* text) {
+  settle();
+  return answer(self->app.pasteCells(text));
+}
+
+// ---------------------------------------------------------------- for assistive technology
+
+/// Presses the control of that name, or where `step` is −1 or 1 asks of it what an arrow key would; "" does nothing. The reply is what is on
+/// the screen then: app/mirror.h says how.
+EMSCRIPTEN_KEEPALIVE int playground_mirror(const char* name, int step) {
+  settle();
+  views::Mirror mirror;
+  if (name[0] != '\0') {
+    mirror.press = name, mirror.step = step;
+    self->app.wake();
+    self->stage.note(self->app, mirror);
+    self->app.carryOut();
+    mirror = {};
+  }
+  self->stage.note(self->app, mirror);
+  return answer(self->app.mirror(mirror.notes));
+}
+
+/// The colours of forced-colors mode, 0xRRGGBB; or no more of it.
+EMSCRIPTEN_KEEPALIVE void playground_colors(int areForced, int canvas, int text, int highlight, int highlightText) {
+  const auto color = [](int value) { return static_cast<unsigned>(value); };
+  if (areForced != 0) self->app.setColors(views::SystemColors{color(canvas), color(text), color(highlight), color(highlightText)});
+  else self->app.setColors({});
+  requestFrameIfWanted();
+}
+
+/// What the page's styles say: its own face for words, how much larger they are, and a colour 0xRRGGBB, or −1.
+EMSCRIPTEN_KEEPALIVE void playground_looks(int ownFace, float textScale, int accent) {
+  self->stage.setFace(ownFace != 0);
+  self->app.setLooks(textScale, accent < 0 ? std::nullopt : std::optional(static_cast<unsigned>(accent)));
+  requestFrameIfWanted();
+}
+
+/// The interface's words: a table as views::Words takes it; "": English.
+EMSCRIPTEN_KEEPALIVE void playground_words(const char* table) {
+  self->stage.setWords(table);
+  self->app.wake();
+  requestFrameIfWanted();
+}
+
+/// These words of the interface in that language.
+EMSCRIPTEN_KEEPALIVE int playground_word(const char* english) {
+  views::Words* words = self->stage.fonts().words;
+  return answer(std::string(words ? words->of(english) : english));
+}
+
+/// The height, in CSS pixels, that shows all of the board at that width; 0: it is not asked for, or another view is open.
+EMSCRIPTEN_KEEPALIVE float playground_fit(float width) { return self->app.heightFor(width); }
+
+EMSCRIPTEN_KEEPALIVE int playground_select(const char* tensor, int head, int row, int col) {
+  settle();
+  return answer(self->app.select(tensor, head, row, col));
+}
+
+// ---------------------------------------------------------------- files and sentences
+
+EMSCRIPTEN_KEEPALIVE double playground_max_text() { return static_cast<double>(document::kMaxTextBytes); }
+
+EMSCRIPTEN_KEEPALIVE int playground_open(const char* text, const char* name) {
+  settle();
+  return answer(self->app.openText(text, name));
+}
+
+/// What files.wasm read: a state or a form, in memory that is freed here.
+EMSCRIPTEN_KEEPALIVE int playground_take(char* bytes, int size, const char* name) {
+  settle();
+  const auto done = self->app.take({bytes, static_cast<std::size_t>(size)}, name);
+  std::free(bytes);
+  return answer(done);
+}
+
+/// How many bytes the tensors of the layer take as .safetensors, which lie where the reply does; 0: the reply says why not.
+EMSCRIPTEN_KEEPALIVE int playground_tensors() {
+  settle();
+  auto bytes = self->app.tensors();
+  if (!bytes) return answer(base::Result<void>(bytes.error()));
+  self->reply = std::move(*bytes);
+  return static_cast<int>(self->reply.size());
+}
+
+/// How many bytes the board with its undo history takes, which lie where the reply does.
+EMSCRIPTEN_KEEPALIVE int playground_kept(double most) {
+  settle();
+  self->reply = self->app.kept(static_cast<std::size_t>(most));
+  return static_cast<int>(self->reply.size());
+}
+
+/// Such bytes, in memory that is freed here, or none: from here on the page keeps its board.
+EMSCRIPTEN_KEEPALIVE int playground_restore(char* bytes, int size) {
+  self->app.setKeptIn("the storage of this browser, for this tab");
+  if (size == 0) return 1;
+  settle();
+  const auto done = self->app.restore({bytes, static_cast<std::size_t>(size)});
+  std::free(bytes);
+  return answer(done);
+}
+
+/// The board as SVG, in the words of files::FigureWords.
+EMSCRIPTEN_KEEPALIVE int playground_figure(const char* what, const char* style, const char* scale, const char* head, const char* with, const char* colors) {
+  settle();
+  const auto options = files::figureOptions({what, style, scale, head, with, colors});
+  if (!options) return answer(base::Result<void>(options.error()));
+  const ImGuiIO& io = self->stage.io();
+  const auto drawing = app::boardFigure(self->app.state(), *options, {*io.Fonts, self->stage.fonts(), 1 / io.FontGlobalScale, self->host});
+  if (!drawing) return answer(base::Result<void>(drawing.error()));
+  return answer(files::toSvg(*drawing, static_cast<double>(options->scale)));
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_notify(const char* sentence, int isError) {
+  self->app.notify(sentence, isError != 0);
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_embed(const char* hide, const char* lock, const char* show, int fit) {
+  self->app.setEmbed({hide, lock, show, fit != 0});
+  requestFrameIfWanted();
+}
+
+// ---------------------------------------------------------------- lessons
+
+/// Keeps the Guide's place free (1), or takes it away.
+EMSCRIPTEN_KEEPALIVE void playground_guide(int open) {
+  self->app.reserveGuide(open != 0);
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_open_lesson(const char* text, const char* name, const char* id, int step, int keepsBoard) {
+  settle();
+  return answer(self->app.openLesson(text, name, id, step, keepsBoard != 0));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_lessons(const char* text) { return answer(self->app.setLessons(text)); }
+
+EMSCRIPTEN_KEEPALIVE void playground_fail_lesson(const char* sentence) {
+  self->app.failLesson(sentence);
+  requestFrameIfWanted();
+}
+
+/// The reply has a sentence a line about the names in an attribute that are none.
+EMSCRIPTEN_KEEPALIVE int playground_misspelt(const char* attribute, const char* list) {
+  std::string sentences;
+  for (const std::string& one : app::misspelt(attribute, list)) sentences += one + "\n";
+  return answer(std::move(sentences));
+}
+
+// ---------------------------------------------------------------- the public interface
+
+EMSCRIPTEN_KEEPALIVE int playground_state() {
+  settle();
+  return answer(self->app.state());
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_set_state(const char* text, int undoable) {
+  settle();
+  return answer(self->app.setState(text, undoable != 0));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_open_preset(const char* name, int undoable) {
+  settle();
+  return answer(self->app.openPreset(name, undoable != 0));
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_reset() {
+  settle();
+  self->app.reset();
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_undo() {
+  settle();
+  const bool done = self->app.undo();
+  requestFrameIfWanted();
+  return done;
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_redo() {
+  settle();
+  const bool done = self->app.redo();
+  requestFrameIfWanted();
+  return done;
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_get(const char* option) {
+  settle();
+  return answer(self->app.get(option));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_set(const char* option, const char* json) {
+  settle();
+  return answer(self->app.set(option, json));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_tensor(const char* name) {
+  settle();
+  return answer(self->app.tensor(name));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_gradient(const char* name, int head, int row, int col, const char* by) {
+  settle();
+  return answer(self->app.gradient(name, head, row, col, by));
+}
+
+/// The reply is the step that the run will be at.
+EMSCRIPTEN_KEEPALIVE int playground_train(int steps) {
+  settle();
+  const auto until = self->app.train(steps);
+  requestFrameIfWanted();
+  return until ? answer(std::to_string(*until)) : answer(base::Result<void>(until.error()));
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_reset_training() {
+  self->app.resetTraining();
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_set_tensor(const char* name, const float* data, int count, const int* shape,
+                                               int dimensions) {
+  settle();
+  return answer(self->app.setTensor(name, {data, static_cast<std::size_t>(count)},
+                                    {shape, static_cast<std::size_t>(dimensions)}));
+}
+
+/// The reply is [x, y, width, height] in CSS pixels of the canvas.
+EMSCRIPTEN_KEEPALIVE int playground_locate(const char* name, int head, int row, int col) {
+  settle();
+  const auto where = self->app.locate(name, head, row, col);
+  return where ? answer(rectJson(*where)) : answer(base::Result<void>(where.error()));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_items() {
+  settle();
+  return answer(self->app.items());
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_explain(const char* name, int head, int row, int col) {
+  settle();
+  return answer(self->app.explain(name, head, row, col));
+}
+
+EMSCRIPTEN_KEEPALIVE int playground_judge(const char* checks, const char* start) {
+  settle();
+  return answer(self->app.judged(checks, start));
+}
+
+EMSCRIPTEN_KEEPALIVE double playground_frames() { return static_cast<double>(self->app.frames()); }
+EMSCRIPTEN_KEEPALIVE double playground_uploads() { return static_cast<double>(self->stage.heatmaps().uploadedCells()); }
+EMSCRIPTEN_KEEPALIVE int playground_vertices() { return self->stage.vertices(); }
+EMSCRIPTEN_KEEPALIVE float playground_frame_ms() { return self->app.frameMs(); }
+EMSCRIPTEN_KEEPALIVE int playground_kernel() {
+  return answer(std::string(attention::kernels::name(attention::kernels::best())));
+}
+
+}  // extern "C"

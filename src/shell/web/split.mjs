@@ -1,0 +1,132 @@
+// Splits the page's WebAssembly module in two: FILE.wasm keeps the functions that run until the first frames are drawn, and
+// FILE.rest.wasm takes all others. Which ones run is found by running them: the module, instrumented by Binaryen's wasm-split,
+// draws the first frames of the default board here under Node, at many sizes, with a WebGL that does nothing. So there is no
+// list to maintain. A function that is missed nevertheless costs time, not the board: web/canvas.js begins anew with both parts.
+// Then the data that only the second part needs goes there too (late-data.mjs), and the first part must draw the same frames.
+//   node split.mjs BINARYEN_ROOT FILE.wasm SCRATCH_FOLDER
+import {execFileSync} from 'node:child_process';
+import {copyFileSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {pathToFileURL} from 'node:url';
+import {setFlagsFromString} from 'node:v8';
+import {plainContext} from '../../../web/plain-context.js';
+import {moveLateData} from './late-data.mjs';
+
+const [binaryen, file, scratch] = process.argv.slice(2);
+const temporary = (name) => `${scratch}/${name}`;
+const run = (tool, ...options) => execFileSync(`${binaryen}/bin/${tool}`, ['--all-features', ...options], {maxBuffer: 2 ** 28});
+
+const SIZES = [[1440, 900], [2560, 1440], [1920, 1080], [1366, 768], [1024, 768], [800, 600], [768, 1024], [640, 440], [390, 844], [320, 320]];
+const RATIOS = [1, 1.5, 2, 3];
+// What a host may have hidden or locked before the first frame.
+const EMBEDS = [['', ''], ['panel,header', 'heads'], ['inspector,arcs', 'causal,tokens'], ['heads', 'q,k,v']];
+const MOST_FRAMES = 16;  // until the board has settled at a size
+
+/** One that draws nothing, and sums up all that it is given. */
+function summingContext() {
+  let sum = 0x811c9dc5;  // FNV-1a
+  const add = (word) => { sum = Math.imul(sum ^ word, 0x01000193); };
+  const take = (name) => (...values) => {
+    const at = values.findIndex(ArrayBuffer.isView), heap = values[at], texture = name.startsWith('tex');
+    for (const letter of values.filter((value) => typeof value === 'string').join('\n')) add(letter.codePointAt(0));
+    if (!heap) return {};
+    const size = heap.BYTES_PER_ELEMENT, [begin = 0, count = 0] = values.slice(at + (name === 'bufferData' ? 2 : 1)), [width, height] = values.slice(name === 'texImage2D' ? at - 5 : at - 4);
+    const length = texture ? width * height * 4 / size : count;
+    const bytes = new Uint8Array(heap.buffer, heap.byteOffset + begin * size, length * size), words = new Uint32Array(bytes.slice(0, bytes.length & -4).buffer);
+    for (let i = 0; i < words.length; i++) add(words[i]);
+    return {};
+  };
+  return {context: plainContext(take), sum: () => sum};
+}
+
+/** Runs a module until the first frames. Returns the sum of all that it gave the graphics context, and the profile if it kept one. */
+async function firstFrames(file, script) {
+  // Node 20 and older run relaxed SIMD only when asked to. Time passes by itself, so that every run is the same.
+  setFlagsFromString('--experimental-wasm-relaxed-simd');
+  let now = 0, dark = 0, exports;
+  const webGl = summingContext();
+  performance.now = () => now += 0.25;
+  globalThis.document ??= {};
+  const {default: create} = await import(pathToFileURL(script));
+  const host = {
+    requestFrame() {}, later() {}, setCursor() {}, emit() {}, prefersDark: () => dark,
+    widthOf: (text, size) => text.length * size / 2,
+    rasterise() { throw new Error('the default board needs no text that the built-in faces lack'); },
+  };
+  const wasm = await create({
+    host,
+    instantiateWasm(imports, done) {
+      WebAssembly.instantiate(readFileSync(file), imports).then(({instance, module}) => done({exports} = instance, module));
+      return {};
+    },
+  });
+  wasm.GL.makeContextCurrent(wasm.GL.registerContext(webGl.context, {majorVersion: 2, enableExtensionsByDefault: false}));
+  const text = (value) => {
+    const bytes = new TextEncoder().encode(`${value}\0`), address = wasm._malloc(bytes.length);
+    wasm.HEAPU8.set(bytes, address);
+    return address;
+  };
+  const call = (name, ...values) => wasm[`_playground_${name}`](...values.map((value) => typeof value === 'string' ? text(value) : value));
+  const draw = () => {
+    for (let i = 0; call('frame') & 1 && i < MOST_FRAMES; i++) now += 16;
+  };
+  if (!call('start')) throw new Error(`the playground did not start: ${wasm.UTF8ToString(call('reply'))}`);
+  call('max_text');
+  for (const [hide, lock] of EMBEDS) {
+    for (const ratio of RATIOS) {
+      for (const [width, height] of SIZES) {
+        for (dark of [0, 1]) {
+          call('embed', hide, lock, '');
+          call('resize', Math.round(width * ratio), Math.round(height * ratio), ratio);
+          draw();
+        }
+      }
+    }
+  }
+  call('embed', '', '', '');
+  for (const open of [1, 0]) {  // the first visit, where the Guide's place is free until it comes
+    call('guide', open);
+    for (const [width, height] of SIZES) {
+      call('resize', width, height, 1);
+      draw();
+    }
+  }
+  call('wake');
+  draw();
+  call('context_lost');
+  call('context_restored');
+  draw();
+  if (!exports.__write_profile) return {sum: webGl.sum()};
+  const size = exports.__write_profile(0, 0), address = wasm._malloc(size);
+  exports.__write_profile(address, size);
+  return {sum: webGl.sum(), profile: wasm.HEAPU8.slice(address, address + size)};
+}
+
+mkdirSync(scratch, {recursive: true});
+copyFileSync(file, temporary('whole.wasm'));
+copyFileSync(file.replace(/wasm$/, 'js'), temporary('glue.mjs'));
+run('wasm-split', '--instrument', temporary('whole.wasm'), '-o', temporary('instrumented.wasm'));
+let wanted, sum;
+try {
+  const whole = await firstFrames(temporary('instrumented.wasm'), temporary('glue.mjs'));
+  sum = whole.sum;
+  writeFileSync(temporary('profile'), whole.profile);
+  wanted = [`--profile=${temporary('profile')}`];
+} catch (error) {
+  if (!(error instanceof WebAssembly.CompileError)) throw error;
+  // Node 18 knows relaxed SIMD by other numbers. The page works all the same; its first frame has to wait for all of it.
+  console.warn(`${file} is not split: this Node cannot run it (${error.message})`);
+  wanted = ['--split-funcs=_'];
+}
+run('wasm-split', temporary('whole.wasm'), ...wanted, '--no-placeholders', '--import-namespace=first', '--export-prefix=%',
+  '-o1', temporary('first.wasm'), '-o2', temporary('rest.wasm'));
+const rest = file.replace(/wasm$/, 'rest.wasm');
+for (const [part, place] of [['first', file], ['rest', rest]]) {
+  // Binaryen would write the empty places of a table in a way that only engines with garbage collection read. With local variables
+  // shared and ordered once more the first part has 0.4 KB less after Brotli.
+  run('wasm-opt', '--disable-gc', temporary(`${part}.wasm`), '--coalesce-locals', '--reorder-locals', '--vacuum',
+    '--strip-debug', '--strip-producers', '-o', place);
+}
+if (sum !== undefined) {
+  moveLateData(file, rest, run('wasm-dis', file).toString());
+  if ((await firstFrames(file, temporary('glue.mjs'))).sum !== sum) throw new Error(`${file} draws other first frames without the data that was moved`);
+}

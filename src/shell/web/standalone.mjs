@@ -1,0 +1,74 @@
+// One file with all of it, for places that cannot load modules or fetch: a sandbox without an origin, a file on a disk, slides.
+//   node standalone.mjs ESBUILD WEB_FOLDER SITE_FOLDER [--whole=GLUE] [ESBUILD_OPTION…]
+// GLUE is the script of a module in one piece that also reads and writes files; what it shares with the board is in it once. Without
+// it (a build for development, of the relaxed kind alone) the three modules of the site are packed as they are.
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join, resolve} from 'node:path';
+import {gzipSync} from 'node:zlib';
+
+const [esbuild, ...options] = process.argv.slice(2);
+const [web, site] = options.splice(0, 2).map((path) => resolve(path));
+const whole = options[0]?.startsWith('--whole=') ? resolve(options.shift().slice(8)) : null;
+const output = join(site, 'standalone.js');
+if (!whole && existsSync(output) && existsSync(join(site, 'playground.rest.wasm'))) {
+  utimesSync(output, new Date(), new Date());  // that of every engine stays
+  process.exit();
+}
+const kind = whole ? 'playground' : 'playground-relaxed';
+// Packages that scripts of the page bundle, where they were installed.
+const packages = resolve(web, '../tests/node_modules');
+const text = JSON.stringify, scratch = mkdtempSync(join(tmpdir(), 'standalone-'));
+
+// All that is no script, in one stream: LZMA makes it a quarter smaller than what browsers can
+// inflate by themselves, which it is where the package that unpacks it is not installed. A server's
+// compression takes back what base64 adds.
+const EMPTY = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);  // a module with nothing in it
+const folder = join(web, 'languages');
+const languages = readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5));
+const pieces = [[`${kind}.wasm`, readFileSync(whole ? whole.replace(/js$/, 'wasm') : join(site, `${kind}.wasm`))],
+  [`${kind}.rest.wasm`, whole ? EMPTY : readFileSync(join(site, `${kind}.rest.wasm`))],
+  ...whole ? [] : [['files.wasm', readFileSync(join(site, 'files.wasm'))]],
+  ...languages.map((tag) => [tag, Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(folder, `${tag}.json`), 'utf8')))) ])];
+const bytes = Buffer.concat(pieces.map(([, bytes]) => bytes)), packed = join(scratch, 'pieces.packed');
+const hasXz = existsSync(join(packages, 'xz-decompress'));
+writeFileSync(packed, hasXz ? execFileSync('xz', ['-c', '--check=crc32', '--lzma2=preset=9e,dict=4MiB,lc=4,pb=0'], {input: bytes, maxBuffer: 2 ** 28}) :
+  gzipSync(bytes, {level: 9}));
+let end = 0;
+const places = pieces.map(([name, bytes]) => [name, end, end += bytes.length]);
+
+const entry = `
+${hasXz ? "import {XzReadableStream} from 'xz-decompress';" : ''}
+import create from ${text(whole ?? join(site, `${kind}.js`))};
+import packed from ${text(packed)};
+import * as later from ${text(join(web, 'later.js'))};
+import * as guide from ${text(join(web, 'guide.js'))};
+import * as dialog from ${text(join(web, 'dialog.js'))};
+import * as share from ${text(join(web, 'share.js'))};
+import * as reader from ${text(join(web, 'reader.js'))};
+import {inline} from ${text(join(web, 'files.js'))};
+
+let unpacked;
+const unpack = () => unpacked ??= new Response(${hasXz ? 'new XzReadableStream(new Blob([packed]).stream())' :
+    "new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))"}).arrayBuffer();
+const piece = (begin, end) => async () => new Uint8Array(await unpack(), begin, end - begin);
+inline.set('kind', ${text(kind)}).set('${kind}.js', {default: create})
+  .set('guide.js', guide).set('dialog.js', dialog).set('later.js', later).set('share.js', share).set('reader.js', reader).set('languages', ${text(languages)});
+for (const [name, begin, end] of ${text(places)}) inline.set(name, piece(begin, end));
+${whole ? `
+// Another instance of the same module reads files.
+inline.set('files', async () => {
+  const module = await WebAssembly.compile(await inline.get('${kind}.wasm')());
+  const wasm = await create({instantiateWasm(imports, done) {
+    WebAssembly.instantiate(module, imports).then((instance) => done(instance, module));
+    return {};
+  }});
+  return new Proxy(wasm, {get: (all, name) => name === 'memory' ? all.HEAPU8 : all['_' + name]});
+});` : ''}
+import(${text(join(web, 'element.js'))});
+`;
+execFileSync(esbuild, ['--bundle', '--minify', '--format=iife', '--target=es2022', '--loader:.packed=binary', '--log-level=error',
+  '--define:import.meta.url=document.baseURI', `--outfile=${output}`, '--external:./playground*.js', ...options],
+{input: entry, cwd: web, env: {...process.env, NODE_PATH: packages}, stdio: ['pipe', 'inherit', 'inherit']});
+rmSync(scratch, {recursive: true});

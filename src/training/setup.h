@@ -1,0 +1,78 @@
+// What is trained, and how: a task, the sizes of a model, an optimiser.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attention/layer/spec.h"
+
+namespace training {
+
+using base::Error;
+using base::Result;
+
+enum class Task : std::uint8_t {
+  tags,           ///< is "saw" a noun or a verb?
+  previous,       ///< name the token before
+  induction,      ///< what followed this token last time? (Olsson et al. 2022)
+  reverse,        ///< the sequence from its end
+  most_frequent,  ///< which token is there most often?
+  sort,           ///< the sequence in order
+  translate,      ///< English to French, by an encoder and a decoder
+};
+
+enum class Positions : std::uint8_t { none, sinusoidal, rotary, alibi, learned };
+
+enum class Optimizer : std::uint8_t {
+  sgd,       ///< θ −= rate·g
+  momentum,  ///< v = 0.9·v + g, θ −= rate·v
+  adam,      ///< Kingma and Ba 2015, algorithm 1: β₁ = 0.9, β₂ = 0.999, ε = 1e-8, with bias correction
+};
+
+inline constexpr std::string_view kTaskNames[] = {"tags", "previous", "induction", "reverse", "most_frequent", "sort", "translate"};
+inline constexpr std::string_view kPositionNames[] = {"none", "sinusoidal", "rotary", "alibi", "learned"};
+inline constexpr std::string_view kScoreNames[] = {"dot", "scaled", "general", "additive", "cosine"};
+inline constexpr std::string_view kNormalizerNames[] = {"softmax", "sparsemax", "sigmoid", "relu", "hardmax", "none"};
+inline constexpr std::string_view kOptimizerNames[] = {"sgd", "momentum", "adam"};
+
+struct Limits {
+  static constexpr int layers = 4, heads = 8, modelDim = 256, batch = 256;
+  static constexpr double lowestRate = 1e-6, highestRate = 1000, dropout = 0.9;
+  static constexpr std::size_t parameters = 2'000'000;
+  static constexpr std::size_t sentences = 20'000;  ///< bytes of own ones
+};
+
+struct Setup {
+  Task task = Task::tags;
+  int layers = 2;  ///< of translate: of the encoder, and as many of the decoder
+  int heads = 2;   ///< divides modelDim
+  int modelDim = 16;
+  bool feedForward = true;  ///< 4·modelDim hidden units with ReLU after each attention
+  bool layerNorm = true;    ///< before each part and at the end (pre-norm)
+  bool residual = true;
+  bool causal = true;       ///< of translate the decoder always is, and the encoder never
+  Positions position = Positions::sinusoidal;
+  attention::Score score = attention::Score::scaled;
+  attention::Normalizer normalizer = attention::Normalizer::softmax;
+  Optimizer optimizer = Optimizer::adam;
+  double rate = 0.003;
+  int batch = 16;  ///< sequences per step
+  double dropout = 0;
+  std::uint32_t seed = 7;
+  /// Own sentences of tags ("I/pronoun saw/verb") and translate ("the cat sees it = le chat le voit"), a line each. See examples.h.
+  std::string sentences;
+
+  bool operator==(const Setup&) const = default;
+};
+
+/// What learns a task well.
+Setup recommended(Task task);
+/// Says what is wrong: sizes beyond the limits, heads that do not divide modelDim, rotary positions with odd heads. Fields are named
+/// as the options ("train_heads").
+Result<void> validate(const Setup& setup);
+
+inline bool isTranslation(const Setup& setup) { return setup.task == Task::translate; }
+
+}  // namespace training

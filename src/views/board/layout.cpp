@@ -1,0 +1,755 @@
+#include "views/board/layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace views {
+namespace {
+
+using attention::Size;
+using attention::TensorId;
+using document::Mode;
+
+constexpr float kHeader = 44, kSide = 232, kGuide = 320;
+constexpr float kStrip = 64, kSheet = 140;  // of a lesson, at the bottom
+constexpr float kTitle = 24;        // above a matrix
+constexpr float kBetween = 24;      // from a matrix to the one below it: column labels stand there
+constexpr float kHeadTitle = 24;    // of the weights, above their labels
+constexpr float kSlant = 0.7072f;   // of 45°
+constexpr float kLongestSlant = 84; // of a label at 45°
+constexpr float kScreen = 560;      // from this height of the board on, its matrices are seen without scrolling
+constexpr float kLabels = 20;       // above a matrix, in the place of kBetween
+constexpr float kBesideWeights = 60;  // their formula is wider than they are
+constexpr float kLower = 60;        // from the weights to the output below them: sums, captions and titles
+constexpr float kCaption = 30;      // under the lowest matrices
+constexpr float kGap = 30;          // from a matrix to the one beside it
+constexpr float kSums = 38;         // for the row sums of the weights
+constexpr float kExtraCell = 36;
+constexpr float kArrow = 92;        // from scores to weights
+constexpr float kCardHeight = 306;
+constexpr float kHeadsPanel = 206, kHeadsColumn = 108;
+constexpr float kMaxCell = 48, kReadableCell = 36;
+constexpr float kLargeCell = 64;    // on a board that is larger than that of a window of 1440 by 900
+constexpr float kUsualWidth = 1208, kUsualHeight = 856;  // of that one
+constexpr float kAsideWidth = 354, kAsideHeight = 204;   // of the arithmetic among the matrices, at least
+constexpr float kCornerWidth = 420;
+constexpr float kPresentCard = 1080;
+constexpr float kLowCard = 216;                          // with its bars beside the terms
+constexpr float kNumberCell = 28;
+constexpr int kLong = 12;  // tokens
+constexpr float kContentWidth = 1640;
+constexpr float kEndless = 16384;   // a height that leaves room for all
+
+float clampCell(float wanted, float limit) {
+  // Whole pixels while numbers can be read, so that columns of digits line up; finer when there is no room for that.
+  const float cell = std::min(wanted, limit);
+  return cell >= 8 ? std::floor(cell) : std::max(cell, 0.02f);
+}
+
+bool hasNamedColumns(TensorId id) {
+  return id == TensorId::q || id == TensorId::k || id == TensorId::w_q || id == TensorId::w_k;
+}
+
+bool isProjection(TensorId id) {
+  return id == TensorId::w_q || id == TensorId::w_k || id == TensorId::w_v || id == TensorId::w_o;
+}
+
+class Builder {
+ public:
+  explicit Builder(const LayoutInput& input, float steps = 0) : in_(input), steps_(steps) {}
+
+  Layout build() {
+    frame();
+    if (in_.columns) {
+      columns();
+      return std::move(out_);
+    }
+    if (in_.isPart) {
+      parts();
+      return std::move(out_);
+    }
+    if (out_.board.width < 860) {
+      compact();
+      return std::move(out_);
+    }
+    const bool whole = projected() && in_.wholeProjections;
+    if (!whole) wide();
+    // Where all of it side by side makes numbers small that are larger one below the other.
+    if (whole || (!isAside() && out_.matrices.front().cell < kNumberCell && std::max(in_.tokens, in_.keyTokens) <= 16)) {
+      const Layout beside = std::exchange(out_, {});
+      packed();
+      if (!whole && fits(beside) && smallestCell(beside) >= smallestCell(out_)) return beside;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool hasArcs() const { return in_.arcs && !in_.present; }
+  bool hasHeads() const { return in_.headsPanel && !in_.present; }
+  // The arithmetic stands above the weights, where nothing else does: all of the height is the matrices'.
+  bool isAside() const { return in_.present && in_.inspector && !projected(); }
+  // The zoom is what makes cells larger where they are presented: their numbers grow with them.
+  float largestCell() const {
+    if (in_.present || in_.natural) return kMaxCell;
+    return std::clamp(kMaxCell * std::min(out_.board.width / kUsualWidth, out_.board.height / kUsualHeight), kMaxCell, kLargeCell);
+  }
+  bool projected() const { return in_.mode == Mode::x; }
+  // Names of columns stand beside Kᵀ, where W_Q leaves them no room.
+  float nameRoom() const { return projected() && in_.nameWidth > 0 ? std::max(0.0f, in_.nameWidth + 14 - kGap) : 0; }
+  // How many heads of a projection are shown.
+  int queryHeads() const { return in_.wholeProjections ? in_.heads : 1; }
+  int keyHeads() const { return in_.wholeProjections ? in_.kvHeads : 1; }
+
+  // Does every matrix lie on the screen before anything is scrolled?
+  static bool fits(const Layout& l) {
+    return l.board.height < kScreen || std::all_of(l.matrices.begin(), l.matrices.end(), [&](const MatrixPlace& m) {
+      return m.box.bottom() <= l.board.height && m.box.right() <= l.board.width;
+    });
+  }
+  static float smallestCell(const Layout& l) {
+    float cell = kLargeCell;
+    for (const MatrixPlace& m : l.matrices) cell = std::min(cell, m.cell);
+    return cell;
+  }
+
+  // Q, Kᵀ and weights, and the other matrices below them: as large as all are on the screen.
+  void packed() {
+    for (float most = 44;; most = most > 8 ? std::floor(most) - 1 : most * 0.8f) {
+      out_ = Layout{};
+      frame();
+      compact(most);
+      if (fits(out_) || most < 0.02f) return;
+    }
+  }
+
+  // Column labels that are wider than the columns are slanted. Their room is `between`.
+  bool slanted(float cell) const { return in_.labelWidth * 0.9f > cell - 2; }
+  float between(float cell, float plain = kBetween) const {
+    return slanted(cell) ? std::max(plain, std::ceil(std::min(in_.labelWidth * 0.9f, kLongestSlant) * kSlant) + 16) : plain;
+  }
+
+  void frame() {
+    out_.cards = in_.cards, out_.card = in_.card;
+    out_.width = in_.width >= 1100 ? Width::full : in_.width >= 600 ? Width::medium : Width::narrow;
+    const float top = in_.header ? kHeader : 0;
+    out_.header = {0, 0, in_.width, top};
+    out_.sidePanelIsDrawer = out_.width != Width::full;
+    const bool side = (in_.side || in_.guideColumn) && !in_.present;
+    const float room = in_.guideColumn && out_.width != Width::narrow ? kGuide : kSide;
+    out_.side = {0, top, side ? std::min(room, in_.width) : 0, in_.height - top};
+    const float left = side && !out_.sidePanelIsDrawer ? room : 0;
+    const bool bar = in_.guideBar && !in_.present && out_.sidePanelIsDrawer;
+    const float below = !bar ? 0 : out_.width == Width::medium ? kStrip : std::min(kSheet, std::floor(in_.height * 0.4f));
+    if (bar) out_.guide = {0, in_.height - below, in_.width, below};
+    out_.board = {left, top, in_.width - left, in_.height - top - below - steps_};
+  }
+
+  MatrixPlace& place(TensorId id, float x, float y, int rows, int cols, float cell, std::string_view title,
+                     std::string_view caption = {}) {
+    MatrixPlace m;
+    m.tensor = id;
+    m.transposed = (id == TensorId::k) != in_.columns;
+    m.rows = rows, m.cols = cols;
+    m.box = {x, y, static_cast<float>(cols) * cell, static_cast<float>(rows) * cell};
+    m.cell = cell;
+    m.title = title, m.caption = caption;
+    out_.matrices.push_back(m);
+    return out_.matrices.back();
+  }
+
+  // All matrices side by side: X, Q, S, W, O (and the output) below; the weights, Kᵀ and V above.
+  void wide() {
+    const float area = std::min(out_.board.width, kContentWidth);
+    const float margin = std::max(24.0f, (out_.board.width - area) / 2);
+    const float labels = std::max(36.0f, in_.labelWidth + 14);
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
+
+    const int first = projected() ? std::max(m, d) : 0;         // X, with W_K above it
+    const int third = projected() ? std::max(keys, e) : keys;   // weights, with W_V above them
+    // V stands above the output, where its columns go down into it; a long one beside it, to save the height.
+    const bool valueBeside = keys > kLong;
+    const int cells = first + d + keys + third + e + (projected() ? in_.outputDim : 0) + (valueBeside ? e : 0);
+    const float gaps = labels + (projected() ? kGap : 0) + kGap + nameRoom() + kArrow + kSums + labels + (projected() ? 8.0f : 0) + 24 +
+                       (valueBeside ? kGap : 0);
+    // W_Q, W_K and W_V stand above something with a title or labels of its own.
+    const float headTitle = in_.heads > 1 ? kHeadTitle : 0;
+    const float lift = projected() ? std::max(kBetween, headTitle + 2) : 0;
+    const int above = std::max({d, valueBeside ? 0 : keys, projected() ? std::max(m, e) : 0});
+    const float cards = isAside() ? 0 : in_.present && in_.inspector ? kLowCard + 32 : hasArcs() || in_.inspector ? kCardHeight + 40 : 0;
+    const float aside = isAside() ? kAsideHeight + headTitle + 12 : 0;  // above the weights
+    const float names = projected() && in_.nameWidth > 0 ? kLabels : 0;  // above W_Q and W_K
+    const float fixedHeight = 8 + kTitle + names + lift + kBetween + kCaption + 16;
+    // The arrow grows with what stands above it and the weights.
+    const float beside = isAside() ? kAsideWidth + 2 * 16 - kSums : 0;
+    auto byWidth = [&](float heads) {
+      const float room = area - 2 * 24 - gaps - heads, whole = room / static_cast<float>(cells);
+      return isAside() ? std::min(whole, (room + kArrow - beside) / static_cast<float>(cells - keys)) : whole;
+    };
+    // Thumbnails stand at the right; where that would make the cells small, a few of them in one column, more in the free place
+    // above the weights.
+    const bool isTight = hasHeads() && byWidth(kHeadsPanel) < kReadableCell;
+    const bool headsAbove = isTight && !projected() && !valueBeside && keys >= 6;
+    const float heads = !hasHeads() || headsAbove ? 0 : isTight && in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel;
+    const float fixedWidth = gaps + heads;
+    const auto byHeight = [&](float fixed) {
+      const float room = out_.board.height - fixed, lower = static_cast<float>(valueBeside ? std::max(n, keys) : n);
+      return std::min(room / (static_cast<float>(above) + lower), (room + kTitle - aside) / lower);
+    };
+    // Rather scroll down to the cards than make numbers too small to read; but a matrix does not leave the screen.
+    const auto cell = [&](float room) {
+      const float whole = byHeight(fixedHeight + room);
+      const float least = isAside() ? 0 : out_.board.height < kScreen ? kReadableCell : std::min(kReadableCell, whole);
+      return clampCell(std::min(byWidth(heads), std::max(byHeight(fixedHeight + room + cards), least)), largestCell());
+    };
+    // Slanted labels take room, which the cells give: one that is slanted once stays so.
+    const bool slant = slanted(cell(0));
+    const float strip = slant ? between(0) : kBetween;
+    const float c = cell(strip - kBetween);
+
+    const float arrow = std::max(kArrow, beside - static_cast<float>(keys) * c);
+    const float used = static_cast<float>(cells) * c + fixedWidth + arrow - kArrow;
+    float x = std::max(24.0f, (out_.board.width - used + (heads > 0 ? 0 : 24)) / 2) + labels;
+    const float upper = std::max({aside - kTitle, static_cast<float>(std::max({d, valueBeside ? 0 : keys, projected() ? e : 0})) * c, projected() ? static_cast<float>(m) * c + lift + names : 0});
+    const float y0 = 8 + std::max(kTitle + upper, headTitle) + strip;  // top of the lower row
+    const float base = y0 - strip;                                       // bottom of the upper row
+    auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
+
+    if (projected()) {
+      place(TensorId::x, x, y0, n, m, c, "X", "one row per token").labelsLeft = true;
+      place(TensorId::w_k, x, aboveY(m) - lift, m, d, c, "W_K");
+      x += static_cast<float>(first) * c + kGap;
+      place(TensorId::w_q, x, aboveY(m) - lift, m, d, c, "W_Q");
+    }
+    auto& q = place(TensorId::q, x, y0, n, d, c, "Q", projected() ? made(TensorId::q) : "drag a cell, or double-click to type");
+    q.labelsLeft = !projected();
+    x += static_cast<float>(d) * c + kGap + nameRoom();
+    auto& k = place(TensorId::k, x, aboveY(d), d, keys, c, "K^T");
+    k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
+    const float keysTop = k.box.y;
+    place(TensorId::scores, x, y0, n, keys, c, "", "S");
+    x += static_cast<float>(keys) * c;
+    const float free = x + 16;  // from Kᵀ on
+    out_.arrow = {x, y0, arrow, static_cast<float>(n) * c};
+    x += arrow;
+    auto& w = place(TensorId::weights, x, y0, n, keys, c, in_.heads > 1 ? "W" : "", "W");
+    w.labelsAbove = true, w.sums = true, w.slanted = slant, w.labelRoom = strip;
+    if (projected()) place(TensorId::w_v, x, aboveY(m) - lift, m, e, c, "W_V");
+    const float weightsX = x;
+    x += static_cast<float>(third) * c + kSums;
+    if (valueBeside) {
+      place(TensorId::head_output, x, y0, n, e, c, "O", "O = W·V");
+      x += static_cast<float>(e) * c + kGap;
+      place(TensorId::v, x, y0, keys, e, c, "V").labelsRight = true;
+    } else {
+      place(TensorId::v, x, aboveY(keys), keys, e, c, "V").labelsRight = true;
+      place(TensorId::head_output, x, y0, n, e, c, "", "O = W·V");
+    }
+    const float lower = y0 + static_cast<float>(valueBeside ? std::max(n, keys) : n) * c;
+    if (isAside()) {
+      const float end = valueBeside ? x + static_cast<float>(e) * c : x - 16;
+      out_.inspector = {free, 12, end - free, base - headTitle - 8 - 12};
+    }
+    x += static_cast<float>(e) * c + labels;
+    if (projected()) {
+      x += 8;
+      if (in_.outputProjection) place(TensorId::w_o, x, aboveY(e), e, in_.outputDim, c, "W_O");
+      place(TensorId::output, x, y0, n, in_.outputDim, c, "", in_.outputProjection ? "output of all heads" : "heads side by side");
+      x += static_cast<float>(in_.outputDim) * c + 24;
+    }
+    if (headsAbove) {
+      out_.heads = {weightsX, 12, static_cast<float>(keys) * c, base - 16 - headTitle};
+    } else if (hasHeads()) {
+      const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - heads - 16);
+      out_.heads = {left, 28, heads, lower - 28};
+    }
+    float y = lower + kCaption + 16;
+    if (!in_.extras.empty()) y = lines(extraItems(), margin + 8 + labels, y, out_.board.width - margin - 8, labels, std::max(c, kExtraCell)) + 8;
+    // Where the cards are out of sight, what is chosen stands in the free place above Q and Kᵀ.
+    const Box corner{margin + 8, 12, free - 16 - margin - 8, keysTop - kTitle - 20};
+    if (in_.inspector && !in_.present && !projected() && y + kCardHeight / 2 > out_.board.height && corner.width >= kCornerWidth &&
+        corner.height >= kAsideHeight) {
+      out_.inspector = corner;
+    }
+    const float width = std::min(out_.board.width - 2 * margin - 16, in_.present ? kPresentCard : kContentWidth);
+    cardsBelow((out_.board.width - width) / 2, width, y);
+    if (in_.present) centreDown();
+  }
+
+  // What is presented stands in the middle of its window.
+  void centreDown() {
+    const float by = std::floor((out_.board.height - out_.contentHeight) / 2);
+    if (by <= 0) return;
+    for (MatrixPlace& m : out_.matrices) m.box.y += by;
+    for (Box* box : {&out_.arrow, &out_.inspector}) box->y += by;
+    out_.contentHeight += by;
+  }
+
+  void cardsBelow(float x, float width, float y) {
+    const float least = in_.present ? kLowCard : kCardHeight;
+    const float height = std::max(least, std::min(out_.board.height - y - 24, in_.present ? least : 400.0f));
+    const int count = (hasArcs() ? 1 : 0) + (in_.inspector && out_.inspector.empty() ? 1 : 0);
+    if (count == 0) {
+      out_.contentHeight = y;
+      return;
+    }
+    const float each = count == 2 ? (width - 28) / 2 : width;
+    if (hasArcs()) out_.arcs = {x, y, each, height};
+    if (in_.inspector && out_.inspector.empty()) out_.inspector = {count == 2 ? x + each + 28 : x, y, each, height};
+    out_.contentHeight = y + height + 24;
+  }
+
+  // A small embed or a phone: Q, Kᵀ and the weights first; everything else further down.
+  void compact(float most = 44) {
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim;
+    const float width = out_.board.width;
+    const bool beside = in_.inspector && width >= 560;
+    const float labels = std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f);
+    const float gap = 23, plain = in_.width < 600 ? 29 : 30;
+    const float panel = beside ? 224 : 0;
+    const float left = in_.width < 600 ? 6 : 14, right = in_.width < 600 ? 18 : 12;  // the scroll bar lies there
+    const float byWidth = (width - left - labels - gap - panel - right) / static_cast<float>(keys + d);
+    const auto cell = [&](float strip) {
+      const float byHeight = (out_.board.height - 34 - strip - 22) / static_cast<float>(n + d);
+      const float limit = std::min(most, in_.width < 600 ? 40.0f : 44.0f);
+      return clampCell(beside ? std::min(byWidth, std::max(byHeight, kReadableCell - 2)) : byWidth, limit);
+    };
+    const bool slant = slanted(cell(plain));
+    const float strip = slant ? between(0, plain) : plain, c = cell(strip);
+
+    const float used = labels + gap + static_cast<float>(keys + d) * c + panel;
+    const float x0 = std::max(left, std::min({(width - used) / 2, width - right - used, 64.0f})) + labels;
+    const float xk = x0 + static_cast<float>(d) * c + gap;
+    const float yk = in_.width < 600 ? 40.0f : 34.0f;
+    const float y0 = yk + static_cast<float>(d) * c + strip;
+    place(TensorId::q, x0, y0, n, d, c, "Q").labelsLeft = true;
+    auto& k = place(TensorId::k, xk, yk, d, keys, c, "K^T");
+    k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
+    // Whose weights they are is said below them: above stand the keys.
+    place(TensorId::weights, xk, y0, n, keys, c, "", in_.heads > 1 ? "W" : "");
+    float y = y0 + static_cast<float>(n) * c + (in_.heads > 1 ? 34 : 24);
+    if (beside) {
+      const float x = xk + static_cast<float>(keys) * c + 26;
+      out_.inspectorIsBrief = true;
+      out_.inspector = {x, yk - 4, width - x - 16, y - yk};
+    }
+    if (out_.board.width < 860) return restBelow(y, beside, labels);
+    const float x = 24 + labels;
+    flow(x, y, out_.board.width - 24, labels, std::min(c, most));
+    restBelow(out_.contentHeight, beside, labels);
+  }
+
+  void restBelow(float y, bool brief, float labels) {
+    const float x = in_.width < 600 ? 16.0f : 24.0f;
+    const float width = out_.board.width - 2 * x;
+    // Side by side where there is room for two, else the arithmetic first.
+    const bool both = in_.inspector && hasArcs() && width >= 760;
+    const float each = both ? (width - 16) / 2 : width;
+    const float arcsHeight = both ? kCardHeight : std::clamp(48.0f + static_cast<float>(std::max(in_.tokens, in_.keyTokens)) * 34.0f, in_.card == document::Card::arcs ? 140.0f : kCardHeight, 420.0f);
+    if (hasArcs() && both) out_.arcs = {x, y, each, arcsHeight};
+    if (in_.inspector) {
+      Box& card = brief ? out_.inspectorBelow : out_.inspector;
+      card = {both ? x + each + 16 : x, y, each, in_.width < 600 ? 236.0f : kCardHeight};
+      y = card.bottom() + 16;
+    }
+    if (hasArcs() && !both) {
+      out_.arcs = {x, y, width, arcsHeight};
+      y = out_.arcs.bottom() + 16;
+    }
+    if (hasHeads() && in_.heads > 1) {
+      out_.heads = {x, y, width, 0};
+      const ThumbnailGrid grid = thumbnails(out_.heads, in_.thumbnails);
+      out_.heads.height = 28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));
+      y = out_.heads.bottom() + 16;
+    }
+    if (out_.board.width < 860) flow(x + labels, y, out_.board.width - x, labels, 44);
+    else out_.contentHeight = y + 8;
+  }
+
+  bool isWanted(TensorId id) const { return std::find(in_.only.begin(), in_.only.end(), id) != in_.only.end(); }
+
+  // Just what the page shows: the matrices where their rows and columns meet, as large as they fit, then what is left.
+  void parts() {
+    constexpr float kMargin = 8, kBeside = 20, kBriefPanel = 224, kCardPanel = 330, kLowest = 22;
+    const bool q = isWanted(TensorId::q), k = isWanted(TensorId::k), s = isWanted(TensorId::scores), w = isWanted(TensorId::weights);
+    const bool v = isWanted(TensorId::v), o = isWanted(TensorId::head_output);
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim;
+    const int pairs = s && w ? 2 : s || w || k ? 1 : 0, columns = (q ? 1 : 0) + pairs + (v || o ? 1 : 0);
+    const Box& board = out_.board;
+    float y = kMargin;
+    if (columns > 0) {
+      // Its bars stand beside the rows, and its words above them, beside Kᵀ; else it is a card at the right.
+      const bool brief = in_.inspector && k && w && board.width >= 440, lower = q || s || w || o;
+      const bool card = in_.inspector && !brief && board.width >= 520;
+      const float panel = brief ? kBriefPanel : card ? kCardPanel : 0;
+      const float labels = std::clamp(in_.labelWidth + 12, 24.0f, 102.0f);
+      const float sides = 2 * kMargin + (lower ? labels : 0) + (v ? labels : 0) + kBeside * static_cast<float>(columns - (panel > 0 ? 0 : 1)) + panel;
+      const int across = (q ? d : 0) + pairs * keys + (v || o ? e : 0), up = std::max(k ? d : 0, v ? keys : 0), down = up + (lower ? n : 0);
+      const float below = s || (w && in_.heads > 1) ? kLowest + 4 : lower ? 8 : 26;  // for what is said below them
+      const bool labelled = k || s || w;
+      const auto strip = [&](float cell) { return labelled ? between(cell, 28) : kTitle; };
+      const auto fixed = [&](float cell) { return y + (up > 0 ? kTitle : 0) + (lower ? strip(cell) : 0) + below; };
+      const auto cellFor = [&](float cell) {
+        return clampCell(std::min((board.width - sides) / static_cast<float>(across), (board.height - fixed(cell)) / static_cast<float>(down)), in_.natural ? kMaxCell : kLargeCell);
+      };
+      const float c = cellFor(cellFor(kMaxCell)), between = strip(c);
+      const bool slant = slanted(c);
+      float x = kMargin + std::max(0.0f, (board.width - sides - static_cast<float>(across) * c) / 2);
+      const float base = y + (up > 0 ? kTitle + static_cast<float>(up) * c : 0), y0 = base + (lower ? between : 0);
+      bool first = true;  // of the lower row: its rows have the labels
+      if (lower) x += labels;
+      const auto put = [&](TensorId id, int cols, std::string_view title, std::string_view caption) -> MatrixPlace& {
+        MatrixPlace& m = place(id, x, y0, n, cols, c, title, caption);
+        m.labelsLeft = std::exchange(first, false);
+        return m;
+      };
+      if (q) {
+        put(TensorId::q, d, "Q", "");
+        x += static_cast<float>(d) * c + kBeside;
+      }
+      if (k) {
+        MatrixPlace& m = place(TensorId::k, x, base - static_cast<float>(d) * c, d, keys, c, "K^T");
+        m.labelsBelow = true, m.slanted = slant, m.labelRoom = lower ? between : 26;
+      }
+      bool above = k;  // has the column its labels already?
+      for (const TensorId id : {TensorId::scores, TensorId::weights}) {
+        if (!isWanted(id)) continue;
+        MatrixPlace& m = put(id, keys, "", id == TensorId::weights && in_.heads > 1 ? "W" : id == TensorId::scores ? "S" : "");
+        m.labelsAbove = !std::exchange(above, false), m.slanted = slant, m.labelRoom = between;
+        x += static_cast<float>(keys) * c + kBeside;
+      }
+      if (pairs == 1 && !s && !w) x += static_cast<float>(keys) * c + kBeside;
+      if (v) place(TensorId::v, x, base - static_cast<float>(keys) * c, keys, e, c, "V").labelsRight = true;
+      if (o) put(TensorId::head_output, e, v ? "" : "O", v && in_.heads > 1 ? "O" : "");
+      x += v || o ? static_cast<float>(e) * c + (v ? labels : 0) + kBeside : 0;
+      y = std::max(y0 + (lower ? static_cast<float>(n) * c : 0) + below, y);
+      if (card) {
+        const float height = in_.natural ? kCardHeight : std::max(board.height - 2 * kMargin, 160.0f);
+        out_.inspector = {x, kMargin, std::max(kCardPanel, board.right() - board.x - x) - kMargin, height};
+        y = std::max(y, out_.inspector.bottom() + kMargin);
+      }
+      if (brief) {
+        out_.inspectorIsBrief = true;
+        out_.inspector = {x, kMargin + kTitle - 4, kBriefPanel - kMargin, std::max(y0 + static_cast<float>(n) * c - kMargin - kTitle, 120.0f)};
+      }
+    }
+    partsBelow(y);
+  }
+
+  // Matrices that meet no other, then the cards: one alone fills the board.
+  void partsBelow(float y) {
+    constexpr float kMargin = 8, kLeastCard = 104;
+    const bool alone = out_.matrices.empty();
+    std::vector<Item> rest;
+    for (const Item& item : moreItems())
+      if (isWanted(item.id) && !out_.find(item.id)) rest.push_back(item);
+    const float labels = std::min(std::max(28.0f, in_.labelWidth + 14), 102.0f), width = out_.board.width - 2 * kMargin;
+    if (!rest.empty()) y = lines(rest, kMargin + labels, y, out_.board.width - kMargin, labels, kMaxCell);
+    const bool inspector = in_.inspector && out_.inspector.empty(), heads = hasHeads();
+    const int count = (hasArcs() ? 1 : 0) + (inspector ? 1 : 0);
+    const float free = (out_.board.height - y - kMargin) / static_cast<float>(std::max(1, count)) - (count > 1 ? kMargin : 0);
+    const float height = alone && rest.empty() && !heads && !in_.natural ? std::max(free, kLeastCard) : std::max(std::min(free, kCardHeight), 200.0f);
+    if (heads) {
+      out_.heads = {kMargin, y, width, 0};
+      const ThumbnailGrid grid = thumbnails(out_.heads, in_.thumbnails);
+      out_.heads.height = 28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));
+      y = out_.heads.bottom() + kMargin;
+    }
+    if (inspector) out_.inspector = {kMargin, y, width, height}, y = out_.inspector.bottom() + kMargin;
+    if (hasArcs()) out_.arcs = {kMargin, y, width, height}, y = out_.arcs.bottom() + kMargin;
+    out_.contentHeight = y;
+  }
+
+  // Tokens as columns. Q stands above S and Kᵀ beside it, the weights above the output and V beside that: a row and a
+  // column meet at the cell that they make here too. On a small board Q, Kᵀ and the weights come first, as in compact().
+  void columns() {
+    const Box& board = out_.board;
+    const bool isWide = board.width >= 860 && !in_.isPart, isSmall = !isWide && !in_.isPart;
+    const auto has = [&](TensorId id) { return in_.isPart ? isWanted(id) : isWide || id == TensorId::q || id == TensorId::k || id == TensorId::weights; };
+    const bool q = has(TensorId::q), k = has(TensorId::k), s = has(TensorId::scores), w = has(TensorId::weights);
+    const bool v = has(TensorId::v), o = has(TensorId::head_output), lower = v || o;
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim;
+    const bool isRight = w || o || (q && !s);
+    const float area = std::min(board.width, kContentWidth), margin = isWide ? std::max(24.0f, (board.width - area) / 2) : in_.width < 600 ? 6.0f : 14.0f;
+    const float labels = !k && !s && !w ? 0 : std::clamp(in_.labelWidth + 14, 28.0f, 102.0f);
+    const bool beside = isSmall && in_.inspector && board.width >= 560;
+    const float panel = beside ? 224 + 26 : isWide && hasHeads() ? (in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel) + kBesideWeights : 0;
+    const float gapS = k && (s || isRight) ? kGap : 0, gapW = s && isRight ? w ? kArrow : kGap : 0, gapV = v && isRight ? kGap : 0;
+    const int leftCells = (k ? d : 0) + (s ? n : 0), right = isRight ? n : 0;
+    const int rows = (q ? d : 0) + (k || s || w ? keys : 0) + (lower ? e : 0);
+    if (leftCells + right + (v ? keys : 0) > 0) {
+      // V reaches as far to the left as it has to.
+      const float room = area - 2 * (isWide ? 24.0f : margin) - panel;
+      const float byWidth = std::min((room - labels - gapS - gapW) / static_cast<float>(std::max(leftCells + right, 1)),
+                                     v ? (room - gapV - 8) / static_cast<float>(keys + right) : kLargeCell);
+      const float names = in_.nameWidth > 0 ? kLabels : 0, headTitle = kTitle + names;
+      const float cards = !isWide || !(hasArcs() || in_.inspector) ? 0 : in_.present ? kLowCard + 32 : kCardHeight + 40;
+      const float most = isWide ? largestCell() : isSmall ? (in_.width < 600 ? 40.0f : 44.0f) : in_.natural ? kMaxCell : kLargeCell;
+      const auto cell = [&](float strip) {
+        const float fixed = 8 + headTitle + strip + (lower ? kLower : 0) + kCaption;
+        const float whole = (board.height - fixed) / static_cast<float>(std::max(rows, 1)), seen = (board.height - fixed - cards) / static_cast<float>(std::max(rows, 1));
+        const float least = isSmall && !beside ? most : board.height < kScreen && !in_.isPart ? kReadableCell : std::min(kReadableCell, whole);
+        return clampCell(std::min(byWidth, std::max(seen, least)), most);
+      };
+      const float strip = between(cell(kBetween)), c = cell(strip);
+      const bool slant = slanted(c);
+      const auto size = [&](int cells) { return static_cast<float>(cells) * c; };
+      const float before = labels + size(leftCells) + gapS + gapW, toRight = std::max(before, v ? size(keys) + gapV + 8 : 0.0f);
+      const float used = toRight + size(right) + panel;
+      const float xRight = std::max(margin, (board.width - used) / 2) + toRight, xS = xRight - gapW - size(s ? n : 0), xK = xS - gapS - size(k ? d : 0);
+      const float yPairs = 8 + headTitle + (q ? size(d) : 0) + (q || s || w ? strip : 0);
+      if (q) {
+        MatrixPlace& m = place(TensorId::q, s ? xS : xRight, 8 + headTitle, d, n, c, "Q", projected() ? made(TensorId::q) : std::string_view());
+        m.labelsBelow = true, m.slanted = slant, m.labelRoom = strip;
+        if (s || w) m.caption = {};
+      }
+      bool isFirst = true;  // of the line of keys: it has their names
+      if (k) place(TensorId::k, xK, yPairs, keys, d, c, "K^T", projected() ? made(TensorId::k) : std::string_view()).labelsLeft = std::exchange(isFirst, false);
+      if (s) {
+        MatrixPlace& m = place(TensorId::scores, xS, yPairs, keys, n, c, "", "S");
+        m.labelsAbove = !q, m.labelsLeft = std::exchange(isFirst, false), m.slanted = slant, m.labelRoom = strip;
+      }
+      if (w) {
+        MatrixPlace& m = place(TensorId::weights, xRight, yPairs, keys, n, c, in_.heads > 1 && s ? "W" : "", s || in_.heads > 1 ? "W" : "");
+        m.labelsAbove = s || !q, m.labelsLeft = std::exchange(isFirst, false), m.slanted = slant, m.labelRoom = strip, m.sums = isWide;
+        if (s) out_.arrow = {xRight - gapW, yPairs, gapW, size(keys)};
+      }
+      float y = yPairs + (k || s || w ? size(keys) : 0);
+      if (lower) {
+        y += k || s || w ? kLower : kTitle;
+        if (v) {
+          MatrixPlace& m = place(TensorId::v, xRight - gapV - size(keys), y, e, keys, c, "V", projected() ? made(TensorId::v) : std::string_view());
+          m.labelsBelow = true, m.slanted = slant, m.labelRoom = strip;
+          m.caption = {};
+        }
+        if (o) {
+          MatrixPlace& m = place(TensorId::head_output, xRight, y, e, n, c, w ? "" : "O", "O = V·W");
+          m.labelsAbove = !w, m.slanted = slant, m.labelRoom = w ? 0 : strip;
+        }
+        y += size(e) + (v ? std::max(strip - kBetween, 0.0f) : 0);
+      }
+      if (isWide && hasHeads()) out_.heads = {std::min(xRight + size(right) + kBesideWeights, board.width - (panel - kBesideWeights) - 16), 28, panel - kBesideWeights, y - 28};
+      if (beside) {
+        const float x = xRight + size(right) + 26;
+        out_.inspectorIsBrief = true;
+        out_.inspector = {x, 30, board.width - x - 16, y - 24};
+      }
+      columnsBelow(y + (isSmall ? in_.heads > 1 ? 34.0f : 24.0f : kCaption + 16), margin, labels, c, isWide, beside);
+      return;
+    }
+    columnsBelow(8, margin, labels, kExtraCell, isWide, beside);
+  }
+
+  // The other matrices, and the cards.
+  void columnsBelow(float y, float margin, float labels, float c, bool isWide, bool beside) {
+    if (in_.isPart) return partsBelow(y);
+    if (!isWide) return restBelow(y, beside, labels);
+    std::vector<Item> rest;
+    for (const Item& item : moreItems())
+      if (!out_.find(item.id)) rest.push_back(item);
+    if (!rest.empty()) y = lines(rest, margin + 8 + labels, y, out_.board.width - margin - 8, labels, std::max(c, kExtraCell)) + 8;
+    const float width = std::min(out_.board.width - 2 * margin - 16, in_.present ? kPresentCard : kContentWidth);
+    cardsBelow((out_.board.width - width) / 2, width, y);
+    if (in_.present) centreDown();
+  }
+
+  // How Q, K or V is made.
+  std::string_view made(TensorId id) const {
+    if (in_.columns) {
+      if (id == TensorId::q) return in_.biases ? "Q = W_Q·X + b_Q" : "Q = W_Q·X";
+      if (id == TensorId::k) return in_.biases ? "K = W_K·X + b_K" : "K = W_K·X";
+      if (in_.separateValues) return in_.biases ? "V = W_V·X_V + b_V" : "V = W_V·X_V";
+      return in_.biases ? "V = W_V·X + b_V" : "V = W_V·X";
+    }
+    if (id == TensorId::q) return in_.biases ? "Q = X·W_Q + b_Q" : "Q = X·W_Q";
+    if (id == TensorId::k) return in_.biases ? "K = X·W_K + b_K" : "K = X·W_K";
+    if (in_.separateValues) return in_.biases ? "V = X_V·W_V + b_V" : "V = X_V·W_V";
+    return in_.biases ? "V = X·W_V + b_V" : "V = X·W_V";
+  }
+
+  std::string_view outputWords() const {
+    if (!in_.outputProjection) return in_.columns ? "heads one above the other" : "heads side by side";
+    if (in_.columns) return in_.biases ? "W_O · all heads + b_O" : "W_O · all heads";
+    return in_.biases ? "all heads · W_O + b_O" : "all heads · W_O";
+  }
+
+  struct Item {
+    TensorId id;
+    int rows, cols;
+    std::string_view title, caption;
+    bool labelled;
+  };
+
+  // The remaining matrices.
+  void flow(float left, float y, float right, float labels, float most) {
+    out_.contentHeight = lines(moreItems(), left, y, right, labels, most) + 16;
+  }
+
+  std::vector<Item> moreItems() const {
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
+    std::vector<Item> items;
+    if (projected()) {
+      items = {{TensorId::x, n, m, "X", "", true},
+               {TensorId::w_q, m, d * queryHeads(), "W_Q", made(TensorId::q), false},
+               {TensorId::w_k, m, d * keyHeads(), "W_K", made(TensorId::k), false},
+               {TensorId::w_v, m, e * keyHeads(), "W_V", made(TensorId::v), false}};
+    }
+    items.push_back({TensorId::scores, n, keys, "S", "S", true});
+    items.push_back({TensorId::v, keys, e, "V", projected() ? made(TensorId::v) : "", true});
+    items.push_back({TensorId::head_output, n, e, "O", in_.columns ? "O = V·W" : "O = W·V", true});
+    if (projected()) {
+      if (in_.outputProjection) items.push_back({TensorId::w_o, e * queryHeads(), in_.outputDim, "W_O", "", false});
+      items.push_back({TensorId::output, n, in_.outputDim, "Output", outputWords(), true});
+    }
+    const std::vector<Item> more = extraItems();
+    items.insert(items.end(), more.begin(), more.end());
+    return items;
+  }
+
+  // From left to right, then on the next line; returns the y below.
+  float lines(const std::vector<Item>& items, float left, float y, float right, float labels, float most) {
+    float x = left, lineHeight = 0;
+    for (const Item& item : items) {
+      const int rows = in_.columns ? item.cols : item.rows, cols = in_.columns ? item.rows : item.cols;
+      const float c = clampCell((right - left) / static_cast<float>(std::max(cols, 1)), most);
+      const float w = std::max(static_cast<float>(cols) * c, 150.0f);
+      const bool isNamed = in_.nameWidth > 0 && hasNamedColumns(item.id);
+      if (isNamed && in_.columns) x += std::max(0.0f, in_.nameWidth + 14 - labels);  // beside its rows
+      if (x > left && x + w > right) x = left, y += lineHeight, lineHeight = 0;
+      const bool isAbove = in_.columns && item.labelled && !attention::isOfPairs(item.id);
+      const float strip = isAbove ? between(c, kLabels) : isNamed && !in_.columns ? kLabels : 0;
+      MatrixPlace& m = place(item.id, x, y + kTitle + strip, rows, cols, c, item.title, item.caption);
+      m.labelsLeft = item.labelled && !isAbove, m.labelsAbove = isAbove, m.labelRoom = strip, m.slanted = isAbove && slanted(c);
+      lineHeight = std::max(lineHeight, kTitle + strip + static_cast<float>(rows) * c + kCaption + 8);
+      x += w + labels + 16;
+    }
+    return y + lineHeight;
+  }
+
+  std::vector<Item> extraItems() const {
+    std::vector<Item> items;
+    for (const Extra& extra : in_.extras) {
+      const attention::TensorRow& row = attention::tensorRow(extra.tensor);
+      const bool isLabelled = attention::rowsOf(row.id) != attention::Rows::other || row.rows == attention::Size::positions;
+      const bool isOfKeysAlone = in_.separateValues && row.id == TensorId::x_kv;
+      items.push_back({row.id, extra.rows, extra.cols, row.title, isOfKeysAlone ? std::string_view("K is made of it") : row.caption, isLabelled});
+    }
+    return items;
+  }
+
+  const LayoutInput& in_;
+  float steps_;  // what they take from the height of the board
+  Layout out_;
+};
+
+// With the steps of a row below the board, and above them their arithmetic where the inspector is not in view or brief.
+Layout withSteps(const LayoutInput& input) {
+  constexpr float kBar = 40;
+  const float line = input.width < 600 ? 66.0f : 54.0f;
+  Layout out = Builder(input, kBar).build();
+  const bool isSeen = out.board.width >= 860 && !out.inspector.empty() && !out.inspectorIsBrief && out.inspector.bottom() <= out.board.height;
+  if (!isSeen) {
+    out = Builder(input, kBar + line).build();
+    out.stepLine = {out.board.x, out.board.bottom(), out.board.width, line};
+  }
+  out.stepper = {out.board.x, out.board.bottom() + out.stepLine.height, out.board.width, kBar};
+  return out;
+}
+
+}  // namespace
+
+Slice sliceOf(const document::Settings& s, TensorId id) {
+  const int head = s.focusHead, kvHead = head / (s.heads / s.kvHeads);
+  if (s.wholeProjections && isProjection(id)) return {};
+  switch (id) {
+    case TensorId::w_q: return {0, 0, head * s.headDim};
+    case TensorId::w_k: return {0, 0, kvHead * s.headDim};
+    case TensorId::w_v: return {0, 0, kvHead * s.valueDim};
+    case TensorId::w_o: return {0, head * s.valueDim, 0};
+    default: break;
+  }
+  switch (attention::tensorRow(id).heads) {
+    case Size::heads: return {head, 0, 0};
+    case Size::keyHeads: return {kvHead, 0, 0};
+    case Size::biasHeads: return {s.biasKind == document::Bias::perHead ? head : 0, 0, 0};
+    default: return {};
+  }
+}
+
+std::optional<NamedColumn> namedColumn(const document::Settings& s, TensorId id, int shown) {
+  if (!hasNamedColumns(id)) return {};
+  const bool isWhole = s.wholeProjections && isProjection(id);
+  if (!isWhole) return NamedColumn{s.focusHead, shown};
+  // A key head is named by the query head in focus, or by the first one that it serves.
+  const int head = shown / s.headDim, group = s.heads / s.kvHeads;
+  const int named = id == TensorId::w_q ? head : s.focusHead / group == head ? s.focusHead : head * group;
+  return NamedColumn{named, shown % s.headDim};
+}
+
+int headShowing(const document::Settings& s, TensorId id, int head, int row, int col) {
+  const int group = s.heads / s.kvHeads, here = s.focusHead;
+  if (s.wholeProjections && isProjection(id)) return here;
+  const auto queryHeadOf = [&](int kvHead) { return here / group == kvHead ? here : kvHead * group; };
+  switch (id) {
+    case TensorId::b_q:
+    case TensorId::w_q: return col / s.headDim;
+    case TensorId::b_k:
+    case TensorId::w_k: return queryHeadOf(col / s.headDim);
+    case TensorId::b_v:
+    case TensorId::w_v: return queryHeadOf(col / s.valueDim);
+    case TensorId::w_o: return row / s.valueDim;
+    case TensorId::concat: return col / s.valueDim;
+    default: break;
+  }
+  switch (attention::tensorRow(id).heads) {
+    case Size::heads: return head;
+    case Size::keyHeads: return queryHeadOf(head);
+    case Size::biasHeads: return s.biasKind == document::Bias::perHead ? head : here;
+    default: return here;
+  }
+}
+
+Box MatrixPlace::cellBox(int row, int col) const {
+  const int down = transposed ? col : row, across = transposed ? row : col;
+  return {box.x + static_cast<float>(across) * cell, box.y + static_cast<float>(down) * cell, cell, cell};
+}
+
+const MatrixPlace* Layout::find(TensorId id) const {
+  for (const MatrixPlace& m : matrices) {
+    if (m.tensor == id) return &m;
+  }
+  return nullptr;
+}
+
+Layout layout(const LayoutInput& input) {
+  const auto made = [](const LayoutInput& in) { return in.stepper ? withSteps(in) : Builder(in).build(); };
+  if (!input.natural) return made(input);
+  LayoutInput endless = input;
+  endless.height = kEndless;
+  Layout out = made(endless);
+  const float less = kEndless - input.height;
+  out.side.height -= less, out.board.height -= less;
+  for (Box* below : {&out.guide, &out.stepper, &out.stepLine}) {
+    if (!below->empty()) below->y -= less;
+  }
+  return out;
+}
+
+ThumbnailGrid thumbnails(const Box& heads, int count) {
+  constexpr float kSizes[] = {84, 64, 44, 28, 20, 12, 8};
+  ThumbnailGrid grid;
+  for (const float size : kSizes) {
+    if (size == 84 && count > 4) continue;
+    grid.names = size >= 44;
+    const float gap = size >= 44 ? 16.0f : 6.0f;
+    grid.size = size;
+    grid.pitchX = size + gap, grid.pitchY = size + (grid.names ? 28.0f : gap);
+    grid.columns = std::max(1, static_cast<int>((heads.width + gap) / grid.pitchX));
+    const int rows = (count + grid.columns - 1) / grid.columns;
+    // In a place without a height of its own they are as high as they have to be.
+    if (heads.height <= 0 ? size <= 44 || count <= (size == 84 ? 4 : 8) : 28 + static_cast<float>(rows) * grid.pitchY <= heads.height + 0.5f) break;
+  }
+  return grid;
+}
+
+}  // namespace views

@@ -1,0 +1,680 @@
+#include "views/guide/guide.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/late.h"
+#include "base/sentence.h"
+#include "views/guide/flow.h"
+#include "views/panels/panels.h"
+
+namespace views {
+namespace {
+
+using base::late;
+using document::LessonKind;
+using document::Verdict;
+using What = GuideAct::What;
+
+constexpr float kTabs = 40, kFoot = 56, kPad = 16, kInside = 14, kDot = 14;
+
+void begin(const Context& c, const char* name, const Box& box, bool scrolls = false) {
+  ImGui::SetNextWindowPos({box.x, box.y});
+  ImGui::SetNextWindowSize({box.width, box.height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, c.palette.panel);
+  ImGui::Begin(name, nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
+                   (scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse));
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  sharp(ImGui::GetWindowDrawList());
+}
+
+void tick(ImDrawList* list, float x, float midY, ImU32 color) {
+  const ImVec2 points[] = {{x, midY}, {x + 3.5f, midY + 3.5f}, {x + 9.5f, midY - 4}};
+  list->AddPolyline(points, 3, color, 0, 1.8f);
+}
+
+void cross(ImDrawList* list, float x, float midY, ImU32 color) {
+  list->AddLine({x, midY - 4}, {x + 8, midY + 4}, color, 1.8f);
+  list->AddLine({x, midY + 4}, {x + 8, midY - 4}, color, 1.8f);
+}
+
+std::string_view kindWords(LessonKind kind) {
+  switch (kind) {
+    case LessonKind::lesson: return "LESSON";
+    case LessonKind::puzzle: return "PUZZLE";
+    case LessonKind::question: return "QUESTION";
+    case LessonKind::example: break;
+  }
+  return "EXAMPLE";
+}
+
+std::string_view headingOf(LessonKind kind) {
+  switch (kind) {
+    case LessonKind::lesson: return "LESSONS";
+    case LessonKind::puzzle: return "PUZZLES";
+    case LessonKind::question: return "QUESTIONS";
+    case LessonKind::example: break;
+  }
+  return "EXAMPLES";
+}
+
+/// Small letters for comparing, ASCII only.
+std::string lowered(std::string_view words) {
+  std::string out(words);
+  for (char& ch : out)
+    if (ch >= 'A' && ch <= 'Z') ch = static_cast<char>(ch - 'A' + 'a');
+  return out;
+}
+
+class GuidePage {
+ public:
+  GuidePage(Context& c, float x, float y, float width, FocusRing* keys) : c_(c), g_(*c.view.guide), w_(c, keys), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+
+  float y() const { return y_; }
+  void page() {
+    if (!g_.waiting.empty()) return said(g_.waiting);
+    if (g_.list || !g_.lesson) return list();
+    head();
+    step();
+  }
+
+  // --- pieces that the strip and the sheet show too
+
+  void dots(float x, float midY) {
+    const Palette& p = c_.palette;
+    for (std::size_t i = 0; i < g_.passed.size(); ++i) {
+      const bool now = static_cast<int>(i) == g_.step;
+      const Box box{x, midY - 7, now ? 18.0f : kDot, 14};
+      if (w_.area(base::joined({"guide:step:", i}), box)) ask({What::step, static_cast<int>(i), "", {}});
+      if (now) list_->AddRectFilled({x, midY - 4}, {x + 16, midY + 4}, p.ink, 4);
+      else if (g_.passed[i]) list_->AddCircleFilled({x + 4, midY}, 4, p.on, 16);
+      else list_->AddCircle({x + 4, midY}, 3.4f, p.faint, 16, 1.3f);
+      x += now ? 22 : kDot;
+    }
+  }
+  float dotsWidth() const { return static_cast<float>(g_.passed.size()) * kDot + 8; }
+
+  /// The bar of one goal with a number, 8 high, and its value at the right in digits of `size`.
+  void bar(const Box& box, float size) {
+    const Verdict& v = g_.verdicts.front();
+    const Palette& p = c_.palette;
+    ImFont* font = c_.fonts.mono;
+    const std::string& shown = v.shown;
+    const float height = font->FontSize * ImGui::GetIO().FontGlobalScale * size / 13, wide = textWidth(font, shown) * size / 13;
+    const float room = std::max(size * 3.2f, wide + 16);
+    const Box track{box.x, box.midY() - 4, box.width - room, 8};
+    const auto at = [&](double value) { return track.x + track.width * static_cast<float>(std::clamp((value - g_.low) / (g_.high - g_.low), 0.0, 1.0)); };
+    const ImU32 color = v.holds ? p.on : p.weight;
+    list_->AddRectFilled({track.x, track.y}, {track.right(), track.bottom()}, p.track, 4);
+    if (at(v.value) > track.x + 1) list_->AddRectFilled({track.x, track.y}, {at(v.value), track.bottom()}, color, 4);
+    list_->AddRectFilled({at(v.aim) - 1, track.midY() - 8}, {at(v.aim) + 1, track.midY() + 8}, p.text);
+    list_->AddText(font, height, {box.right() - wide, std::round(box.midY() - height / 2)}, v.holds ? p.value : p.weight, shown.c_str());
+    c_.widgetRects["guide:bar"] = track;
+    bar_ = track, aim_ = at(v.aim);
+  }
+
+  bool hasBar() const { return g_.verdicts.size() == 1 && g_.verdicts.front().isNumber && std::isfinite(g_.verdicts.front().aim); }
+
+  /// "0.09 to go", "Passed"; of several goals, how many hold.
+  void standing(float x, float midY) {
+    const Palette& p = c_.palette;
+    if (g_.holds) {
+      tick(list_, x + 1, midY, p.value);
+      textMiddle(list_, c_.fonts.strong, x + 16, midY, p.value, "Passed");
+      c_.widgetRects["guide:passed"] = {x, midY - 8, 70, 16};
+      return;
+    }
+    std::string words = base::joined({g_.passedGoals(), " of ", g_.verdicts.size(), " hold"});
+    if (g_.verdicts.size() == 1) {
+      const Verdict& v = g_.verdicts.front();
+      words = v.isNumber ? (v.away < 0.005 ? late<"almost there">() : formatNumber(v.away, v.away == std::floor(v.away) ? 0 : 2) + " to go") : v.shown + " now";
+    }
+    textMiddle(list_, c_.fonts.small, x, midY, p.muted, words);
+  }
+
+  void choice(std::size_t i, const Box& box) {
+    const Palette& p = c_.palette;
+    const auto answer = static_cast<std::size_t>(g_.now()->predict->answer);
+    const bool isDone = g_.answer.has_value(), isRight = isDone && i == answer;
+    const bool isWrong = isDone && static_cast<int>(i) == *g_.answer && !isRight;
+    const std::string name = base::joined({"guide:choice:", i});
+    const bool pressed = (w_.keys(name, box, !isDone).press || w_.area(name, box)) && !isDone;
+    const bool over = ImGui::IsItemHovered() && !isDone;
+    if (over) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    const ImU32 line = isRight ? p.value : isWrong ? p.error : p.border;
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, isRight ? withAlpha(p.on, 0.12f) : isWrong ? withAlpha(p.error, 0.1f) : over ? p.hover : p.panel, 5);
+    list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, line, 5, 0, isRight || isWrong ? 1.5f : 1.0f);
+    const float mark = isRight || isWrong ? 18.0f : 0.0f;
+    const ImU32 color = isDone && !isRight && !isWrong ? p.muted : p.text;  // on a tint its own hue could not be read
+    document::Markup words = g_.words.choices[i];
+    std::string plain;
+    for (const document::Run& run : words) plain += run.words;
+    const AsIs asIs;
+    const ImVec2 size{std::min(textWidth(c_.fonts.text, plain), box.width - 12 - mark), 0};
+    const float x = box.midX() - (size.x + mark) / 2;
+    if (isRight) tick(list_, x, box.midY(), p.value);
+    if (isWrong) cross(list_, x + 1, box.midY(), p.error);
+    textMiddle(list_, isRight || isWrong ? c_.fonts.strong : c_.fonts.text, x + mark, box.midY(), color, elide(c_.fonts.text, plain, box.width - 12 - mark));
+    if (pressed) ask({What::answer, static_cast<int>(i), "", {}});
+  }
+
+  /// How many of the choices stand side by side.
+  std::size_t columns(float width) const {
+    float widest = 0;
+    for (const document::Markup& choice : g_.words.choices) {
+      std::string plain;
+      for (const document::Run& run : choice) plain += run.words;
+      widest = std::max(widest, textWidth(c_.fonts.text, plain) + 34);
+    }
+    return static_cast<std::size_t>(std::clamp((width + 8) / (widest + 8), 1.0f, static_cast<float>(g_.words.choices.size())));
+  }
+
+  /// In one row, or behind a button where that has no room for them.
+  void choicesInRow(const Box& row) {
+    const std::size_t count = g_.words.choices.size();
+    if (columns(row.width) == count) choices(row.x, row.y, row.width, row.height);
+    else if (w_.button("guide-answer", {row.x, row.y, std::min(row.width, 140.0f), row.height}, "Answer …")) ask({What::pull, 3, "", {}});
+  }
+
+  /// The choices in rows of `height`; returns the y below them.
+  float choices(float x, float y, float width, float height) {
+    const std::size_t count = g_.words.choices.size(), columns = this->columns(width);
+    const float each = (width - 8 * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    for (std::size_t i = 0; i < count; ++i) {
+      const float row = static_cast<float>(i / columns) * (height + 8);
+      choice(i, {x + static_cast<float>(i % columns) * (each + 8), y + row, each, height});
+    }
+    return y + static_cast<float>((count + columns - 1) / columns) * (height + 8) - 8;
+  }
+
+  void back(const Box& box, std::string_view words) {
+    if (off("guide-back", box, words, g_.step > 0, false)) ask({What::back, 0, "", {}});
+  }
+  void next(const Box& box, std::string_view words) {
+    const bool may = g_.mayGoOn();
+    if (off("guide-next", box, words, may, true)) ask({What::next, 0, "", {}});
+    if (!may && w_.asks(box)) w_.tip(box, reason());
+  }
+  std::string reason() const { return g_.asks() ? late<"Answer the question first">() : late<"Pass the check first, or use Show me">(); }
+
+  bool hintButton(const Box& box) { return !g_.words.hint.empty() && !g_.asks() && w_.button("guide-hint", box, "Hint", g_.hint); }
+
+ private:
+  void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
+
+  /// A button that may be off, and is filled where it is the way on.
+  bool off(std::string_view name, const Box& box, std::string_view words, bool on, bool filled) {
+    const Palette& p = c_.palette;
+    const bool pressed = (w_.keys(name, box, on).press || w_.area(name, box)) && on;
+    const bool over = on && ImGui::IsItemHovered();
+    const bool ink = filled && on;
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, ink ? p.ink : over ? p.hover : on ? p.panel : p.background, 5);
+    if (!ink) list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, p.border, 5);
+    const ImU32 color = ink ? p.inkText : on ? p.text : p.muted;
+    if (words == "<" || words == ">") {
+      const float s = words == "<" ? -1.0f : 1.0f;
+      const ImVec2 points[] = {{box.midX() - 2.5f * s, box.midY() - 5}, {box.midX() + 2.5f * s, box.midY()}, {box.midX() - 2.5f * s, box.midY() + 5}};
+      list_->AddPolyline(points, 3, on ? color : withAlpha(p.faint, 0.55f), 0, 1.6f);
+    } else {
+      textCentered(list_, ink ? c_.fonts.strong : c_.fonts.text, box.midX(), box.midY(), color, words);
+    }
+    return pressed;
+  }
+
+  void said(std::string_view words) { y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24; }
+
+  FlowLook body() const { return {c_.fonts.text, c_.palette.text, 21, 0}; }
+
+  void head() {
+    const Palette& p = c_.palette;
+    std::string kind(kindWords(g_.lesson->kind));
+    if (g_.number > 0) kind += " " + std::to_string(g_.number);
+    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, p.muted, kind);
+    const float all = textWidth(c_.fonts.small, "All lessons") + 14;
+    const Box link{x_ + width_ - all, y_ - 2, all, 20};
+    if (w_.keys("guide-list", link).press || w_.area("guide-list", link)) ask({What::list, 0, "", {}});
+    const ImU32 color = ImGui::IsItemHovered() ? p.text : p.muted;
+    textMiddle(list_, c_.fonts.small, link.x, link.midY(), color, "All lessons");
+    list_->AddTriangleFilled({link.right() - 8, link.midY() - 2}, {link.right(), link.midY() - 2}, {link.right() - 4, link.midY() + 2.5f}, color);
+    y_ += 23;
+    y_ += paragraph(list_, c_.fonts.title, x_, y_, width_, p.text, g_.lesson->title) + 4;
+    if (g_.passed.size() > 1) {
+      dots(x_, y_ + 8);
+      textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, p.muted, base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
+      y_ += 24;
+    } else if (g_.lesson->par > 0) {
+      textMiddle(list_, c_.fonts.small, x_, y_ + 8, p.muted, base::joined({late<"Can be solved with ">(), g_.lesson->par, g_.lesson->par == 1 ? " edit" : " edits"}));
+      y_ += 24;
+    }
+  }
+
+  void step() {
+    y_ += flow(c_, g_.words.text, x_, y_, width_, body(), "guide:text");
+    if (!g_.words.text.empty()) y_ += 14;
+    if (g_.now()->predict) block([&] { predict(); });
+    if (g_.now()->attempt && !g_.asks()) block([&] { attempt(); });
+    after();
+  }
+
+  /// What leads on from a card.
+  void after() {
+    if (!g_.isLast()) return;
+    for (const std::string& id : g_.lesson->next) {
+      const auto entry = std::find_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.id == id; });
+      const std::string title = entry == g_.entries.end() ? id : entry->title;
+      const Box row{x_, y_, width_, 22};
+      if (w_.link("guide-go:" + id, row, elide(c_.fonts.small, "Next: " + title, width_))) ask({What::open, 0, id, {}});
+      y_ += 26;
+    }
+  }
+
+  template <class Draw>
+  void block(Draw draw) {
+    const float top = y_, left = x_, wide = width_;
+    list_->ChannelsSplit(2);  // the block is drawn behind what it turns out to hold
+    list_->ChannelsSetCurrent(1);
+    x_ += kInside, width_ -= 2 * kInside, y_ += 12;
+    draw();
+    x_ = left, width_ = wide, y_ += 12;
+    list_->ChannelsSetCurrent(0);
+    list_->AddRectFilled({x_, top}, {x_ + width_, y_}, c_.palette.background, 6);
+    list_->AddRect({x_, top}, {x_ + width_, y_}, c_.palette.border, 6);
+    list_->ChannelsMerge();
+    y_ += 16;
+  }
+
+  void caption(std::string_view words) {
+    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 7, c_.palette.muted, words);
+    y_ += 22;
+  }
+
+  void predict() {
+    caption("PREDICT");
+    y_ += flow(c_, g_.words.question, x_, y_, width_, body(), "guide:question") + 8;
+    y_ = choices(x_, y_, width_, 28);
+    if (g_.seek > 0) {
+      --g_.seek;
+      ImGui::SetScrollFromPosY(y_ + 24 - ImGui::GetWindowPos().y, 1);
+      c_.view.busy = true;  // it is there in the next frame
+    }
+    if (!g_.answer) return;
+    const bool right = *g_.answer == g_.now()->predict->answer;
+    document::Markup reason{{document::Run::Kind::strong, std::string(inWords(right ? "Right." : "No.")), {}, {}, {}}, {document::Run::Kind::plain, " ", {}, {}, {}}};
+    if (!g_.words.because.empty()) {
+      const auto& because = g_.words.because[g_.words.because.size() > 1 ? static_cast<std::size_t>(*g_.answer) : 0];
+      reason.insert(reason.end(), because.begin(), because.end());
+    }
+    y_ += 8;
+    const float first = textWidth(c_.fonts.strong, right ? "Right." : "No.");
+    const float at = y_;
+    y_ += flow(c_, reason, x_, y_, width_, {c_.fonts.text, c_.palette.text, 20, 0}, "guide:because");
+    // The first word has the colour of the answer.
+    list_->AddRectFilled({x_, at}, {x_ + first, at + 20}, c_.palette.background);
+    textMiddle(list_, c_.fonts.strong, x_, at + 10, right ? c_.palette.value : c_.palette.error, right ? "Right." : "No.");
+  }
+
+  void attempt() {
+    caption("TRY");
+    y_ += flow(c_, g_.words.task, x_, y_, width_, body(), "guide:task") + 6;
+    if (hasBar()) barWithEnds();
+    else for (const Verdict& v : g_.verdicts) goal(v);
+    if (g_.hint && !g_.words.hint.empty()) {
+      const float top = y_ + 4;
+      y_ = top + flow(c_, g_.words.hint, x_ + 12, top, width_ - 12, {c_.fonts.text, c_.palette.text, 20, 0}, "guide:hint");
+      list_->AddRectFilled({x_, top}, {x_ + 2, y_}, c_.palette.query, 1);
+      y_ += 6;
+    }
+    links();
+  }
+
+  void barWithEnds() {
+    bar({x_, y_, width_, 24}, 16);
+    y_ += 26;
+    const Palette& p = c_.palette;
+    const auto number = [](double value) { return formatNumber(value, value == std::round(value) ? 0 : 2); };
+    const std::string low = number(g_.low), high = number(g_.high), aim = formatNumber(g_.verdicts.front().aim, 2);
+    const float half = textWidth(c_.fonts.smallStrong, aim) / 2;
+    textMiddle(list_, c_.fonts.small, bar_.x, y_ + 7, p.muted, aim_ - half < bar_.x + 12 ? "" : low);
+    textRight(list_, c_.fonts.small, bar_.right(), y_ + 7, p.muted, aim_ + half > bar_.right() - 12 ? "" : high);
+    textCentered(list_, c_.fonts.smallStrong, std::clamp(aim_, bar_.x + half, bar_.right() - half), y_ + 7, p.text, aim);
+    y_ += 22;
+  }
+
+  /// One of several goals, or one that is no number: a tick, what it is of, what it is now and what it should be.
+  void goal(const Verdict& v) {
+    const Palette& p = c_.palette;
+    const float mid = y_ + 11;
+    if (v.holds) tick(list_, x_, mid, p.value);
+    else list_->AddCircle({x_ + 5, mid}, 4.5f, p.faint, 16, 1.3f);
+    const std::string now = v.shown, want = v.want.empty() || v.holds ? "" : "  " + v.want;
+    const float right = textWidth(c_.fonts.small, want), value = textWidth(c_.fonts.monoSmall, now);
+    textRight(list_, c_.fonts.small, x_ + width_, mid, p.muted, want);
+    const bool isPlain = linesFor(c_.fonts.monoSmall, now) == nullptr;
+    textRight(list_, isPlain ? c_.fonts.monoSmall : c_.fonts.small, x_ + width_ - right, mid, v.holds ? p.value : p.weight, now);
+    textMiddle(list_, c_.fonts.small, x_ + 18, mid, p.text, elide(c_.fonts.small, v.of, width_ - 24 - right - value));
+    y_ += 22;
+  }
+
+  void links() {
+    y_ += 8;
+    standing(x_, y_ + 10);
+    float right = x_ + width_;
+    const auto one = [&](std::string_view name, std::string_view words) {
+      const float width = textWidth(c_.fonts.small, words);
+      const bool pressed = w_.link(name, {right - width, y_, width, 20}, words);
+      right -= width + 18;
+      return pressed;
+    };
+    if (!g_.now()->attempt->solution.empty() && one("guide-show", "Show me")) ask({What::show, 0, "", {}});
+    if (!g_.words.hint.empty() && !g_.holds && one("guide-hint", g_.hint ? "Hide hint" : "Hint")) ask({What::hint, 0, "", {}});
+    y_ += 20;
+  }
+
+  // --- the list
+
+  bool matches(const GuideEntry& e) const {
+    const std::string all = lowered(e.title + " " + e.about);
+    std::string_view words = g_.search;
+    while (!words.empty()) {
+      const std::string_view word = words.substr(0, words.find(' '));
+      if (all.find(lowered(word)) == std::string::npos) return false;
+      words.remove_prefix(std::min(words.size(), word.size() + 1));
+    }
+    return true;
+  }
+
+  void list() {
+    const Palette& p = c_.palette;
+    const Box field{x_, y_, width_, 28};
+    if (w_.field("guide-search", field, g_.search)) {
+      TextTarget t;
+      t.kind = TextTarget::Kind::search;
+      t.name = late<"Search lessons and questions">();
+      t.text = g_.search, t.box = field;
+      c_.requests.text = t;
+    }
+    if (g_.search.empty()) textMiddle(list_, c_.fonts.text, field.x + 10, field.midY(), p.muted, late<"Search lessons and questions">());
+    else if (w_.icon(late<"guide-search-clear">(), {field.right() - 30, field.y + 2, 26, 24}, Widgets::Icon::close)) ask({What::search, 0, "", {}});
+    y_ += 40;
+    std::optional<LessonKind> kind;
+    int shown = 0, number = 0;
+    for (const LessonKind of : {LessonKind::lesson, LessonKind::puzzle, LessonKind::question, LessonKind::example}) {
+      number = 0;
+      for (const GuideEntry& e : g_.entries) {
+        if (e.kind != of) continue;
+        ++number;
+        if (!matches(e)) continue;
+        if (kind != e.kind) {
+          kind = e.kind;
+          y_ += shown > 0 ? 10 : 0;
+          textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, p.muted, headingOf(e.kind));
+          y_ += 22;
+        }
+        entry(e, number);
+        ++shown;
+      }
+    }
+    if (shown == 0) said(g_.entries.empty() ? late<"There are no lessons here.">() : late<"Nothing has these words; try fewer, or clear the search.">());
+  }
+
+  void entry(const GuideEntry& e, int number) {
+    const Palette& p = c_.palette;
+    const std::string name = "guide:open:" + e.id;
+    const bool isPassed = e.passed >= e.steps && e.kind != LessonKind::example && e.kind != LessonKind::question;
+    std::string aside = e.passed > 0 && !isPassed ? base::joined({e.passed, "/", e.steps}) : e.par > 0 && !isPassed ? base::joined({"par ", e.par}) : "";
+    const float room = isPassed ? 18 : aside.empty() ? 0 : textWidth(c_.fonts.small, aside) + 8;
+    const std::string words = e.kind == LessonKind::lesson ? base::joined({number, "  ", e.title}) : e.title;
+    std::optional<AsIs> asIs(std::in_place);
+    const float height = paragraph(nullptr, c_.fonts.text, 0, 0, width_ - 16 - room, 0, words) + 11;
+    const Box row{x_ - 8, y_, width_ + 16, height};
+    const bool pressed = w_.keys(name, row).press || w_.area(name, row);
+    if (ImGui::IsItemHovered()) list_->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()}, p.hover, 5);
+    const bool isOpen = g_.lesson && g_.lesson->id == e.id;
+    paragraph(list_, isOpen ? c_.fonts.strong : c_.fonts.text, x_, y_ + 5, width_ - room, p.text, words);
+    asIs.reset();
+    if (isPassed) tick(list_, x_ + width_ - 10, row.midY(), p.value);
+    else textRight(list_, c_.fonts.small, x_ + width_, row.midY(), p.muted, aside);
+    y_ += height;
+    if (pressed) ask({What::open, 0, e.id, {}});
+  }
+
+  Context& c_;
+  GuideView& g_;
+  Widgets w_;
+  ImDrawList* list_;
+  float x_, y_, width_;
+  Box bar_;
+  float aim_ = 0;
+};
+
+/// The whole lesson, scrolled, with its footer. The keys go through it; the caller ends their ring.
+void wholeLesson(Context& c, const Box& box) {
+  GuideView& g = *c.view.guide;
+  const bool hasFoot = !g.list && g.lesson && g.waiting.empty();
+  const float foot = hasFoot ? kFoot : 0;
+  const Box page{box.x, box.y, box.width, box.height - foot};
+  FocusRing& keys = c.view.options;
+  c.view.side.begin();
+  begin(c, "##side", page, true);
+  keys.begin();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  GuidePage content(c, origin.x + kPad, origin.y + kPad, box.width - 2 * kPad - 1, &keys);
+  content.page();
+  ImGui::SetCursorScreenPos({origin.x, content.y() + 8});
+  ImGui::Dummy({1, 1});
+  scrollWithFinger(c, c.view.side);
+  c.view.side.update(page);
+  ImGui::GetWindowDrawList()->AddLine({page.right() - 0.5f, page.y}, {page.right() - 0.5f, page.bottom()}, c.palette.border);
+  ImGui::End();
+  if (hasFoot) {
+    const Box line{box.x, page.bottom(), box.width, foot};
+    begin(c, "##guide-foot", line);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddLine({line.x, line.y + 0.5f}, {line.right(), line.y + 0.5f}, c.palette.border);
+    list->AddLine({line.right() - 0.5f, line.y}, {line.right() - 0.5f, line.bottom()}, c.palette.border);
+    GuidePage end(c, line.x, line.y, line.width, &keys);
+    end.back({line.x + kPad, line.midY() - 14, 88, 28}, "Back");
+    end.next({line.right() - kPad - 88, line.midY() - 14, 88, 28}, g.isLast() ? "Done" : "Next");
+    if (!g.mayGoOn()) textCentered(list, c.fonts.small, line.midX(), line.midY(), c.palette.muted, g.asks() ? std::string("answer first") : late<"pass the check">());
+    ImGui::End();
+  }
+}
+
+document::Markup sentence(const GuideView& g) {
+  if (!g.waiting.empty()) return {{document::Run::Kind::plain, g.waiting, {}, {}, {}}};
+  if (g.asks()) return g.words.question;
+  if (g.now() && g.now()->attempt) return g.words.task;
+  return g.words.text;
+}
+
+/// What the strip and the sheet show of a step below its sentence.
+void standing(Context& c, GuidePage& page, const Box& box, float bar) {
+  GuideView& g = *c.view.guide;
+  if (!g.now() || g.verdicts.empty() || g.asks()) return;
+  float x = box.x;
+  if (page.hasBar()) {
+    page.bar({x, box.y, bar, box.height}, 13);
+    x += bar + 14;
+  }
+  page.standing(x, box.midY());
+}
+
+void hintBubble(Context& c, const Box& bar) {
+  GuideView& g = *c.view.guide;
+  if (!g.hint || g.words.hint.empty() || g.asks()) return;
+  const float width = std::min(420.0f, bar.width - 24), inside = width - 28;
+  const FlowLook look{c.fonts.text, c.palette.text, 20, 0};
+  const float height = flow(c, g.words.hint, 0, 0, inside, look, "") + 22;
+  const Box box{bar.right() - 12 - width, bar.y - height - 8, width, height};
+  begin(c, "##guide-hint", box);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRect({box.x + 0.5f, box.y + 0.5f}, {box.right() - 0.5f, box.bottom() - 0.5f}, c.palette.border, 6);
+  list->AddRectFilled({box.x, box.y + 8}, {box.x + 3, box.bottom() - 8}, c.palette.query);
+  flow(c, g.words.hint, box.x + 14, box.y + 11, inside, look, "guide:hint");
+  c.widgetRects["guide-hint-text"] = box;
+  ImGui::End();
+}
+
+/// 64 high: sentence, dots, bar, value, hint, back and forward.
+void strip(Context& c, const Box& box) {
+  GuideView& g = *c.view.guide;
+  begin(c, "##guide", box);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({box.x, box.y + 0.5f}, {box.right(), box.y + 0.5f}, c.palette.border);
+  c.widgetRects["guide-strip"] = box;
+  if (g.pulled) return ImGui::End();  // the whole lesson lies over it
+  GuidePage page(c, box.x, box.y, box.width, nullptr);
+  float right = box.right() - 14;
+  const float middle = box.midY() - 14;
+  page.next({right - 34, middle, 34, 28}, ">");
+  page.back({right - 76, middle, 34, 28}, "<");
+  right -= 84;
+  if (page.hintButton({right - 56, middle, 56, 28})) c.requests.guide.push_back({What::hint, 0, "", {}});
+  if (!g.words.hint.empty() && !g.asks()) right -= 64;
+  const float x = box.x + 14, width = right - x - 8;
+  if (Widgets(c).area("guide-whole", {x, box.y + 4, width, 26})) c.requests.guide.push_back({What::pull, 0, "", {}});
+  flow(c, sentence(g), x, box.y + 10, width, {c.fonts.text, c.palette.text, 21, 1}, late<"guide:sentence">());
+  page.dots(x, box.y + 45);
+  const float from = x + page.dotsWidth() + 16;
+  if (g.asks()) page.choicesInRow({from, box.y + 33, std::min(right - from, 160.0f * static_cast<float>(g.words.choices.size())), 24});
+  else standing(c, page, {from, box.y + 33, right - from, 24}, std::min(252.0f, (right - from) * 0.62f));
+  ImGui::End();
+  hintBubble(c, box);
+}
+
+/// On a phone: a handle, the title and what is asked; pulled up, the whole lesson.
+void sheet(Context& c, const Box& low) {
+  GuideView& g = *c.view.guide;
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const Box box = g.pulled ? Box{0, c.layout.header.bottom() + 8, screen.x, screen.y - c.layout.header.bottom() - 8} : low;
+  const Box head{box.x, box.y, box.width, g.pulled ? 44.0f : box.height};
+  begin(c, "##guide", head);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled({head.x, head.y}, {head.right(), head.bottom()}, c.palette.panel, 12, ImDrawFlags_RoundCornersTop);
+  list->AddLine({head.x, head.y + 0.5f}, {head.right(), head.y + 0.5f}, c.palette.border);
+  list->AddRectFilled({head.midX() - 18, head.y + 7}, {head.midX() + 18, head.y + 11}, c.palette.track, 2);
+  Widgets w(c);
+  GuidePage page(c, box.x, box.y, box.width, nullptr);
+  const float right = head.right() - 16;
+  if (g.pulled) {
+    if (w.icon("guide-close", {right - 28, head.y + 12, 30, 26}, Widgets::Icon::close)) c.requests.guide.push_back({What::close, 0, "", {}});
+    if (w.area("guide-handle", {head.x, head.y, head.width - 60, 44})) c.requests.guide.push_back({What::pull, 0, "", {}});
+    textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 26, c.palette.text, "Guide");
+    ImGui::End();
+    wholeLesson(c, {box.x, head.bottom(), box.width, box.height - 44});
+    return c.view.options.end();
+  }
+  const float dots = page.dotsWidth();
+  page.dots(right - dots + 6, head.y + 27);
+  if (w.area("guide-handle", {head.x, head.y, head.width - dots - 24, 38})) c.requests.guide.push_back({What::pull, 0, "", {}});
+  textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 27, c.palette.text, elide(c.fonts.strong, g.lesson ? g.lesson->title : "Guide", right - dots - head.x - 20));
+  const float low_ = head.bottom() - 46;
+  const int lines = static_cast<int>((low_ - head.y - 40) / 19);
+  flow(c, sentence(g), head.x + kPad, head.y + 42, head.width - 2 * kPad, {c.fonts.text, c.palette.text, 19, std::max(1, lines)}, late<"guide:sentence">());
+  page.next({right - 44, low_, 44, 36}, ">");
+  page.back({right - 96, low_, 44, 36}, "<");
+  float end = right - 104;
+  if (page.hintButton({end - 62, low_, 62, 36})) c.requests.guide.push_back({What::hint, 0, "", {}});
+  if (!g.words.hint.empty() && !g.asks()) end -= 70;
+  const float x = head.x + kPad, width = end - x;
+  if (g.asks()) page.choicesInRow({x, low_ + 2, width, 32});
+  else if (page.hasBar() && g.now()->attempt) {
+    page.bar({x, low_ - 2, width, 24}, 13);
+    page.standing(x, low_ + 28);
+  } else if (!g.verdicts.empty()) {
+    page.standing(x, low_ + 18);
+  }
+  c.widgetRects["guide-sheet"] = box;
+  ImGui::End();
+  hintBubble(c, box);
+}
+
+}  // namespace
+
+int GuideView::passedGoals() const {
+  return static_cast<int>(std::count_if(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; }));
+}
+
+void openGuide(Context& c) { c.requests.guide.push_back({What::tab, 0, "", {}}); }
+
+namespace {
+
+void tabs(Context& c, const Box& line) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({line.x, line.bottom() - 0.5f}, {line.right(), line.bottom() - 0.5f}, c.palette.border);
+  float x = line.x + 14;
+  if (!listed(c.hide, "panel")) {
+    const float width = textWidth(c.fonts.text, "Controls");
+    if (tab(c, late<"panel:controls">(), {x, line.y, width, line.height}, "Controls", false)) c.requests.guide.push_back({What::controls, 0, "", {}});
+    x += 86;
+  }
+  tab(c, "panel:guide", {x, line.y, textWidth(c.fonts.strong, "Guide"), line.height}, "Guide", true);
+  const Box box{line.right() - 40, line.y + 4, 34, line.height - 8};
+  const bool pressed = Widgets(c).area("guide-close", box);
+  const ImU32 color = ImGui::IsItemHovered() ? c.palette.text : c.palette.muted;
+  list->AddLine({box.midX() - 4, box.midY() - 4}, {box.midX() + 4, box.midY() + 4}, color, 1.5f);
+  list->AddLine({box.midX() - 4, box.midY() + 4}, {box.midX() + 4, box.midY() - 4}, color, 1.5f);
+  if (pressed) c.requests.guide.push_back({What::close, 0, "", {}});
+}
+
+/// Their keys, after those of the lesson: these begin with what is asked.
+[[gnu::noinline]] void tabKeys(Context& c, const Box& head) {
+  begin(c, "##guide-tabs", head);
+  Widgets w(c, &c.view.options);
+  for (const auto& [name, what] : {std::pair{late<"panel:controls">(), What::controls}, {late<"guide-close">(), What::close}}) {
+    const auto at = c.widgetRects.find(name);
+    if (at != c.widgetRects.end() && w.keys(name, Box(at->second)).press) c.requests.guide.push_back({what, 0, "", {}});
+  }
+  ImGui::End();
+}
+
+}  // namespace
+
+void guidePanel(Context& c) {
+  const Box& b = c.layout.side;
+  const Box head{b.x, b.y, b.width, kTabs};
+  begin(c, "##guide-tabs", head);
+  tabs(c, head);
+  ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()}, c.palette.border);
+  ImGui::End();
+  wholeLesson(c, {b.x, b.y + kTabs, b.width, b.height - kTabs});
+  if (c.view.options.on) tabKeys(c, head);
+  c.view.options.end();
+}
+
+void guideBar(Context& c) {
+  const Box& box = c.layout.guide;
+  if (box.empty()) return;
+  if (c.layout.width == Width::narrow) sheet(c, box);
+  else strip(c, box);
+}
+
+void guideMarks(Context& c) {
+  if (!c.view.guide || !c.view.guide->lit) return;
+  const document::Cells cells = *std::exchange(c.view.guide->lit, {});
+  const auto id = attention::tensorNamed(cells.tensor);
+  const MatrixPlace* m = id ? c.layout.find(*id) : nullptr;
+  const attention::Tensor* t = id ? c.tensor(*id) : nullptr;
+  if (!m || !t) return;
+  const Slice slice = sliceOf(c.state, *id);
+  const auto range = [&](std::size_t axis, int first, int count) -> std::pair<int, int> {
+    const int at = axis < cells.at.size() ? cells.at[axis] : document::Cells::kAny;
+    return at < 0 ? std::pair{0, count - 1} : std::pair{std::clamp(at - first, 0, count - 1), std::clamp(at - first, 0, count - 1)};
+  };
+  const auto [top, bottom] = range(1, slice.firstRow, m->transposed ? m->cols : m->rows);
+  const auto [left, right] = range(2, slice.firstCol, m->transposed ? m->rows : m->cols);
+  const Box a = onScreen(c.layout, c.view, m->cellBox(top, left)), b = onScreen(c.layout, c.view, m->cellBox(bottom, right));
+  const ImVec2 from{std::min(a.x, b.x) - 1, std::min(a.y, b.y) - 1}, to{std::max(a.right(), b.right()) + 1, std::max(a.bottom(), b.bottom()) + 1};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRect({c.layout.board.x, c.layout.board.y}, {c.layout.board.right(), c.layout.board.bottom()}, true);
+  list->AddRect(from, to, hue(c.palette, *id), 5, 0, 3);
+  list->PopClipRect();
+}
+
+}  // namespace views

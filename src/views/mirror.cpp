@@ -1,0 +1,48 @@
+#include "views/mirror.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "views/board/layout.h"
+
+namespace views {
+namespace {
+
+int whole(float length) { return static_cast<int>(std::lround(length)); }
+
+/// Where it is drawn: the name of its window.
+const char* place() { return ImGui::GetCurrentWindow()->Name; }
+
+}  // namespace
+
+void Mirror::line(std::string& notes, std::initializer_list<base::Piece> fields) {
+  for (const base::Piece& field : fields) {
+    const std::size_t from = notes.size();
+    field.appendTo(notes);
+    std::replace_if(notes.begin() + static_cast<std::ptrdiff_t>(from), notes.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    notes += '\x1f';
+  }
+  notes.back() = '\n';
+}
+
+bool Mirror::control(std::string_view name, const Box& box, Role role, int value, bool enabled) {
+  line(notes, {"C", static_cast<int>(role), value, enabled ? 1 : 0, name, place(), whole(box.x), whole(box.y), whole(box.width), whole(box.height)});
+  if (!enabled || step != 0 || press != name) return false;
+  press.clear();
+  return true;
+}
+
+int Mirror::steps(std::string_view name) {
+  if (step == 0 || press != name) return 0;
+  press.clear();
+  return std::exchange(step, 0);
+}
+
+void Mirror::words(std::string_view words, const Box& box, int kind) {
+  if (box.y > -5000) line(notes, {"T", kind, words, place(), whole(box.x), whole(box.y), whole(box.width), whole(box.height)});  // not what is only measured
+}
+
+}  // namespace views

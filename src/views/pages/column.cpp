@@ -1,0 +1,298 @@
+#include "views/pages/column.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/sentence.h"
+#include "document/text.h"
+
+namespace views {
+namespace {
+
+constexpr float kRow = 28, kPitch = 34;
+constexpr float kDigitsFrom = 26;  // cells of this size have numbers, if small ones
+constexpr float kFullCell = 46, kHead = 24, kHighest = 560;
+constexpr float kLabels = 62;
+
+/// How the numbers of a matrix are written.
+struct Digits {
+  int decimals = -1;  ///< −1: not at all
+  float scale = 1;    ///< of the face
+};
+
+/// At most two digits after the point, and letters of full size in cells below kDigitsFrom.
+Digits digitsFor(ImFont* font, double widest, float cell) {
+  const bool squeezes = cell >= kDigitsFrom;
+  const float room = cell - 2;
+  for (int decimals = 2; decimals >= (squeezes ? 0 : 1); --decimals) {
+    const float scale = std::min(1.0f, room / textWidth(font, formatNumber(widest, decimals)));
+    if (scale >= (squeezes ? 0.85f : 1.0f)) return {decimals, scale};
+  }
+  return {};
+}
+
+}  // namespace
+
+PageColumn::PageColumn(Context& context, float x, float y, float width)
+    : PageColumn(context, &context.view.experiments.focusRing, x, y, width) {}
+
+PageColumn::PageColumn(Context& context, FocusRing* ring, float x, float y, float width)
+    : c_(context), w_(context, ring), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+
+Box PageColumn::take(float height) {
+  const Box box{x_, y_, width_, height};
+  y_ += height;
+  return box;
+}
+
+void PageColumn::openCard(std::string_view words) {
+  cardTop_ = y_;
+  padding_ = width_ < 340 ? 14.0f : 18.0f;
+  list_->ChannelsSplit(2);  // the card is drawn behind what it turns out to hold
+  list_->ChannelsSetCurrent(1);
+  x_ += padding_, width_ -= 2 * padding_, y_ += words.empty() ? padding_ - 4 : 12;
+  if (words.empty()) return;
+  y_ += std::max(30.0f, paragraph(list_, c_.fonts.strong, x_, y_ + 2, width_, c_.palette.text, words) + 12);
+}
+
+void PageColumn::closeCard() {
+  x_ -= padding_, width_ += 2 * padding_, y_ += padding_ - 8;
+  list_->ChannelsSetCurrent(0);
+  list_->AddRectFilled({x_, cardTop_}, {x_ + width_, y_}, c_.palette.panel, 8);
+  list_->AddRect({x_, cardTop_}, {x_ + width_, y_}, c_.palette.border, 8);
+  list_->ChannelsMerge();
+  y_ += kColumnGap;
+}
+
+void PageColumn::title(std::string_view words) {
+  y_ += paragraph(list_, c_.fonts.title, x_, y_, width_, c_.palette.text, words) + 4;
+}
+
+void PageColumn::question(std::string_view words) {
+  y_ += paragraph(list_, c_.fonts.strong, x_, y_, width_, c_.palette.text, words) + 8;
+}
+
+void PageColumn::sentence(std::string_view words) {
+  y_ += paragraph(list_, c_.fonts.text, x_, y_, width_, c_.palette.muted, words) + 8;
+}
+
+void PageColumn::label(const Box& box, std::string_view words) {
+  textMiddle(list_, c_.fonts.text, box.x, box.midY(), c_.palette.text, words);
+}
+
+Box PageColumn::control() {
+  Box box = take(kPitch);
+  box.height = kRow;
+  return box;
+}
+
+bool PageColumn::slider(std::string_view name, std::string_view words, std::string_view value, float& position,
+                       float step, const document::Option* option) {
+  const Box row = control();
+  const bool locked = option && c_.locked(option->name);
+  const FocusRing::Key key = locked ? FocusRing::Key{} : keys(name, row);
+  label(row, words);
+  textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.muted, value);
+  if (option) typed(*option, {row.right() - 48, row.y, 48, row.height}, key.press);
+  const float left = std::min(92.0f, width_ * 0.36f), before = position;
+  const bool moves = w_.slider(name, {row.x + left, row.y + 2, width_ - left - 52, row.height - 4}, position,
+                               step * static_cast<float>(key.step));
+  if (locked) position = before;
+  return moves && !locked;
+}
+
+void PageColumn::typed(const document::Option& option, const Box& box, bool asked) {
+  if ((!w_.area(std::string(option.name) + "-value", box) && !asked) || c_.locked(option.name)) return;
+  if (ImGui::IsItemHovered() && !c_.touch) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+  TextTarget t;
+  t.kind = TextTarget::Kind::option;
+  t.option = option.id, t.name = std::string(option.name);
+  t.text = document::toJson(document::get(c_.state, option.id));
+  t.box = {box.right() - 72, box.y + 1, 72, 26};
+  c_.requests.text = t;
+}
+
+void PageColumn::number(document::OptionId id, std::string_view name, std::string_view words, double low, double high,
+                        int parts, int decimals) {
+  const document::Value now = document::get(c_.state, id);
+  const double value = *std::get_if<double>(&now);
+  auto at = static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0));
+  const auto step = static_cast<float>(1 / (parts * (high - low)));
+  if (!slider(name, words, formatNumber(value, decimals), at, step, &document::option(id))) return;
+  set(c_, id, std::round((low + static_cast<double>(at) * (high - low)) * parts) / parts, kSliderGesture);
+}
+
+bool PageColumn::toggle(std::string_view name, std::string_view words, bool on) {
+  return w_.toggle(name, control(), words, on);
+}
+
+int PageColumn::stepper(std::string_view name, std::string_view words, std::string_view value, bool less, bool more) {
+  const Box row = control();
+  label(row, words);
+  return w_.stepper(name, {row.right() - 100, row.y + 1, 100, 26}, value, less, more);
+}
+
+int PageColumn::choice(std::string_view name, std::string_view words, std::span<const std::string_view> names,
+                      int chosen) {
+  if (!words.empty()) label(take(22), words);
+  const Box row = control();
+  const FocusRing::Key key = keys(name, row);
+  list_->AddRect({row.x, row.y}, {row.right(), row.bottom()}, c_.palette.border, 5);
+  const int count = static_cast<int>(names.size());
+  const float each = row.width / static_cast<float>(count);
+  int now = -1;
+  for (int i = 0; i < count; ++i) {
+    const Box part{row.x + each * static_cast<float>(i), row.y, each, row.height};
+    const std::string place = std::string(name) + ":" + std::to_string(i);
+    if (w_.segment(place, part, names[static_cast<std::size_t>(i)], i == chosen)) now = i;
+  }
+  if (now < 0 && (key.step != 0 || key.press)) now = (chosen + (key.step < 0 ? count - 1 : 1)) % count;
+  return now;
+}
+
+bool PageColumn::button(std::string_view name, std::string_view words) {
+  return w_.button(name, control(), words);
+}
+
+void PageColumn::term(std::string_view words, std::string_view numbers) {
+  const float left = std::min(150.0f, width_ * 0.34f);
+  textMiddle(list_, c_.fonts.small, x_, y_ + 7, c_.palette.muted, elide(c_.fonts.small, words, left - 8));
+  y_ += paragraph(list_, c_.fonts.monoSmall, x_ + left, y_, width_ - left, c_.palette.text, numbers) + 9;
+}
+
+void PageColumn::numbers(std::string_view words, std::string_view first, std::string_view second) {
+  const Box row = take(22);
+  textMiddle(list_, c_.fonts.small, row.x, row.midY(), c_.palette.muted, words);
+  const float right = second.empty() ? row.right() : row.right() - 62;
+  textRight(list_, c_.fonts.monoSmall, right, row.midY(), c_.palette.text, first);
+  if (!second.empty()) textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.text, second);
+}
+
+PageColumn firstColumn(Context& c, const Box& area, float width) {
+  return {c, area.x, area.y, area.width >= 560 ? width : area.width};
+}
+
+PageColumn secondColumn(Context& c, const Box& area, const PageColumn& first) {
+  if (first.width() == area.width) return {c, area.x, first.y(), area.width};
+  const float from = first.width() + kColumnGap;
+  return {c, area.x + from, area.y, area.width - from};
+}
+
+void set(Context& c, document::OptionId id, document::Value value, std::uint64_t gesture) {
+  if (!c.locked(document::option(id).name)) c.requests.set(id, std::move(value), gesture);
+}
+
+void setChoice(Context& c, document::OptionId id, int chosen) {
+  if (chosen >= 0) set(c, id, std::string(document::option(id).choices[static_cast<std::size_t>(chosen)]));
+}
+
+void setNextSeed(Context& c, document::OptionId id, std::uint32_t seed) {
+  set(c, id, static_cast<double>(static_cast<std::uint32_t>(seed + 1)));
+}
+
+bool PageMatrix::hit(float x, float y, int& row, int& col) const {
+  if (cell <= 0 || !box.contains(x, y)) return false;
+  row = static_cast<int>((y - box.y) / cell), col = static_cast<int>((x - box.x) / cell);
+  return true;
+}
+
+float largest(const attention::Tensor& tensor, int head) {
+  float most = 0;
+  const int count = tensor.rows() * tensor.cols();
+  for (int i = 0; i < count; ++i) most = std::max(most, std::fabs(tensor.head(head)[i]));
+  return most;
+}
+
+float cellFor(std::span<const PageMatrix> matrices, float width, float height) {
+  float cell = kFullCell;
+  for (const PageMatrix& m : matrices) {
+    const float labels = m.rowsAreTokens ? std::min(kLabels, width * 0.2f) : 4.0f;
+    cell = std::min({cell, (width - labels - 4) / static_cast<float>(m.tensor->cols()), height / static_cast<float>(m.tensor->rows())});
+  }
+  return cell >= 8 ? std::floor(cell) : cell;
+}
+
+void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float y, float cell, float most, bool labels) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const attention::Tensor& tensor = *m.tensor;
+  const std::string shape = base::joined({tensor.rows(), " × ", tensor.cols()});
+  const float named = textWidth(c.fonts.strong, m.name);
+  textMiddle(list, c.fonts.strong, x, y + 9, c.palette.text, m.name);
+  textMiddle(list, c.fonts.small, x + named + 8, y + 9, c.palette.muted, shape);
+  m.cell = cell;
+  m.box = {x, y + kHead, cell * static_cast<float>(tensor.cols()), cell * static_cast<float>(tensor.rows())};
+  if (!m.place.empty()) c.widgetRects[std::string(m.place)] = m.box;
+
+  draw::Heatmap look;
+  look.x = m.box.x, look.y = m.box.y, look.cell = cell;
+  look.gap = cell >= 20 ? 3.0f : cell >= 8 ? 1.0f : 0.0f;
+  look.radius = look.gap;
+  look.map = m.cells == Cells::numbers ? c.palette.signedMap : c.palette.weightMap;
+  look.high = m.cells == Cells::numbers ? niceBound(most) : 1.0f, look.low = m.cells == Cells::numbers ? -look.high : 0.0f;
+  c.heatmaps.draw(list, m.slot, {tensor.head(m.head), tensor.rows(), tensor.cols(), tensor.cols(), version}, look);
+  const bool editable = m.isParameter && !c.locked(m.name);
+  list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2}, editable ? c.palette.query : c.palette.border, 5, 0,
+                editable ? 1.5f : 1.0f);
+  for (int g = 1; g < m.groups; ++g) {
+    const float at = m.box.x + m.box.width * static_cast<float>(g) / static_cast<float>(m.groups);
+    list->AddLine({at, m.box.y - 5}, {at, m.box.bottom() + 5}, c.palette.muted, 1.5f);
+  }
+
+  Digits digits = digitsFor(c.fonts.monoSmall, m.cells == Cells::numbers ? -static_cast<double>(most) : 0.0, cell);
+  if (m.cells == Cells::mask && digits.decimals > 0) digits.decimals = 0;
+  for (int r = 0; r < tensor.rows(); ++r) {
+    const float middle = m.box.y + cell * (static_cast<float>(r) + 0.5f);
+    if (!ImGui::IsRectVisible({m.box.x - kLabels, middle - cell}, {m.box.right(), middle + cell})) continue;
+    if (labels && cell >= 13 && static_cast<std::size_t>(r) < c.state.labels.size()) {
+      textRight(list, c.fonts.small, m.box.x - 8, middle, c.palette.text,
+                elide(c.fonts.small, c.state.labels[static_cast<std::size_t>(r)], kLabels - 10));
+    }
+    for (int col = 0; digits.decimals >= 0 && col < tensor.cols(); ++col) {
+      const float v = tensor.at(m.head, r, col);
+      const draw::Color under = draw::at(look.map, (v - look.low) / (look.high - look.low));
+      digitsCentered(list, c.fonts.monoSmall, digits.scale, m.box.x + cell * (static_cast<float>(col) + 0.5f), middle,
+                     textOn(under), formatNumber(static_cast<double>(v), digits.decimals));
+    }
+  }
+}
+
+void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::span<PageMatrix> matrices) {
+  const Box line = column.take(0);
+  const float cell = cellFor(matrices, line.width, kHighest);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float most = 0, x = line.x, y = line.y, high = 0;
+  for (const PageMatrix& m : matrices) {
+    if (m.cells == Cells::numbers) most = std::max(most, largest(*m.tensor, m.head));
+  }
+  const PageMatrix* above = nullptr;
+  for (PageMatrix& m : matrices) {
+    const std::string shape = base::joined({m.tensor->rows(), " × ", m.tensor->cols()});
+    const float titled = textWidth(c.fonts.strong, m.name) + 8 + textWidth(c.fonts.small, shape);
+    const float cells = cell * static_cast<float>(m.tensor->cols()), wide = std::max(cells + 4, titled);
+    const float sign = m.before.empty() ? 0 : textWidth(c.fonts.title, m.before);
+    const float labels = m.rowsAreTokens ? std::min(kLabels, line.width * 0.2f) : std::max(2.0f, sign + 8);
+    // One row of numbers goes below the parameter that it belongs to.
+    if (above && above->isParameter && m.isParameter && m.tensor->rows() == 1 && above->tensor->cols() == m.tensor->cols()) {
+      textRight(list, c.fonts.title, above->box.x - 8, above->box.bottom() + 12 + kHead + cell / 2, c.palette.muted, m.before);
+      drawMatrix(c, m, version, above->box.x, above->box.bottom() + 12, cell, most, false);
+    } else {
+      if (x > line.x && x + sign + 22 + wide > line.right()) x = line.x, y += high + 18, high = 0;
+      const bool first = x == line.x;
+      const float middle = y + kHead + cell * static_cast<float>(m.tensor->rows()) / 2;
+      x += first ? labels : sign > 0 ? sign + 22 : 2;
+      // At the beginning of a line the tokens stand where the sign would be, which goes before the name.
+      if (first) textRight(list, c.fonts.title, x - 8, y + 9, c.palette.muted, m.before);
+      else if (m.before == "·") list->AddCircleFilled({x - sign / 2 - 12, middle}, 2.2f, c.palette.muted, 12);
+      else textCentered(list, c.fonts.title, x - sign / 2 - 12, middle, c.palette.muted, m.before);
+      drawMatrix(c, m, version, x, y, cell, most, first && m.rowsAreTokens);
+      x += wide + 8;
+    }
+    if (m.isParameter) editParameter(c, column, m);
+    high = std::max(high, m.box.bottom() - y);
+    above = &m;
+  }
+  column.gap(y + high - line.y + 14);
+}
+
+}  // namespace views

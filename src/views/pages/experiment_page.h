@@ -1,0 +1,48 @@
+// What the pages of the experiments share: controls and words at the left, pictures beside them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "views/pages/column.h"
+
+namespace views {
+
+/// They draw below the top of `area` and return the y below what they drew.
+float memoryPage(Context& context, const Box& area);
+float costPage(Context& context, const Box& area);
+
+inline std::string fixed(double value, int decimals = 2) { return formatNumber(value, decimals); }
+
+/// Two digits, whatever the power of ten: "0.26", "3.1e−7".
+inline std::string small(double value) {
+  if (!(value > 0)) return "0";
+  const int power = static_cast<int>(std::floor(std::log10(value)));
+  return power >= -3 ? fixed(value, std::max(0, 1 - power)) : fixed(value / std::pow(10.0, power), 1) + "e−" + std::to_string(-power);
+}
+
+// Pictures beside controls and words, or between them.
+template <class ViewOf>
+float drawExperiment(Context& c, const Box& area) {
+  ViewOf view(c);
+  PageColumn top(c, area.x, area.y, area.width);
+  top.title(ViewOf::kTitle);
+  top.gap(8);
+  const Box below = top.below(area);
+  PageColumn left = firstColumn(c, below);
+  const bool beside = left.width() < area.width;
+  left.openCard();
+  view.controls(left);
+  if (beside) view.words(left);
+  left.closeCard();
+  PageColumn right = secondColumn(c, below, left);
+  view.pictures(right);
+  if (!beside) {
+    right.openCard();
+    view.words(right);
+    right.closeCard();
+  }
+  return std::max(left.y(), right.y());
+}
+
+}  // namespace views

@@ -1,0 +1,130 @@
+// Hierarchical attention: the layer's outputs in segments, both levels of weights as bars and as equations of matrices.
+#include <algorithm>
+#include <array>
+
+#include "attention/models/stages.h"
+#include "views/pages/column.h"
+#include "views/panels/panels.h"
+
+namespace views {
+namespace {
+
+using document::OptionId;
+using document::SegmentBy;
+
+class SegmentsView {
+ public:
+  SegmentsView(Context& c, const Box& area)
+      : c_(c), area_(area), list_(ImGui::GetWindowDrawList()) {}
+
+  float draw() {
+    run_ = &c_.derived.segments();
+    PageColumn top(c_, area_.x, area_.y, area_.width);
+    top.title("How does attention sum up a whole text?");
+    top.sentence("A learned query weighs the tokens of each segment, another the segments: u = tanh(h·W + b), a = softmax(u·query), "
+                 "s = Σ a·h. Here both are drawn, or set by hand.");
+    top.gap(4);
+    const Box below = top.below(area_);
+    PageColumn left = firstColumn(c_, below);
+    left.openCard();
+    controls(left);
+    answer(left);
+    left.closeCard();
+    PageColumn right = secondColumn(c_, below, left);
+    right.openCard("Weights of segments and tokens");
+    for (int s = 0; s < static_cast<int>(run_->starts.size()); ++s) segment(right, s);
+    right.closeCard();
+    using Id = document::ParameterId;
+    level(right, attention::stageRow(attention::TensorId::token_weights).words[0].title, 0, run_->h, "h", run_->trace.tokens,
+          {Id::token_w, Id::token_b, Id::token_query});
+    level(right, attention::stageRow(attention::TensorId::segment_weights).words[0].title, 10, run_->trace.tokens.sums, "segments", run_->trace.segments,
+          {Id::segment_w, Id::segment_b, Id::segment_query});
+    return std::max(left.y(), right.y());
+  }
+
+ private:
+  static constexpr std::uint32_t kSlot = 5600;
+
+  // h · W + b → u,  u · query → weights,  weights · h = sums
+  void level(PageColumn& column, std::string_view title, std::uint32_t slot, const attention::Tensor& h, std::string_view name,
+             const attention::LevelTrace& trace, std::array<document::ParameterId, 3> ids) {
+    column.openCard(title);
+    const bool tokens = slot == 0;
+    const auto matrix = [&](const attention::Tensor& tensor, std::string_view called, std::string_view before) {
+      PageMatrix m;
+      m.slot = kSlot + slot++, m.tensor = &tensor, m.name = called, m.before = before, m.rowsAreTokens = tokens;
+      return m;
+    };
+    PageMatrix equation[] = {matrix(h, name, ""), parameterMatrix(c_, ids[0], "·"), parameterMatrix(c_, ids[1], "+"),
+                             matrix(trace.hidden, "u", "tanh →"), parameterMatrix(c_, ids[2], "·"), matrix(trace.weights, "a", "softmax →"),
+                             matrix(trace.sums, tokens ? "segments" : "whole", "Σ a·h =")};
+    equation[5].cells = Cells::weights;
+    equation[6].rowsAreTokens = false;
+    drawEquation(c_, column, c_.revision, equation);
+    column.closeCard();
+  }
+
+  void controls(PageColumn& column) {
+    static constexpr std::string_view kSplits[] = {"every n tokens", "punctuation"};
+    const document::SegmentOptions& now = c_.state.segments;
+    setChoice(c_, OptionId::segment_by, column.choice("segment_by", "Segments end", kSplits, static_cast<int>(now.by)));
+    if (now.by == SegmentBy::tokens) {
+      const int more = column.stepper("segment_tokens", "Tokens in each", std::to_string(now.tokens), now.tokens > 1,
+                                      now.tokens < c_.state.tokens);
+      if (more != 0) set(c_, OptionId::segment_tokens, static_cast<double>(now.tokens + more));
+    }
+    if (column.button("segment_seed", "Draw other queries")) setNextSeed(c_, OptionId::segment_seed, now.seed);
+    column.gap(6);
+  }
+
+  std::string label(int token) const {
+    const auto i = static_cast<std::size_t>(token);
+    return i < c_.state.labels.size() ? c_.state.labels[i] : std::to_string(token + 1);
+  }
+  static std::string number(float value) { return formatNumber(static_cast<double>(value), 2); }
+
+  void answer(PageColumn& column) {
+    const auto& shares = run_->trace.shares.values();
+    const int most = static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+    const int s = attention::segmentOf(run_->starts, most);
+    column.sentence("The token that counts most is " + label(most) + ": its weight in segment " + std::to_string(s + 1) + " is " +
+                    number(run_->trace.tokens.weights.at(0, most, 0)) + ", and that of the segment is " +
+                    number(run_->trace.segments.weights.at(0, s, 0)) + "; together " + number(shares[static_cast<std::size_t>(most)]) + ".");
+  }
+
+  void bar(const Box& row, ImFont* face, const std::string& words, float weight, ImU32 color) {
+    const float left = row.x + std::min(120.0f, row.width * 0.32f), longest = row.right() - left - 48;
+    const float wide = std::max(2.0f, longest * weight);
+    textRight(list_, face, left - 10, row.midY(), c_.palette.text, elide(face, words, left - row.x - 12));
+    list_->AddRectFilled({left, row.midY() - 8}, {left + wide, row.midY() + 8}, color, 2);
+    textMiddle(list_, c_.fonts.monoSmall, left + wide + 8, row.midY(), c_.palette.text, number(weight));
+  }
+
+  void segment(PageColumn& column, int s) {
+    const auto next = static_cast<std::size_t>(s) + 1;
+    const int begin = run_->starts[next - 1];
+    const int end = next < run_->starts.size() ? run_->starts[next] : run_->h.rows();
+    const Box head = column.take(28);
+    c_.widgetRects["segment:" + std::to_string(s)] = head;
+    bar(head, c_.fonts.strong, "Segment " + std::to_string(s + 1), run_->trace.segments.weights.at(0, s, 0),
+        c_.palette.weight);
+    for (int t = begin; t < end; ++t) {
+      const Box row = column.take(24);
+      c_.widgetRects["token:" + std::to_string(t)] = row;
+      if (!ImGui::IsRectVisible({row.x, row.y}, {row.right(), row.bottom()})) continue;
+      bar(row, c_.fonts.text, label(t), run_->trace.tokens.weights.at(0, t, 0), withAlpha(c_.palette.weight, 0.4f));
+    }
+    column.gap(12);
+  }
+
+  Context& c_;
+  Box area_;
+  ImDrawList* list_;
+  const document::SegmentsRun* run_ = nullptr;
+};
+
+}  // namespace
+
+float segmentsPage(Context& c, const Box& area) { return SegmentsView(c, area).draw(); }
+
+}  // namespace views

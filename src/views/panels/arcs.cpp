@@ -1,0 +1,213 @@
+// Who attends to whom: one curve from every query to every key that it looks at.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/late.h"
+#include "views/panels/changes.h"
+#include "views/panels/panels.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+constexpr int kAllPairs = 1600;   // with more, queries that are not in focus show only their strongest link
+constexpr std::size_t kMost = 400;  // links that are drawn
+constexpr float kCaptioned = 14;  // from this distance of two words on there are captions
+constexpr float kWordPitch = 11.5f;
+constexpr float kOff = 0.2f;      // pixels by which a curve may be off
+
+class Arcs {
+ public:
+  Arcs(Context& c, Box area, float titleEnd) : c_(c), list_(ImGui::GetWindowDrawList()) {
+    const int n = std::max(c.state.tokens, c.state.keyTokens);
+    const float top = area.y + 42;
+    titleEnd_ = titleEnd, right_ = area.right(), left_ = area.x, top_ = top;
+    x0_ = area.x + area.width * 0.225f, x1_ = area.x + area.width * 0.76f;
+    const float room = area.bottom() - top - 26;
+    pitch_ = std::min(56.0f, room / static_cast<float>(n));
+    // The captions stand above the first word, and below the line under the tabs.
+    const float lead = pitch_ >= kCaptioned ? std::max(0.0f, 18 - pitch_ / 2) : 0;
+    pitch_ = std::min(pitch_, (room - lead) / static_cast<float>(n));
+    y0_ = top + 12 + lead + std::max(0.0f, (room - lead - pitch_ * static_cast<float>(n)) / 2) + pitch_ / 2;
+    thick_ = std::min(10.0f, pitch_ * 0.45f);
+  }
+
+  void draw() {
+    const CellRef focus = c_.focus();
+    const attention::Rows rows = attention::rowsOf(focus.tensor);
+    byKey_ = rows == attention::Rows::keys;
+    chosen_ = rows == attention::Rows::other ? -1 : focus.row;
+    key_ = focus.tensor == TensorId::weights || focus.tensor == TensorId::scores ? focus.col : -1;
+    captions();
+    collect();
+    for (const bool chosen : {false, true}) {  // those of the token in focus on top
+      for (const Link& l : links_) {
+        if (l.chosen == chosen) link(l);
+      }
+    }
+    labels();
+    note();
+  }
+
+ private:
+  float y(int token) const { return y0_ + pitch_ * static_cast<float>(token); }
+
+  void captions() {
+    if (pitch_ < kCaptioned) return;
+    const float top = y(0) - std::max(pitch_ / 2, 18.0f) - 2;
+    textRight(list_, c_.fonts.small, x0_ - 8, top, c_.palette.muted, "query");
+    textMiddle(list_, c_.fonts.small, x1_ + 10, top, c_.palette.muted, "key");
+  }
+
+  struct Link {
+    int query, key;
+    float weight;
+    bool chosen;
+  };
+
+  // What a value adds to the output, as a share of all in its row (Kobayashi et al. 2020: ‖αf(x)‖ where there is no W_O).
+  [[gnu::noinline]] float share(int i, int j) {
+    if (lengths_.empty()) {
+      const attention::Tensor& v = c_.trace.v;
+      const int head = sliceOf(c_.state, TensorId::v).head;
+      for (int key = 0; key < v.rows(); ++key) {
+        double squares = 0;
+        for (int col = 0; col < v.cols(); ++col) squares += double{v.at(head, key, col)} * double{v.at(head, key, col)};
+        lengths_.push_back(std::sqrt(squares));
+      }
+      sums_.assign(static_cast<std::size_t>(c_.state.tokens), -1);
+    }
+    double& sum = sums_[static_cast<std::size_t>(i)];
+    const auto adds = [&](int key) { return std::fabs(double{c_.weight(i, key)}) * lengths_[static_cast<std::size_t>(key)]; };
+    if (sum < 0) {
+      sum = 0;
+      for (int key = 0; key < c_.state.keyTokens; ++key) sum += adds(key);
+    }
+    return sum > 0 ? static_cast<float>(adds(j) / sum) : 0.0f;
+  }
+
+  void add(int i, int j, bool chosen) {
+    const float w = c_.state.valueNorms ? share(i, j) : c_.weight(i, j);
+    if (w >= attention::kLink) links_.push_back({i, j, w, chosen});
+  }
+
+  // Those of the token in focus, and the strongest of the others.
+  void collect() {
+    const attention::Tensor& w = c_.weights();
+    const int queries = c_.rowsSoFar(), keys = w.cols();
+    strongestOnly_ = queries * keys > kAllPairs;
+    const auto isChosen = [this](int i, int j) { return (byKey_ ? j : i) == chosen_; };
+    for (int i = 0; i < queries; ++i) {
+      if (i == c_.view.unreached) continue;
+      for (int j = 0; !strongestOnly_ && j < keys; ++j) add(i, j, isChosen(i, j));
+      if (!strongestOnly_) continue;
+      const int best = c_.summaries.row(c_.weightsId(), w, c_.weightsHead(), i).highAt;
+      if (best >= 0 && !isChosen(i, best)) add(i, best, false);
+      if (byKey_ && chosen_ >= 0) add(i, chosen_, true);
+    }
+    for (int j = 0; strongestOnly_ && !byKey_ && chosen_ >= 0 && chosen_ != c_.view.unreached && j < keys; ++j) add(chosen_, j, true);
+    const auto isBefore = [](const Link& a, const Link& b) { return a.chosen != b.chosen ? a.chosen : a.weight > b.weight; };
+    if (links_.size() > kMost) {
+      std::nth_element(links_.begin(), links_.begin() + kMost, links_.end(), isBefore);
+      links_.resize(kMost);
+    }
+  }
+
+  // A curve has as many points as its bend needs.
+  void link(const Link& l) {
+    const float alpha = l.chosen ? 0.88f : c_.palette.dark ? 0.2f : 0.15f;
+    const float middle = (x0_ + x1_) / 2, width = 1.0f + thick_ * std::min(l.weight, 1.0f);
+    const float from = y(l.query), to = y(l.key);
+    const int points = std::clamp(static_cast<int>(std::sqrt(0.75f * std::fabs(to - from) / kOff)) + 1, 1, 32);
+    list_->PathLineTo({x0_, from});
+    if (points < 3) list_->PathLineTo({x1_, to});
+    else list_->PathBezierCubicCurveTo({middle, from}, {middle, to}, {x1_, to}, points);
+    list_->PathStroke(withAlpha(c_.palette.weight, alpha), 0, width);
+    if (l.chosen && c_.pin && !c_.state.valueNorms) before(l, points);
+  }
+
+  // The outline of the curve as it was pinned, and both numbers beside its end.
+  [[gnu::noinline]] void before(const Link& l, int points) {
+    const std::optional<float> was = weightBefore(c_, l.query, l.key);
+    if (!was) return;
+    const float from = y(l.query), to = y(l.key), middle = (x0_ + x1_) / 2;
+    for (const float side : {-0.5f, 0.5f}) {
+      const float by = side * (2 + thick_ * std::min(*was, 1.0f));
+      list_->PathLineTo({x0_, from + by});
+      list_->PathBezierCubicCurveTo({middle, from + by}, {middle, to + by}, {x1_, to + by}, std::max(points, 2));
+      list_->PathStroke(withAlpha(c_.palette.text, 0.55f), 0, 1);
+    }
+    const std::string words = changedNumber(c_, was, l.weight);
+    if (pitch_ >= 14 && !byKey_) textRight(list_, c_.fonts.monoSmall, right_ - 18, to, c_.palette.muted, words);
+    if (pitch_ >= 14 && byKey_) textMiddle(list_, c_.fonts.monoSmall, left_ + 18, from, c_.palette.muted, words);
+  }
+
+  // What is left out is said.
+  void note() {
+    if (c_.state.valueNorms) return say(base::late<"as thick as w × the length of v">());
+    const int all = c_.summaries.links(c_.weightsId(), c_.weights(), c_.weightsHead());
+    const int drawn = static_cast<int>(links_.size());
+    if (drawn >= all || c_.view.unreached >= 0) return;
+    const std::string count = counted(drawn) + " of " + counted(all);
+    const auto fits = [this](const std::string& words) { return textWidth(c_.fonts.small, words) <= roomToSay(); };
+    std::string words = count + " links of 1 % or more" + (strongestOnly_ ? ": each query's strongest" : ": the strongest");
+    if (!fits(words)) words = count + " links ≥ 1 %";
+    if (!fits(words)) words = count + " ≥ 1 %";
+    say(words);
+  }
+  float roomToSay() const { return right_ - 18 - normsWidth(c_.layout.arcs.width) - 10 - titleEnd_ - 16; }
+  void say(std::string_view words) {
+    const float right = right_ - 18 - normsWidth(c_.layout.arcs.width) - 10, room = roomToSay();
+    if (room < 40) return;
+    const std::string fitting = elide(c_.fonts.small, words, room);
+    const float width = textWidth(c_.fonts.small, fitting), midY = top_ - 20;
+    textRight(list_, c_.fonts.small, right, midY, c_.palette.muted, fitting);
+    c_.widgetRects["arcs-note"] = {right - width, midY - 8, width, 16};
+  }
+
+  // Words that would touch thin out; the chosen one is placed first.
+  bool isNamed(int token, int chosen) const {
+    const int each = static_cast<int>(std::ceil(kWordPitch / pitch_));
+    return token == chosen || (token % each == 0 && (chosen < 0 || std::abs(token - chosen) >= each));
+  }
+
+  void labels() {
+    const AsIs asIs;
+    for (int t = 0; t < c_.rowsSoFar(); ++t) {
+      const bool chosen = !byKey_ && t == chosen_;
+      if (!isNamed(t, byKey_ ? -1 : chosen_)) continue;
+      ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
+      const std::string word = elide(font, c_.state.labels[static_cast<std::size_t>(t)], std::min(110.0f, x0_ - left_ - 18));
+      textRight(list_, font, x0_ - 10, y(t), chosen ? c_.palette.query : c_.palette.text, word);
+      const float width = textWidth(font, word), high = std::min(pitch_, 24.0f);
+      c_.widgetRects["query:" + std::to_string(t)] = {x0_ - 10 - width, y(t) - high / 2, width, high};
+    }
+    const std::vector<std::string>& keys = document::keyLabels(c_.state);
+    for (int t = 0; t < c_.state.keyTokens; ++t) {
+      const bool chosen = t == (byKey_ ? chosen_ : key_);
+      if (!isNamed(t, byKey_ ? chosen_ : key_)) continue;
+      ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
+      textMiddle(list_, font, x1_ + 10, y(t), chosen ? c_.palette.key : c_.palette.text,
+                 elide(font, keys[static_cast<std::size_t>(t)], std::min(110.0f, right_ - x1_ - 18)));
+    }
+  }
+
+  Context& c_;
+  ImDrawList* list_;
+  std::vector<Link> links_;
+  std::vector<double> lengths_, sums_;  ///< of the values, and of what they add to each row
+  bool strongestOnly_ = false;
+  float left_ = 0, right_ = 0, titleEnd_ = 0, top_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
+  int chosen_ = -1, key_ = -1;
+  bool byKey_ = false;
+};
+
+}  // namespace
+
+void arcs(Context& c, const Box& area, float titleEnd) {
+  c.widgetRects["arcs"] = area;
+  Arcs(c, area, titleEnd).draw();
+}
+
+}  // namespace views

@@ -1,0 +1,293 @@
+#include "views/panels/arithmetic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/sentence.h"
+#include "views/board/board.h"
+#include "views/board/stepper.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using attention::Explanation;
+using attention::RowStep;
+using attention::Term;
+using Number = Arithmetic::Number;
+
+constexpr int kDeepest = 4;  // sums in sums
+
+Arithmetic& arithmeticOf(ViewState& view) {
+  if (!view.arithmetic) view.arithmetic = std::make_shared<Arithmetic>();
+  return *view.arithmetic;
+}
+
+/// Where the board shows the number of a cell, while a row is stepped through also those on the way.
+Number placed(const Context& c, CellRef cell) {
+  const StepperView* stepper = stepperOf(c);
+  if (cell.tensor == TensorId::masked || (stepper && cell.tensor == TensorId::raw)) cell.tensor = TensorId::scores;
+  if (stepper && cell.tensor == TensorId::exponentials) cell.tensor = TensorId::weights;
+  if (cell.tensor == TensorId::concat) cell = {TensorId::head_output, cell.col / c.state.valueDim, cell.row, cell.col % c.state.valueDim};
+  Number n;
+  n.cell = cell;
+  const MatrixPlace* m = c.layout.find(cell.tensor);
+  if (!m) return n;
+  const Slice s = sliceOf(c.state, cell.tensor);
+  const int rows = m->transposed ? m->cols : m->rows, cols = m->transposed ? m->rows : m->cols;
+  n.onBoard = true;
+  n.here = s.head == cell.head && cell.row >= s.firstRow && cell.row < s.firstRow + rows && cell.col >= s.firstCol && cell.col < s.firstCol + cols;
+  return n;
+}
+
+/// The line of an explanation that makes a cell of these.
+RowStep stepOf(TensorId id) {
+  switch (id) {
+    case TensorId::raw: return RowStep::raw;
+    case TensorId::exponentials: return RowStep::exponentials;
+    case TensorId::row_max: return RowStep::maximum;
+    case TensorId::row_sum: return RowStep::sum;
+    default: return RowStep::none;
+  }
+}
+
+bool isPartOfNumber(std::string_view text, std::size_t& at) {
+  for (const std::string_view sign : {std::string_view("−"), std::string_view("∞")})
+    if (text.substr(at, sign.size()) == sign) return at += sign.size(), true;
+  const char ch = text[at];
+  if ((ch < '0' || ch > '9') && ch != '.' && ch != 'e') return false;
+  return ++at, true;
+}
+
+class Reader {
+ public:
+  Reader(Context& c, CellRef focus) : c_(c), focus_(focus), view_(arithmeticOf(c.view)) {
+    if (view_.of != focus) view_.of = focus, view_.opened.clear();
+  }
+
+  std::vector<TouchedLine> read(std::vector<Term> terms) {
+    for (const Term& t : terms) made_.push_back(t.step);
+    for (Term& t : terms) add(std::move(t), 0);
+    return std::move(lines_);
+  }
+
+ private:
+  void add(Term term, int depth) {
+    const std::size_t at = lines_.size();
+    lines_.push_back(line(std::move(term)));
+    lines_.back().inner = depth > 0;
+    if (depth == kDeepest) return;
+    const auto numbers = lines_.back().numbers;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (!numbers[i].isOpen) continue;
+      if (auto sum = sumOf(numbers[i].what, at)) add(std::move(*sum), depth + 1);
+      else lines_[at].numbers[i].isOpen = false;
+    }
+  }
+
+  std::optional<Term> sumOf(const Number& n, std::size_t line) const {
+    if (n.ordinal >= 0) return attention::sumBehind(lines_[line].term, n.ordinal, c_.spec, c_.inputs, c_.trace, n.sum, c_.state.decimals);
+    auto terms = attention::explain(c_.spec, c_.inputs, c_.trace, n.sum, c_.state.labels, document::keyLabels(c_.state), c_.state.decimals, true).terms;
+    if (terms.empty()) return {};
+    return std::move(terms.back());
+  }
+
+  TouchedLine line(Term term) const {
+    TouchedLine line;
+    const std::string text = std::move(term.text);
+    term.text.clear();
+    std::size_t cell = 0;
+    int ordinal = 0;
+    const bool isCut = text.find("…") != std::string::npos;
+    for (std::size_t i = 0; i < text.size();) {
+      const char mark = text[i];
+      if (static_cast<unsigned char>(mark) >= ' ') {
+        term.text += text[i++];
+        continue;
+      }
+      std::size_t end = ++i;
+      while (end < text.size() && isPartOfNumber(text, end)) {}
+      TouchedLine::Number n{term.text.size(), term.text.size() + end - i, {}, false};
+      n.what = about(mark, cell < term.cells.size() ? term.cells[cell] : focus_, term, isCut ? -1 : ordinal);
+      cell += mark != attention::mark::kSum;
+      ordinal += mark == attention::mark::kSum;
+      n.isOpen = n.what.opens && std::any_of(view_.opened.begin(), view_.opened.end(), [&](const Number& o) { return o.same(n.what); });
+      line.numbers.push_back(n);
+      term.text += text.substr(i, end - i);
+      i = end;
+    }
+    line.term = std::move(term);
+    return line;
+  }
+
+  Number about(char mark, CellRef cell, const Term& term, int ordinal) const {
+    Number n;
+    if (mark == attention::mark::kSum) {
+      n.sum = {TensorId::weights, focus_.head, focus_.row, focus_.col};
+      n.ordinal = ordinal;
+      n.opens = ordinal >= 0 && attention::isOfPairs(focus_.tensor) && attention::sumBehind(term, ordinal, c_.spec, c_.inputs, c_.trace, n.sum, 0);
+    } else {
+      n = placed(c_, cell);
+      n.sum = cell;
+      const RowStep step = stepOf(cell.tensor);
+      const bool isOwn = cell.row == focus_.row && (step >= RowStep::maximum && step != RowStep::exponentials ? true : cell.col == focus_.col);
+      const bool isShown = isOwn && std::find(made_.begin(), made_.end(), step) != made_.end();
+      n.opens = mark == attention::mark::kCell && step != RowStep::none && !n.onBoard && !isShown;
+    }
+    n.step = term.step;
+    return n;
+  }
+
+  Context& c_;
+  CellRef focus_;
+  Arithmetic& view_;
+  std::vector<RowStep> made_;
+  std::vector<TouchedLine> lines_;
+};
+
+// ---- numbers on their way
+
+struct Flight {
+  float at = 1;  ///< of the way
+  bool travels = false;
+  ImVec2 from;
+};
+
+/// The number of the newest step travels from its cell, one after another.
+Flight flightOf(const Context& c, const TouchedLine& line, std::size_t index, float x, float midY) {
+  Flight f;
+  const StepperView* stepper = stepperOf(c);
+  const bool isPlace = c.layout.stepLine.empty() || c.layout.stepLine.contains(x, midY);
+  if (!stepper || stepper->part >= 1 || line.term.step != stepper->now() || line.inner || !isPlace) return f;
+  const float delay = 0.35f * static_cast<float>(index) / static_cast<float>(std::max<std::size_t>(line.numbers.size(), 1));
+  const float t = std::clamp((stepper->part / 0.8f - delay) / 0.65f, 0.0f, 1.0f);
+  f.at = t * t * (3 - 2 * t);
+  const Number& n = line.numbers[index].what;
+  const MatrixPlace* m = n.here ? c.layout.find(n.cell.tensor) : nullptr;
+  if (!m) return f;
+  const Slice s = sliceOf(c.state, n.cell.tensor);
+  const Box cell = onScreen(c.layout, c.view, m->cellBox(n.cell.row - s.firstRow, n.cell.col - s.firstCol));
+  f.travels = c.layout.board.contains(cell.midX(), cell.midY());
+  f.from = {cell.midX(), cell.midY()};
+  return f;
+}
+
+/// "number:q:3:2", "number:sum:0"
+std::string nameOf(const Number& n) {
+  return n.ordinal >= 0 ? base::joined({"number:sum:", n.ordinal}) : base::joined({"number:", attention::name(n.sum.tensor), ":", n.sum.row, ":", n.sum.col});
+}
+
+bool isHovered(const Context& c, const Number& n) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (c.view.hover) return n.here && n.cell == *c.view.hover;
+  return !c.touch && c.view.drag.kind == Drag::Kind::none && n.box.contains(mouse.x, mouse.y) && (n.onBoard || n.opens) && c.view.lit.has_value() == n.onBoard;
+}
+
+}  // namespace
+
+bool isTouched(const Context& c, const Box& card) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  return c.touch || c.view.hover || (c.view.arithmetic && !c.view.arithmetic->opened.empty()) || card.contains(mouse.x, mouse.y);
+}
+
+std::vector<TouchedLine> touchedLines(Context& c, Explanation marked, CellRef focus) { return Reader(c, focus).read(std::move(marked.terms)); }
+
+void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line, std::size_t begin, std::size_t length, ImU32 color) {
+  const std::string_view text(line.term.text);
+  const std::size_t end = begin + length, equals = text.rfind(" = ");
+  const StepperView* stepper = stepperOf(c);
+  const bool comes = stepper && stepper->part < 1 && line.term.step == stepper->now() && !line.inner;
+  const float result = comes ? std::clamp((stepper->part - 0.75f) / 0.25f, 0.0f, 1.0f) : 1.0f;
+  // The words between the numbers; those behind the last "=" come when the numbers are there.
+  const auto words = [&](std::size_t from, std::size_t to) {
+    const auto part = [&](std::size_t a, std::size_t b, float alpha) {
+      if (a >= b || alpha <= 0) return;
+      textMiddle(list, font, x + textWidth(font, text.substr(begin, a - begin)), midY, withAlpha(color, alpha), text.substr(a, b - a));
+    };
+    const std::size_t cut = equals == std::string_view::npos ? to : std::clamp(equals + 2, from, to);
+    part(from, cut, 1);
+    part(cut, to, result);
+  };
+  std::size_t at = begin;
+  const bool pointed = !c.touch && c.view.drag.kind == Drag::Kind::none;
+  for (std::size_t i = 0; i < line.numbers.size(); ++i) {
+    const TouchedLine::Number& n = line.numbers[i];
+    if (n.begin < begin || n.end > end) continue;
+    words(at, n.begin);
+    at = n.end;
+    const std::string_view digits = text.substr(n.begin, n.end - n.begin);
+    const float left = x + textWidth(font, text.substr(begin, n.begin - begin)), width = textWidth(font, digits);
+    Number drawn = n.what;
+    drawn.box = {left - 1, midY - 10, width + 2, 20};
+    arithmeticOf(c.view).drawn.push_back(drawn);
+    c.widgetRects.emplace(nameOf(drawn), drawn.box);
+    const Flight flight = flightOf(c, line, i, x, midY);
+    if (flight.at < 1 && flight.travels) {
+      ImDrawList* above = sharp(ImGui::GetForegroundDrawList());
+      const float px = flight.from.x + (left + width / 2 - flight.from.x) * flight.at, py = flight.from.y + (midY - flight.from.y) * flight.at;
+      const ImU32 tone = hue(c.palette, n.what.cell.tensor);
+      above->AddRectFilled({px - width / 2 - 5, py - 10}, {px + width / 2 + 5, py + 10}, withAlpha(c.palette.panel, 0.94f), 5);
+      above->AddRect({px - width / 2 - 5, py - 10}, {px + width / 2 + 5, py + 10}, tone, 5, 0, 1.2f);
+      textCentered(above, font, px, py, c.palette.text, digits);
+      continue;
+    }
+    if (isHovered(c, drawn) || (c.view.lit && n.what.here && *c.view.lit == n.what.cell)) {
+      const ImU32 tone = n.what.onBoard ? hue(c.palette, n.what.cell.tensor) : c.palette.weight;
+      list->AddRectFilled({drawn.box.x - 1, midY - 9}, {drawn.box.right() + 1, midY + 9}, withAlpha(tone, 0.18f), 4);
+    }
+    textMiddle(list, font, left, midY, flight.at < 1 ? withAlpha(color, flight.at) : color, digits);
+    if (n.what.opens && (pointed || c.touch || n.isOpen)) {
+      const float y = std::round(midY + 8);
+      if (n.isOpen) list->AddLine({left, y}, {left + width, y}, c.palette.weight, 1.5f);
+      for (float dot = left; !n.isOpen && dot < left + width - 1; dot += 4) list->AddLine({dot, y}, {dot + 2, y}, c.palette.muted);
+    }
+  }
+  words(at, end);
+}
+
+const Number* numberAt(const ViewState& view, float x, float y) {
+  if (!view.arithmetic) return nullptr;
+  for (const Number& n : view.arithmetic->numbers)
+    if ((n.onBoard || n.opens) && n.box.contains(x, y)) return &n;
+  return nullptr;
+}
+
+void openNumber(ViewState& view, const Number& number) {
+  auto& opened = arithmeticOf(view).opened;
+  const auto at = std::find_if(opened.begin(), opened.end(), [&](const Number& o) { return o.same(number); });
+  if (at == opened.end()) opened.push_back(number);
+  else opened.erase(at);
+}
+
+bool takesPart(const Context& c, CellRef cell) {
+  const CellRef chosen = c.chosen();
+  if (cell == chosen || !c.tensor(chosen.tensor)) return false;
+  if (c.view.arithmetic && c.view.arithmetic->of.tensor == shownTensor(chosen.tensor)) {
+    for (const Number& n : c.view.arithmetic->numbers)
+      if (n.here && n.cell == cell) return true;
+  }
+  CellRef asked = chosen;
+  asked.tensor = shownTensor(asked.tensor), cell.tensor = shownTensor(cell.tensor);
+  const Explanation e = attention::explain(c.spec, c.inputs, c.trace, asked, c.state.labels, document::keyLabels(c.state), 0);
+  return std::any_of(e.terms.begin(), e.terms.end(), [&](const Term& t) { return std::find(t.cells.begin(), t.cells.end(), cell) != t.cells.end(); });
+}
+
+void drawLit(Context& c) {
+  Arithmetic& a = *c.view.arithmetic;
+  a.numbers.swap(a.drawn);
+  a.drawn.clear();
+  const MatrixPlace* m = c.view.lit ? c.layout.find(c.view.lit->tensor) : nullptr;
+  if (!m) return;
+  const Slice s = sliceOf(c.state, c.view.lit->tensor);
+  const Box cell = onScreen(c.layout, c.view, m->cellBox(c.view.lit->row - s.firstRow, c.view.lit->col - s.firstCol));
+  const ImU32 color = m->tensor == TensorId::scores ? c.palette.text : hue(c.palette, m->tensor);
+  const Box& board = c.layout.board;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+  list->AddRect({cell.x + 1.5f, cell.y + 1.5f}, {cell.right() - 1.5f, cell.bottom() - 1.5f}, c.palette.panel, 4, 0, 2);
+  list->AddRect({cell.x - 1, cell.y - 1}, {cell.right() + 1, cell.bottom() + 1}, color, 6, 0, 3);
+  list->PopClipRect();
+}
+
+}  // namespace views

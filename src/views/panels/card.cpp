@@ -1,0 +1,109 @@
+// The card below the matrices: its tabs, and which view stands under them.
+#include "base/late.h"
+#include "views/panels/changes.h"
+#include "views/panels/panels.h"
+#include "views/panels/plane.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+constexpr std::string_view kTitles[kCardCount] = {"Arcs", "Plane", "Values", "Changes", "Loops"};
+
+/// Draws the tabs, or takes their presses; returns where they end.
+float tabs(Context& c, const Box& area, bool press) {
+  float x = area.x + 18;
+  const float gap = area.width < 420 ? 9.0f : 20.0f;
+  for (int i = 0; i < kCardCount; ++i) {
+    if ((c.layout.cards >> i & 1) == 0) continue;
+    const auto card = static_cast<document::Card>(i);
+    const float width = textWidth(c.fonts.strong, kTitles[i]);
+    const Box box{x, area.y, width, 40};
+    x += width + gap;
+    const std::string name = "card:" + std::string(kCardNames[i]);
+    if (!press) drawTab(c, box, kTitles[i], c.layout.card == card);
+    else if (Widgets(c).area(name, {box.x - gap / 2, box.y, box.width + gap, box.height})) c.requests.set(document::OptionId::card, std::string(kCardNames[i]));
+  }
+  return x - gap;
+}
+
+/// The button of value_norms, at the right of the tabs, which end there: where they leave it room.
+void norms(Context& c, const Box& area, float tabsEnd, bool press) {
+  const float width = normsWidth(area.width);
+  const Box box{area.right() - 18 - width, area.y + 8, width, 24};
+  if (box.x < tabsEnd + 6) return;
+  if (press) {
+    if (Widgets(c).area("value_norms", box)) c.requests.set(document::OptionId::value_norms, !c.state.valueNorms);
+    return;
+  }
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& p = c.palette;
+  if (c.state.valueNorms) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, p.ink, 5);
+  else list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, p.border, 5);
+  textCentered(list, c.fonts.small, box.midX(), box.midY(), c.state.valueNorms ? p.inkText : p.muted, area.width < 420 ? base::late<"× length">() : base::late<"× length of v">());
+}
+
+bool isInView(const Context& c, const Box& area) {
+  const Box& board = c.layout.board;
+  return !c.layout.arcs.empty() && area.bottom() >= board.y && area.y <= board.bottom();
+}
+
+}  // namespace
+
+void lowerCardButtons(Context& c) {
+  const Box area = onScreen(c.layout, c.view, c.layout.arcs);
+  if (c.layout.arcs.empty() || c.view.drag.kind == Drag::Kind::value || c.view.drag.kind == Drag::Kind::paint) return;
+  const Box& board = c.layout.board;
+  ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+  const float end = tabs(c, area, true);
+  const document::Card card = c.layout.card;
+  if (card == document::Card::arcs) norms(c, area, end, true);
+  if (card == document::Card::plane || card == document::Card::values) planePointer(c);
+  if (card == document::Card::changes) changes(c, area, true);
+  ImGui::PopClipRect();
+}
+
+void lowerCard(Context& c) {
+  const Box area = onScreen(c.layout, c.view, c.layout.arcs);
+  c.view.plane.tips.clear();
+  if (!isInView(c, area)) return;
+  const Box& board = c.layout.board;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+  card(c, area, "");
+  list->AddLine({area.x + 1, area.y + 39.5f}, {area.right() - 1, area.y + 39.5f}, c.palette.border);
+  const float end = tabs(c, area, false);
+  switch (c.layout.card) {
+    case document::Card::arcs:
+      norms(c, area, end, false);
+      arcs(c, area, end);
+      break;
+    case document::Card::plane:
+    case document::Card::values: plane(c, area); break;
+    case document::Card::changes: changes(c, area, false); break;
+    case document::Card::loops: loops(c, area); break;
+  }
+  list->PopClipRect();
+}
+
+void drawTab(Context& c, const Box& box, std::string_view words, bool open) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  textMiddle(list, open ? c.fonts.strong : c.fonts.text, box.x, box.midY() + 1, open ? c.palette.text : c.palette.muted, words);
+  if (open) list->AddRectFilled({box.x, box.bottom() - 2}, {box.right(), box.bottom()}, c.palette.ink);
+}
+
+bool tab(Context& c, std::string_view name, const Box& box, std::string_view words, bool open) {
+  const bool pressed = Widgets(c).area(name, box);
+  drawTab(c, box, words, open);
+  return pressed;
+}
+
+float card(Context& c, const Box& box, std::string_view title) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 8);
+  list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c.palette.border, 8);
+  textMiddle(list, c.fonts.strong, box.x + 18, box.y + 22, c.palette.text, elide(c.fonts.strong, title, box.width - 36));
+  return box.y + 38;
+}
+
+}  // namespace views

@@ -1,0 +1,664 @@
+// The options: docked at the left, or as a drawer.
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "attention/engine/decode.h"
+#include "document/remedy.h"
+#include "base/late.h"
+#include "base/number.h"
+#include "base/sentence.h"
+#include "document/text.h"
+#include "views/guide/guide.h"
+#include "views/panels/panels.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using document::OptionId;
+
+constexpr std::uint32_t kMaskSlot = 900;  // of the texture
+constexpr float kMaskSize = 48;
+
+/// A choice as the menu shows it.
+struct Entry {
+  std::string_view value, title, about;
+};
+
+constexpr Entry kScores[] = {{"scaled", "Scaled dot", "q·k ÷ √d_k (Vaswani)"},
+                             {"dot", "Dot", "q·k (Luong)"},
+                             {"general", "General", "q·W_a·k (Luong)"},
+                             {"additive", "Additive", "v_a·tanh(W_a·q + U_a·k) (Bahdanau)"},
+                             {"cosine", "Cosine", "q·k ÷ (|q|·|k|)"}};
+constexpr Entry kNormalizers[] = {{"softmax", "Softmax", "exp(s) ÷ its sum"},
+                                  {"sparsemax", "Sparsemax", "nearest point that sums to 1: exact zeros"},
+                                  {"sigmoid", "Sigmoid", "each key on its own"},
+                                  {"relu", "ReLU", "max(s, 0)"},
+                                  {"hardmax", "Hard maximum", "all for the largest"},
+                                  {"none", "None", "the scores themselves"}};
+constexpr Entry kPositions[] = {{"none", "None", "order plays no part"},
+                                {"sinusoidal", "Sinusoidal", "added to X"},
+                                {"rotary", "Rotary", "Q and K turned by position"},
+                                {"alibi", "ALiBi", "distance lowers the score"}};
+constexpr Entry kPatterns[] = {{"none", "None", "every pair"},
+                               {"local", "Local", "the nearest tokens"},
+                               {"dilated", "Dilated", "the nearest, in steps"},
+                               {"strided", "Strided", "every so many tokens"},
+                               {"block", "Block", "within a block of tokens"},
+                               {"global", "Global", "the first tokens see and are seen"},
+                               {"random", "Random", "some keys per query"},
+                               {"longformer", "Longformer", "local and global"},
+                               {"bigbird", "BigBird", "local, global and random"}};
+
+constexpr Entry kWeightScales[] = {{"linear", "Linear", "in proportion to the weight"},
+                                   {"sqrt", "√", "small weights stand out"},
+                                   {"row", "Per row", "share of the row's largest"}};
+
+constexpr Entry kWeightBy[] = {{"query", "Query", "its smallest change"}, {"key", "Key", "its smallest change"}};
+
+class SidePanel {
+ public:
+  SidePanel(Context& c, float x, float y, float width) : c_(c), w_(c, &c.view.options), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+
+  /// Draws all groups; returns the height.
+  float draw() {
+    const float top = y_;
+    tabs();
+    if (c_.open() == document::View::train) return trainControls(c_, {x_, y_ + 4, width_, 0}) - top;
+    if (c_.layout.sidePanelIsDrawer && !listed(c_.hide, "experiments") && !listed(c_.hide, "views") && !c_.onPage()) experiments();
+    inputs();
+    mask();
+    score();
+    numbers();
+    if (c_.view.options.on) guideKeys();
+    return y_ - top;
+  }
+
+ private:
+  // --- rows
+
+  void heading(std::string_view words) {
+    y_ += 6;
+    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 10, c_.palette.muted, words);
+    y_ += 27;
+  }
+
+  Box row(float height, float gap) {
+    const Box box{x_, y_, width_, height};
+    y_ += height + gap;
+    return box;
+  }
+
+  void label(const Box& row, std::string_view words) { textMiddle(list_, c_.fonts.text, row.x, row.midY(), c_.palette.text, words); }
+
+  void remark(std::string_view words) {
+    const Box box = row(18, 6);
+    textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.muted, elide(c_.fonts.small, words, box.width));
+  }
+
+  int stepRow(std::string_view name, std::string_view words, std::string_view value, bool less, bool more,
+              std::string_view typed = {}) {
+    const Box box = row(26, 7);
+    label(box, words);
+    stepper_ = {box.right() - 88, box.y, 88, box.height};
+    return w_.stepper(name, stepper_, value, less, more, typed);
+  }
+
+  bool fits(OptionId id, const document::Value& value) const { return bool(document::check(c_.state, id, value)); }
+
+  double number(OptionId id) const {
+    const document::Value value = document::get(c_.state, id);
+    return *std::get_if<double>(&value);
+  }
+
+  // The next value that is possible that way, `value` itself where there is none. Sizes may have to be even.
+  double next(OptionId id, double value, int by) const {
+    for (const int far : {by, 2 * by}) {
+      if (fits(id, value + far)) return value + far;
+    }
+    return value;
+  }
+
+  void count(OptionId id, std::string_view words, std::string shown = {}) {
+    const double value = number(id), less = next(id, value, -1), more = next(id, value, +1);
+    if (shown.empty()) shown = std::to_string(static_cast<int>(value));
+    const int step = stepRow(document::option(id).name, words, shown, less != value, more != value);
+    if (step != 0) c_.requests.set(id, step < 0 ? less : more);
+    ends(id, value, less != value, more != value);
+  }
+
+  // One that is off at its least value.
+  void part(OptionId id, std::string_view words) { count(id, words, number(id) == document::option(id).min ? "off" : ""); }
+
+  // Says why a step button does nothing, where no lower or higher value is possible; a value that was typed and refused comes first.
+  void ends(OptionId id, double value, bool less, bool more) {
+    const float side = std::floor(stepper_.width * 0.3f);
+    const Box minus{stepper_.x, stepper_.y, side, stepper_.height}, plus{stepper_.right() - side, stepper_.y, side, stepper_.height};
+    if (!less && w_.asks(minus)) w_.tip(minus, document::reason(c_.state, id, value - 1));
+    if (!more && w_.asks(plus)) w_.tip(plus, document::reason(c_.state, id, value + 1));
+    const bool isEnd = id == OptionId::step;  // a decoder that is done, which nothing stands in the way of
+    if (id == OptionId::heads || wayForward(id) || isEnd) return;
+    if (!more) wayOut(id, value + 1);
+    else if (!less) wayOut(id, value - 1);
+  }
+
+  // The way to a value that was refused just now.
+  bool wayForward(OptionId id) {
+    const std::optional<Blocked>& b = c_.view.blocked;
+    return b && b->option == id && b->revision == c_.revision && wayOut(id, b->value);
+  }
+
+  // Why a value is not possible and what helps, on a line or two below its control. False where nothing does.
+  bool wayOut(OptionId id, const document::Value& value) {
+    const auto found = document::remedy(c_.state, id, value);
+    if (!found) return false;
+    ImFont* font = c_.fonts.small;
+    const float words = textWidth(font, found->reason + " · "), action = textWidth(font, found->action);
+    y_ -= 5;
+    Box line = row(20, 6);
+    const bool fits = words + action <= width_;
+    textMiddle(list_, font, line.x, line.midY(), c_.palette.muted, fits ? found->reason + " · " : elide(font, found->reason, width_));
+    if (!isOpen(*found)) return true;
+    if (!fits) y_ -= 6, line = row(20, 6);
+    const float left = line.x + (fits ? words : 0);
+    if (w_.link(std::string(document::option(id).name) + ":fix", {left, line.y, std::min(action, line.right() - left), line.height}, found->action)) apply(*found, id);
+    return true;
+  }
+
+  // A switch, or why it cannot be switched.
+  void flip(OptionId id, std::string_view words, bool on) {
+    const bool can = fits(id, !on);
+    if (w_.toggle(document::option(id).name, row(22, 7), words, on, false, can)) c_.requests.set(id, !on);
+    if (!can) wayOut(id, !on);
+  }
+
+  // Below a switch: why it cannot be switched, and what helps.
+  void blockedLine(OptionId id, const document::Value& value) {
+    if (!fits(id, value)) wayOut(id, value);
+  }
+
+  // Did the page lock none of what it would change?
+  bool isOpen(const document::Remedy& way) const {
+    return std::none_of(way.edits.begin(), way.edits.end(),
+                        [&](const document::SetOption& e) { return c_.locked(document::option(e.option).name); });
+  }
+
+  // What clears the way, and then the choice: one step of undo.
+  void apply(const document::Remedy& way, OptionId id) {
+    const std::uint64_t gesture = c_.view.nextGesture++;
+    for (const document::SetOption& e : way.edits) c_.requests.edit(e, gesture);
+    c_.requests.set(id, way.value, gesture);
+    c_.requests.endGesture = true;
+  }
+
+  // A limit that is off at −1, which stands above the largest that matters.
+  void limit(OptionId id, std::string_view words) {
+    const double value = number(id), most = c_.state.keyTokens - 1, here = value < 0 ? most + 1 : value;
+    const std::string shown = value < 0 ? "off" : std::to_string(static_cast<int>(value));
+    const int step = stepRow(document::option(id).name, words, shown, here > 0, value >= 0, shown);
+    if (step != 0) c_.requests.set(id, here + step > most ? -1.0 : here + step);
+  }
+
+  // A menu of all values; those that are not possible here say why.
+  void choice(OptionId id, std::string_view words, std::span<const Entry> entries) {
+    const std::string name(document::option(id).name);
+    const Box box = row(28, 7);
+    label(box, words);
+    const document::Value value = document::get(c_.state, id);
+    const std::string& chosen = *std::get_if<std::string>(&value);
+    std::size_t here = 0;
+    while (here < entries.size() && entries[here].value != chosen) ++here;
+    const float left = std::max(76.0f, textWidth(c_.fonts.text, words) + 10);
+    const Box button{box.x + left, box.y, box.width - left, box.height};
+    const FocusRing::Key key = w_.keys(name, button);
+    if (key.step != 0) c_.requests.held = kSliderGesture;  // until the key goes up
+    if (key.step != 0 || key.press) next(id, entries, here, key.step < 0 ? entries.size() - 1 : 1);
+    w_.menuButton(name, button, here == entries.size() ? "Custom" : entries[here].title);
+    if (!w_.beginMenu(name)) return;
+    for (const Entry& e : entries) {
+      const document::Value to{std::string(e.value)};
+      const std::string place = name + ":" + std::string(e.value);
+      if (e.value == chosen || fits(id, to)) {
+        if (w_.menuItem(place, e.title, e.value == chosen, e.about)) c_.requests.set(id, to);
+        continue;
+      }
+      const auto way = document::remedy(c_.state, id, to);
+      const bool open = way && isOpen(*way);
+      if (w_.menuReason(place, e.title, document::reason(c_.state, id, to), open ? way->action : "")) apply(*way, id);
+    }
+    w_.endMenu();
+  }
+
+  // The next one that is possible, `by` further on and around.
+  void next(OptionId id, std::span<const Entry> entries, std::size_t from, std::size_t by) {
+    for (std::size_t i = 1; i < entries.size(); ++i) {
+      const document::Value to{std::string(entries[(from + i * by) % entries.size()].value)};
+      if (fits(id, to)) return c_.requests.set(id, to);
+    }
+  }
+
+  // A row that shows or hides those below it.
+  void fold(std::string_view name, std::string_view words, std::string_view value, bool& open) {
+    const Box box = row(24, 6);
+    label(box, words);
+    if (w_.disclosure(name, box, value, open)) open = !open;
+  }
+
+  // A number that can be typed as well; `asked`: keys want it.
+  void typed(OptionId id, const Box& box, std::string_view shown, bool asked) {
+    const document::Option& o = document::option(id);
+    textRight(list_, c_.fonts.monoSmall, box.right(), box.midY(), c_.palette.muted, shown);
+    if ((!w_.area(std::string(o.name) + "-value", box) && !asked) || c_.locked(o.name)) return;
+    TextTarget t;
+    t.kind = TextTarget::Kind::option;
+    t.option = id;
+    t.name = std::string(o.name);
+    t.text = document::toJson(document::get(c_.state, id));
+    t.box = {box.right() - 72, box.y - 1, 72, 26};
+    c_.requests.text = t;
+  }
+
+  // --- groups
+
+  void inputs() {
+    heading("INPUTS");
+    const bool projected = c_.state.mode == document::Mode::x;
+    const Box both = row(28, 8);
+    list_->AddRect({both.x, both.y}, {both.right(), both.bottom()}, c_.palette.border, 5);
+    const FocusRing::Key key = w_.keys("mode", both);
+    const bool left = key.step < 0 || (projected && key.press), right = key.step > 0 || (!projected && key.press);
+    if (w_.segment("mode:qkv", {both.x, both.y, both.width / 2, both.height}, "Q K V", !projected) || left) {
+      c_.requests.set(OptionId::mode, std::string("qkv"));
+    }
+    if (w_.segment("mode:x", {both.midX(), both.y, both.width / 2, both.height}, "X · W", projected) || right) {
+      c_.requests.set(OptionId::mode, std::string("x"));
+    }
+    blockedLine(OptionId::mode, std::string(projected ? "qkv" : "x"));
+    if (hasLayers(c_.state)) layers();
+    sentence("labels", c_.state.labels, false);
+    count(OptionId::tokens, c_.state.cross ? "Query tokens" : "Tokens");
+    flip(OptionId::cross, "Cross-attention", c_.state.cross);
+    if (c_.state.cross) {
+      sentence("key_labels", c_.state.keyLabels, true);
+      count(OptionId::key_tokens, "Key tokens");
+    }
+    if (c_.ownSentence() || c_.state.sameWord) ownNumbers();
+    headCount();
+    count(OptionId::d_k, "d_k per head");
+    headWay();
+    if (projected) count(OptionId::model_dim, "Width of X");
+    if (projected && c_.state.heads > 1 && w_.toggle("whole_projections", row(22, 7), "W of all heads", c_.state.wholeProjections)) {
+      c_.requests.set(OptionId::whole_projections, !c_.state.wholeProjections);
+    }
+    moreSizes();
+    if (projected && w_.toggle("projection_bias", row(22, 7), "Biases", c_.state.projectionBias)) c_.requests.set(OptionId::projection_bias, !c_.state.projectionBias);
+    choice(OptionId::position, "Positions", kPositions);
+    if (c_.state.position == attention::Position::rotary) rotary();
+    if (w_.button("randomize", row(28, 8), "Random numbers")) {
+      c_.requests.edit(document::Randomize{c_.state.seed * 1664525u + 1013904223u, std::nullopt});
+    }
+  }
+
+  // Which columns are turned together, and how fast.
+  void rotary() {
+    using base::late;
+    const attention::Rotary& r = c_.state.rotary;
+    const bool usual = r == attention::Rotary() && c_.state.positionIds.empty();
+    fold(late<"rotary">(), late<"Pairs, base …">(), usual ? "" : "on", c_.view.rotaryOpen);
+    if (!c_.view.rotaryOpen) return;
+    const std::string adjacent = late<"adjacent">(), half = late<"half">(), none = late<"none">(), linear = late<"linear">(), ntk = late<"ntk">();
+    const std::string neighbours = late<"Neighbours">(), halves = late<"Halves">(), two = late<"columns 1 and 2 (RoFormer)">(), apart = late<"column i and i + r/2 (Llama)">();
+    const std::string off = late<"None">(), divided = late<"Linear">(), raised = late<"NTK-aware">(), byFactor = late<"positions ÷ factor">(), byBase = late<"a larger base">();
+    const Entry pairs[] = {{adjacent, neighbours, two}, {half, halves, apart}}, scalings[] = {{none, off, {}}, {linear, divided, byFactor}, {ntk, raised, byBase}};
+    choice(OptionId::rotary_pairs, late<"  Pairs">(), pairs);
+    number(OptionId::rotary_base, late<"  Base">(), base::shortest(r.base));
+    count(OptionId::rotary_dims, late<"  Columns turned">(), document::rotatedColumns(c_.state) == c_.state.headDim ? late<"all">() : std::string());
+    choice(OptionId::rotary_scaling, late<"  Scaling">(), scalings);
+    if (r.scaling != attention::RotaryScaling::none) number(OptionId::rotary_factor, late<"  Factor">(), base::shortest(r.factor));
+    number(OptionId::position_ids, late<"  Position ids">(), document::toJson(c_.state.positionIds));
+  }
+
+  // A number, or a list of them, that is typed.
+  void number(OptionId id, std::string_view words, const std::string& shown) {
+    const Box box = row(24, 6), value{box.right() - 96, box.y, 96, box.height};
+    label(box, words);
+    const std::string name(document::option(id).name);
+    typed(id, value, elide(c_.fonts.monoSmall, shown, value.width), w_.keys(name, value, !c_.locked(name)).press);
+  }
+
+  void sentence(std::string_view name, const std::vector<std::string>& labels, bool ofKeys) {
+    const Box box = row(28, 8);
+    std::string words;
+    for (const std::string& token : labels) words += (words.empty() ? "" : " ") + token;
+    const AsIs asIs;
+    if (!w_.field(name, box, words)) return;
+    TextTarget t;
+    t.kind = TextTarget::Kind::sentence;
+    t.ofKeys = ofKeys;
+    t.name = ofKeys ? "Sentence of the keys" : "Sentence";
+    t.text = words;
+    t.box = box;
+    c_.requests.text = t;
+  }
+
+  // What the numbers of a sentence of the reader's own are, and are not.
+  void ownNumbers() {
+    const Box box = row(22, 4);
+    textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.text, "Same word, same numbers");
+    if (w_.toggle("same_word", box, "", c_.state.sameWord)) {
+      c_.requests.set(OptionId::same_word, !c_.state.sameWord);
+    }
+    note("random-note", c_.state.sameWord ? "The numbers of a word are drawn at random, not learned."
+                                          : "Numbers are random, or the example's; they are not learned.");
+    if (splitsCharacters()) note("split-note", "A character is a token; put spaces to make words.");
+  }
+
+  void note(std::string_view name, std::string_view words) {
+    const float height = paragraph(list_, c_.fonts.small, x_, y_, width_, c_.palette.muted, words);
+    c_.widgetRects[std::string(name)] = {x_, y_, width_, height};
+    y_ += height + 8;
+  }
+
+  // Were sentences that are written without spaces split into their characters?
+  bool splitsCharacters() const {
+    int single = 0;
+    for (const std::vector<std::string>* labels : {&c_.state.labels, &c_.state.keyLabels}) {
+      for (const std::string& label : *labels) {
+        if (!document::isIdeographic(label)) continue;
+        if (base::clusterLength(label) < label.size()) return false;
+        ++single;
+      }
+    }
+    return single > 1;
+  }
+
+  // Steps to the next count that divides the model width; headWay() offers the way to the one after this.
+  void headCount() {
+    const HeadSteps steps(c_.state);
+    const double value = c_.state.heads;
+    const int step = stepRow("heads", "Heads", std::to_string(c_.state.heads), steps.less > 0, steps.more > 0);
+    if (step != 0) c_.requests.set(OptionId::heads, static_cast<double>(step < 0 ? steps.less : steps.more));
+    ends(OptionId::heads, value, steps.less > 0, steps.more > 0);
+  }
+
+  // Below the row of d_k, which would move under the pointer that changes it.
+  void headWay() {
+    const double next = c_.state.heads + 1;
+    if (!wayForward(OptionId::heads) && !fits(OptionId::heads, next)) wayOut(OptionId::heads, next);
+  }
+
+  void moreSizes() {
+    const document::Settings& s = c_.state;
+    const bool usual = s.kvHeads == s.heads && s.valueDim == s.headDim && s.batch == 1 && s.outputProjection && s.outputDim == 0 && !s.separateValues;
+    fold("more-sizes", "d_v, shared heads …", usual ? "" : "on", c_.view.moreSizesOpen);
+    if (!c_.view.moreSizesOpen) return;
+    count(OptionId::d_v, "  d_v per head");
+    if (s.heads > 1) keyHeads();
+    remark(cacheSize());
+    batch();
+    columnNames();
+    if (w_.toggle("column_layout", row(22, 7), base::late<"  Tokens as columns">(), c_.state.columnLayout)) c_.requests.set(OptionId::column_layout, !c_.state.columnLayout);
+    if (c_.state.mode != document::Mode::x) return;
+    if (w_.toggle("separate_values", row(22, 7), "  X of V apart", c_.state.separateValues)) c_.requests.set(OptionId::separate_values, !c_.state.separateValues);
+    if (w_.toggle("output_projection", row(22, 7), "  W_O", c_.state.outputProjection)) c_.requests.set(OptionId::output_projection, !c_.state.outputProjection);
+    if (c_.state.outputProjection) count(OptionId::d_out, "  Columns of W_O", c_.state.outputDim == 0 ? std::string("as X") : std::string());
+  }
+
+  void columnNames() {
+    const Box box = row(24, 6), field{box.x + 104, box.y, box.width - 104, 24};
+    label(box, base::late<"  Column names">());
+    std::string names;
+    for (const std::string& name : c_.state.columnNames) names += (names.empty() ? "" : ", ") + name;
+    if (!w_.field("column_names", field, names)) return;
+    TextTarget t;
+    t.kind = TextTarget::Kind::option, t.option = OptionId::column_names;
+    t.name = base::late<"Names of the columns of Q and K, between commas">(), t.text = names, t.box = field;
+    c_.requests.text = t;
+  }
+
+  // Steps to the next divisor of the heads.
+  void keyHeads() {
+    const auto next = [&](int step) {
+      for (int n = c_.state.kvHeads + step; n >= 1 && n <= c_.state.heads; n += step) {
+        if (fits(OptionId::kv_heads, static_cast<double>(n))) return n;
+      }
+      return 0;
+    };
+    const int less = next(-1), more = next(+1);
+    const int step = stepRow("kv_heads", "  Key-value heads", std::to_string(c_.state.kvHeads), less > 0, more > 0);
+    if (step != 0) c_.requests.set(OptionId::kv_heads, static_cast<double>(step < 0 ? less : more));
+    wayForward(OptionId::kv_heads);
+  }
+
+  // What a decoder would keep of all tokens.
+  std::string cacheSize() const {
+    const std::int64_t bytes = attention::cacheBytes(c_.spec, c_.state.keyTokens);
+    return "  Key-value cache: " + (bytes < 10240 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KB");
+  }
+
+  // Of a model: the one on the board, and a way to all of them.
+  void layers() {
+    const int here = c_.state.batchItem, all = c_.state.batch;
+    const int step = stepRow("layer", base::joined({base::late<"Layer, of ">(), all}), std::to_string(here + 1), here > 0, here + 1 < all, std::to_string(here + 1));
+    if (step != 0) c_.requests.set(OptionId::layer, static_cast<double>(here + step));
+    if (!listed(c_.hide, "views") && !listed(c_.hide, "experiments") && w_.button("all-heads", row(28, 8), base::late<"All heads of the model">())) showView(c_, document::View::model);
+  }
+
+  // Several sequences through the same layer; the board shows one.
+  void batch() {
+    count(OptionId::batch, hasLayers(c_.state) ? base::late<"  Layers">() : std::string_view("  Batch"));
+    if (c_.state.batch == 1 || hasLayers(c_.state)) return;
+    const int here = c_.state.batchItem, all = c_.state.batch;
+    const std::string shown = std::to_string(here + 1) + " of " + std::to_string(all);
+    const int step = stepRow("batch_item", "  On the board", shown, here > 0, here + 1 < all, std::to_string(here + 1));
+    if (step != 0) c_.requests.set(OptionId::batch_item, static_cast<double>(here + step));
+  }
+
+  void mask() {
+    heading("MASK");
+    if (w_.toggle("causal", row(22, 6), "Causal", c_.state.causal, c_.state.causal)) {
+      c_.requests.set(OptionId::causal, !c_.state.causal);
+    }
+    window();
+    choice(OptionId::pattern, "Pattern", kPatterns);
+    if (c_.state.pattern.any()) patternParts();
+    moreMasks();
+    const Box paint = row(26, 6);
+    label(paint, "Paint cells");
+    if (w_.icon("paint", {paint.right() - 34, paint.y, 34, 26}, Widgets::Icon::pencil, true, c_.view.painting)) {
+      c_.view.painting = !c_.view.painting;
+    }
+    if (!c_.state.painted.empty()) {
+      const Box clear{paint.right() - 34 - 8 - 54, paint.y, 54, 26};
+      if (w_.button("clear-mask", clear, "Clear")) c_.requests.ask(Command::clearMask);
+    }
+    maskPicture();
+  }
+
+  void window() {
+    const auto side = [](int n) { return n < 0 ? std::string("all") : std::to_string(n); };
+    const bool off = c_.state.windowLeft < 0 && c_.state.windowRight < 0;
+    fold("window", "Window", off ? "off" : side(c_.state.windowLeft) + " back, " + side(c_.state.windowRight) + " ahead", c_.view.windowOpen);
+    if (!c_.view.windowOpen) return;
+    limit(OptionId::window_left, "  Keys back");
+    limit(OptionId::window_right, "  Keys ahead");
+  }
+
+  void patternParts() {
+    part(OptionId::pattern_local, "  Local");
+    if (c_.state.pattern.local > 0) count(OptionId::pattern_dilation, "  Dilation");
+    part(OptionId::pattern_stride, "  Stride");
+    part(OptionId::pattern_block, "  Block");
+    part(OptionId::pattern_global, "  Global tokens");
+    part(OptionId::pattern_random, "  Random keys");
+    if (c_.state.pattern.random > 0) count(OptionId::pattern_seed, "  Seed");
+  }
+
+  void moreMasks() {
+    const attention::Spec& s = c_.spec;
+    const bool any = s.causalOffset > 0 || s.prefix > 0 || s.keyLength >= 0 || s.maskAfterSoftmax;
+    fold("more-masks", "Prefix, padding …", any ? "on" : "off", c_.view.moreMasksOpen);
+    if (!c_.view.moreMasksOpen) return;
+    part(OptionId::causal_offset, "  Keys before");
+    part(OptionId::prefix, "  Prefix");
+    limit(OptionId::key_length, "  Length");
+    flip(OptionId::mask_after_softmax, "  Mask after softmax", c_.state.maskAfterSoftmax);
+  }
+
+  void maskPicture() {
+    const attention::Tensor& cells = c_.summaries.visible(c_.spec, c_.inputs);
+    const float longer = static_cast<float>(std::max(cells.rows(), cells.cols()));
+    const Box box = row(kMaskSize, 8);
+    draw::Heatmap look;
+    look.cell = kMaskSize / std::max(longer, 1.0f);
+    look.x = box.x, look.y = box.y;
+    look.gap = look.cell >= 6 ? 1.0f : 0.0f;
+    look.low = -0.1f, look.high = 1.4f;  // so that neither end is as plain as the panel, or as strong as a weight of 1
+    look.map = c_.palette.weightMap;
+    look.mean = true;
+    const attention::Stamps& stamps = c_.summaries.maskStamps();
+    c_.heatmaps.draw(list_, kMaskSlot, {cells.data(), cells.rows(), cells.cols(), cells.cols(), stamps.latest, writtenOf(stamps)}, look);
+    c_.widgetRects["mask-picture"] = {box.x, box.y, kMaskSize, kMaskSize};
+    textMiddle(list_, c_.fonts.text, box.x + kMaskSize + 12, box.y + 15, c_.palette.text,
+               counted(c_.summaries.visibleCount(c_.spec, c_.inputs)) + " of " + counted(static_cast<std::int64_t>(cells.size())));
+    textMiddle(list_, c_.fonts.small, box.x + kMaskSize + 12, box.y + 34, c_.palette.muted, "scores computed");
+  }
+
+  void score() {
+    heading("SCORE");
+    choice(OptionId::score, "Score", kScores);
+    if (c_.state.score == attention::Score::additive) count(OptionId::additive_dim, "  Hidden units", c_.state.additiveDim == 0 ? std::string("d_k") : std::string());
+    scale(c_.state.score == attention::Score::scaled);
+    slider(OptionId::softcap, "Soft cap", c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",
+           c_.state.softcap / 20, 0.025f, [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
+    const float t = c_.state.temperature;
+    slider(OptionId::temperature, "Temperature", formatNumber(static_cast<double>(t), 2), (std::log10(t) + 1) / 2, 0.03f, [](float p) {
+      if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to find again
+      return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
+    });
+    choice(OptionId::normalizer, "Weights", kNormalizers);
+  }
+
+  void scale(bool on) {
+    const Box box = row(22, 6);
+    const bool given = on && c_.state.scaleBy != 0.0f;
+    const Box value{box.right() - 34 - 8 - 44, box.y, 44, box.height};
+    // The value first: it lies inside the row of the switch, and what comes first takes the click.
+    if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto",
+                  w_.keys("scale-value", value, !c_.locked("scale")).press);
+    const bool can = document::isDotProduct(c_.state.score);
+    if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on, false, can)) c_.requests.set(OptionId::scale, !on);
+    if (!can) wayOut(OptionId::scale, true);
+  }
+
+  // A key moves it by `step` of its track.
+  void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step, double (*toValue)(float)) {
+    const std::string_view name = document::option(id).name;
+    const Box box = row(24, 6), track{box.right() - 112, box.y, 76, box.height};
+    label(box, words);
+    const FocusRing::Key key = w_.keys(name, track);
+    typed(id, {box.right() - 34, box.y, 34, box.height}, shown, key.press);
+    position = std::clamp(position, 0.0f, 1.0f);
+    if (w_.slider(name, track, position, step * static_cast<float>(key.step))) {
+      c_.requests.set(id, toValue(position), kSliderGesture);
+    }
+  }
+
+  // Docked, it leaves this to the header.
+  void experiments() {
+    y_ += 6;
+    if (!w_.button("experiments", row(28, 8), "Experiments")) return;
+    showView(c_, c_.view.experiments.recent);
+    c_.view.drawer = false;
+  }
+
+  // Last, so that the keys begin with the options.
+  [[gnu::noinline]] void guideKeys() {
+    if (!guideTab_.empty() && w_.keys("panel:guide", guideTab_).press) openGuide(c_);
+  }
+
+  // One tab for each page that the column has.
+  void tabs() {
+    const Box line{x_ - 14, y_ - 6, width_ + 29, 40};
+    list_->AddLine({line.x, line.bottom() - 0.5f}, {line.right(), line.bottom() - 0.5f}, c_.palette.border);
+    tab(c_, "panel:controls", {x_, line.y, textWidth(c_.fonts.strong, "Controls"), line.height}, "Controls", true);
+    if (!listed(c_.hide, "guide")) guideTab_ = {x_ + 86, line.y, textWidth(c_.fonts.text, "Guide"), line.height};
+    if (!guideTab_.empty() && tab(c_, "panel:guide", guideTab_, "Guide", false)) openGuide(c_);
+    y_ = line.bottom() + 6;
+  }
+
+  [[gnu::noinline]] void colors() {
+    using base::late;
+    const std::string own = late<"own">(), cividis = late<"cividis">(), grey = late<"grey">(), theme = late<"Of the theme">(), name = late<"Cividis">(), shades = late<"Grey">();
+    const std::string aboutOwn = late<"weights purple, signs in two hues">(), aboutCividis = late<"weights from blue to yellow">(), aboutGrey = late<"for printing; the lowest is dark">();
+    const Entry entries[] = {{own, theme, aboutOwn}, {cividis, name, aboutCividis}, {grey, shades, aboutGrey}};
+    choice(OptionId::color_map, late<"Colours">(), entries);
+  }
+
+  void numbers() {
+    heading("NUMBERS");
+    count(OptionId::decimals, "Decimals");
+    choice(OptionId::weight_scale, "Colour of W", kWeightScales);
+    colors();
+    choice(OptionId::weight_by, "Drag W by", kWeightBy);
+    if (c_.state.causal && !c_.state.cross) part(OptionId::step, "Decoder step");
+    if (c_.decodes()) remark(cacheWords(c_));
+  }
+
+  Context& c_;
+  Widgets w_;
+  ImDrawList* list_;
+  float x_, y_, width_;
+  Box stepper_;  ///< of the last row that has one
+  Box guideTab_;
+};
+
+/// A press elsewhere closes it.
+void closeDrawer(Context& c) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool away = c.layout.sidePanelIsDrawer && !c.view.menu.shown && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+                    !c.layout.side.contains(mouse.x, mouse.y) && !c.layout.header.contains(mouse.x, mouse.y);
+  if (away) c.view.drawer = false;
+}
+
+}  // namespace
+
+void sidePanel(Context& c) {
+  const bool shown = !c.layout.side.empty() && (!c.layout.sidePanelIsDrawer || c.view.drawer);
+  FocusRing& focusRing = c.view.options;
+  if (!shown || c.onPage()) focusRing.on = false;
+  if (!shown) return;
+  if (c.view.guideTab && c.layout.width != Width::narrow && !listed(c.hide, "guide")) {
+    if (c.view.guide) guidePanel(c), closeDrawer(c);
+    return;
+  }
+  const Box& b = c.layout.side;
+  ImGui::SetNextWindowPos({b.x, b.y});
+  ImGui::SetNextWindowSize({b.width, b.height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, c.palette.panel);
+  c.view.side.begin();
+  ImGui::Begin("##side", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoNav);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  sharp(ImGui::GetWindowDrawList());
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  focusRing.begin();
+  if (std::exchange(focusRing.released, false)) c.requests.endGesture = true;
+  const float height = SidePanel(c, origin.x + 14, origin.y + 6, b.width - 29).draw();
+  focusRing.end();
+  ImGui::SetCursorScreenPos({origin.x, origin.y + height + 16});
+  ImGui::Dummy({1, 1});
+  scrollWithFinger(c, c.view.side);
+  c.view.side.update(b);
+  ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()}, c.palette.border);
+  closeDrawer(c);
+  ImGui::End();
+}
+
+}  // namespace views

@@ -1,0 +1,383 @@
+// The line at the top: presets, undo, views, files and theme; on small screens the two options that matter most.
+#include <algorithm>
+#include <cmath>
+
+#include "base/late.h"
+#include "base/sentence.h"
+#include "document/preset.h"
+#include "views/panels/changes.h"
+#include "views/panels/panels.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using document::OptionId;
+using Icon = Widgets::Icon;
+
+using document::View;
+
+/// The tabs, in their order. All experiments are behind one: `view` is that of the first.
+struct Tab {
+  View view;
+  std::string_view name, title;
+  float width;
+};
+constexpr Tab kTabs[] = {{View::layer, "view:layer", "Layer", 56},
+                         {View::block, "view:block", "Block", 56},
+                         {View::segments, "view:segments", "Segments", 80},
+                         {View::train, "view:train", "Train", 56},
+                         {View::spread, "experiments", "Experiments", 96},
+                         {View::model, "view:model", "Model", 56}};
+constexpr float kTabsWidth = 344;
+
+class Header {
+ public:
+  explicit Header(Context& c) : c_(c), w_(c), middle_(c.layout.header.midY()) {}
+
+  void draw() {
+    const Box& h = c_.layout.header;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled({h.x, h.y}, {h.right(), h.bottom()}, c_.palette.panel);
+    list->AddLine({h.x, h.bottom() - 0.5f}, {h.right(), h.bottom() - 0.5f}, c_.palette.border);
+    left_ = h.x + 14, right_ = h.right() - 14;
+    if (c_.state.present) presented();
+    else if (c_.layout.width == Width::full) wide();
+    else compact();
+  }
+
+ private:
+  Box fromLeft(float width) {
+    const Box box{left_, middle_ - 14, width, 28};
+    left_ += width + gap_;
+    return box;
+  }
+  Box fromRight(float width) {
+    const Box box{right_ - width, middle_ - 14, width, 28};
+    right_ -= width + gap_;
+    return box;
+  }
+  /// Wide enough for the words, with so much around them; those of English have `least`.
+  float room(std::string_view words, float least, float around = 20) const { return std::max(least, std::ceil(textWidth(c_.fonts.text, words)) + around); }
+  bool hidden(std::string_view name) const { return listed(c_.hide, name); }
+
+  void wide() {
+    if (w_.icon("theme", fromRight(34), Icon::theme)) nextTheme();
+    if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help)) c_.view.help = !c_.view.help;
+    if (w_.icon("present", fromRight(34), Icon::expand)) c_.requests.set(OptionId::present, true);
+    if (!hidden("export")) exports();
+    if (!hidden("import") && w_.button("import", fromRight(room("Open", 60)), "Open")) c_.requests.ask(Command::pickFile);
+    if (shares() && hasRoomToShare() && w_.button("share", fromRight(room("Share", 62)), "Share")) c_.requests.ask(Command::share);
+    if (c_.layout.header.width >= 1240 && !hidden("changes") && w_.button("pin", fromRight(room("Pin", 48)), "Pin", c_.pin)) togglePin(c_);
+    logo();
+    left_ += 14;
+    const float most = right_ - left_ - 3 * (34 + gap_) - gap_ - (hasTabs() ? tabsWidth() + gap_ : 0);
+    presets(std::clamp(textWidth(c_.fonts.text, presetTitle()) + 38, 110.0f, std::clamp(most, 110.0f, 220.0f)));
+    history();
+    if (hasTabs()) tabs();
+  }
+
+  bool shares() const { return c_.view.shares && !hidden("share"); }
+  bool hasRoomToShare() const { return c_.layout.header.width >= 1200; }
+  void shareItem() {
+    if (w_.menuItem("share", "Share …")) c_.requests.ask(Command::share);
+  }
+
+  bool hasTabs() const { return !hidden("views") && !hidden("experiments"); }
+  /// All heads of a model: where there are several layers.
+  bool isThere(const Tab& tab) const { return tab.view != View::model || hasLayers(c_.state) || c_.open() == View::model; }
+  float tabsWidth() const { return kTabsWidth + (isThere(kTabs[5]) ? kTabs[5].width : 0); }
+  bool isOpen(const Tab& tab) const { return tab.view == c_.open() || (isExperiment(tab.view) && isExperiment(c_.open())); }
+  void open(const Tab& tab) { showView(c_, isExperiment(tab.view) ? c_.view.experiments.recent : tab.view); }
+
+  // In the middle of the window, or as near to it as the others leave room for.
+  void tabs() {
+    const float tabsWide = tabsWidth(), middle = c_.layout.header.midX() - tabsWide / 2;
+    Box box{std::floor(std::max(left_, std::min(middle, right_ - tabsWide))), middle_ - 14, tabsWide, 28};
+    c_.widgetRects["views"] = box;
+    ImGui::GetWindowDrawList()->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 5);
+    for (const Tab& tab : kTabs) {
+      if (!isThere(tab)) continue;
+      box.width = tab.width;
+      if (w_.segment(tab.name, box, tab.title, isOpen(tab)) && !isOpen(tab)) open(tab);
+      box.x = box.right();
+    }
+    olderNames();
+  }
+
+  // What scripts and tours called these before.
+  void olderNames() {
+    if (!c_.onPage()) return;
+    for (const auto& [older, name] : {std::pair{"lab-close", "view:layer"}, {"lab:4", "view:block"}, {"lab:5", "view:segments"}}) {
+      const auto at = c_.widgetRects.find(name);
+      if (at != c_.widgetRects.end()) c_.widgetRects[older] = Box(at->second);
+    }
+  }
+
+  std::string_view openTitle() const {
+    for (const Tab& tab : kTabs) {
+      if (isOpen(tab)) return tab.title;
+    }
+    return "";
+  }
+
+  void tabItems() {
+    for (const Tab& tab : kTabs) {
+      if (isThere(tab) && w_.menuItem(tab.name, tab.title, isOpen(tab)) && !isOpen(tab)) open(tab);
+    }
+  }
+
+  void tabsMenu(float width) {
+    w_.menuButton("views", fromLeft(width), openTitle());
+    if (!w_.beginMenu("views", 140)) return;
+    tabItems();
+    w_.endMenu();
+  }
+
+  // A title, and the way back.
+  void presented() {
+    textMiddle(ImGui::GetWindowDrawList(), c_.fonts.title, left_, middle_, c_.palette.text,
+               elide(c_.fonts.title, presetTitle(), right_ - left_ - 48));
+    if (w_.icon("present", fromRight(34), Icon::close)) c_.requests.set(OptionId::present, false);
+  }
+
+  void logo() {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float x = left_, y = middle_ - 5;
+    list->AddRect({x, y}, {x + 10, y + 10}, c_.palette.text, 0, 0, 1.2f);
+    list->AddTriangleFilled({x, y}, {x + 10, y}, {x, y + 10}, c_.palette.text);
+    left_ += 17;
+    textMiddle(list, c_.fonts.strong, left_, middle_, c_.palette.text, "Attention Playground");
+    left_ += textWidth(c_.fonts.strong, "Attention Playground") + 10;
+  }
+
+  std::string_view presetTitle() const {
+    if (c_.ownSentence()) return "Your own sentence";
+    for (const document::Preset& p : document::presets()) {
+      if (p.name == c_.state.preset && (!c_.isOfLesson() || c_.view.guide->lesson->kind != document::LessonKind::example)) return p.title;
+    }
+    if (c_.isOfLesson()) return c_.view.guide->lesson->title;
+    return "Your own";
+  }
+
+  void presets(float width) {
+    w_.menuButton("preset", fromLeft(width), presetTitle());
+    presetMenu();
+  }
+
+  void presetMenu() {
+    if (!w_.beginMenu("preset", 280)) return;
+    std::string_view about;
+    for (const document::Preset& p : document::presets()) {
+      const bool chosen = p.name == c_.state.preset;
+      if (w_.menuItem("preset:" + std::string(p.name), p.title, chosen)) c_.requests.preset = std::string(p.name);
+      if (ImGui::IsItemHovered() || (chosen && about.empty())) about = p.about;
+    }
+    w_.menuText(about);
+    w_.endMenu();
+  }
+
+  void history() {
+    if (w_.icon("undo", fromLeft(34), Icon::undo, c_.canUndo)) c_.requests.ask(Command::undo);
+    if (w_.icon("redo", fromLeft(34), Icon::redo, c_.canRedo)) c_.requests.ask(Command::redo);
+    if (w_.icon("reset", fromLeft(34), Icon::reset)) c_.requests.ask(Command::reset);
+  }
+
+  void exports() {
+    w_.menuButton("export", fromRight(room("Save", 72, 38)), "Save");
+    if (!w_.beginMenu("export")) return;
+    if (shares() && !hasRoomToShare()) shareItem();
+    exportItems();
+    w_.endMenu();
+  }
+
+  void exportItems() {
+    if (w_.menuItem("export:save", "Save as JSON")) c_.requests.ask(Command::saveState);
+    for (const auto& [command, name, label] : {std::tuple(Command::saveAs, base::late<"export:save-as">(), base::late<"Save as …">()), {Command::saveNpz, base::late<"export:npz">(), base::late<"Save tensors as .npz">()},
+                                               {Command::saveSafetensors, base::late<"export:safetensors">(), base::late<"Save tensors as .safetensors">()}, {Command::saveTable, base::late<"export:csv">(), base::late<"Save weights as .csv">()}})
+      if (w_.menuItem(name, label)) c_.requests.ask(command);
+    if (w_.menuItem("export:copy-state", "Copy state as JSON")) c_.requests.ask(Command::copyState);
+    if (w_.menuItem("export:copy-weights", "Copy weights as table")) c_.requests.ask(Command::copyWeights);
+  }
+
+  // What the header shows only where there is room for it: the first ones first.
+  enum class Part { undo, redo, reset, fullscreen, help, theme };
+  static constexpr Part kParts[] = {Part::reset, Part::undo, Part::redo, Part::fullscreen, Part::help, Part::theme};
+
+  // Controls from the left, the menu of all that has no room at the right, and between them as much as fits.
+  void compact() {
+    const float width = c_.layout.header.width;
+    if (width < 420) gap_ = 8;
+    if (!c_.layout.side.empty() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
+      c_.view.drawer = !c_.view.drawer;
+    }
+    // A page says which it is, and takes no room for what is of the board.
+    const bool names = hasTabs() && (c_.onPage() || width >= 860);
+    if (names) tabsMenu(124);
+    if (!c_.onPage()) causal(width), headCount(width);
+    const Box more = fromRight(34);
+    if (names && c_.onPage() && w_.icon("lab-close", fromRight(34), Icon::close)) showView(c_, View::layer);
+    float room = right_ - left_;
+    const bool presetShown = room >= 130 + 4 * (34 + gap_);
+    if (presetShown) room -= 130 + gap_;
+    for (const Part part : kParts) {
+      const float needs = 34 + gap_;
+      shown_[static_cast<std::size_t>(part)] = needs <= room + gap_;
+      if (shown_[static_cast<std::size_t>(part)]) room -= needs;
+    }
+    for (const Part part : {Part::fullscreen, Part::reset, Part::redo, Part::undo, Part::theme, Part::help}) {
+      if (shows(part)) shownPart(part);
+    }
+    if (presetShown) presets(std::min(right_ - left_, 180.0f));
+    else presetMenu();
+    if (w_.icon("more", more, Icon::more)) w_.openMenu("more", more);
+    moreMenu(more, presetShown, hasTabs() && !names);
+  }
+
+  bool shows(Part part) const { return shown_[static_cast<std::size_t>(part)]; }
+
+  void shownPart(Part part) {
+    switch (part) {
+      case Part::undo: return act(part, w_.icon("undo", fromRight(34), Icon::undo, c_.canUndo));
+      case Part::redo: return act(part, w_.icon("redo", fromRight(34), Icon::redo, c_.canRedo));
+      case Part::reset: return act(part, w_.icon("reset", fromRight(34), Icon::reset));
+      case Part::fullscreen: return act(part, w_.icon("fullscreen", fromRight(34), Icon::expand));
+      case Part::help: return act(part, w_.icon("help", fromRight(34), Icon::help, true, c_.view.help));
+      case Part::theme: return act(part, w_.icon("theme", fromRight(34), Icon::theme));
+    }
+  }
+
+  void act(Part part, bool asked) {
+    if (!asked) return;
+    switch (part) {
+      case Part::undo: return c_.requests.ask(Command::undo);
+      case Part::redo: return c_.requests.ask(Command::redo);
+      case Part::reset: return c_.requests.ask(Command::reset);
+      case Part::fullscreen: return c_.requests.ask(Command::fullscreen);
+      case Part::help: c_.view.help = !c_.view.help; return;
+      case Part::theme: return nextTheme();
+    }
+  }
+
+  void moreMenu(const Box& button, bool presetShown, bool views) {
+    if (!w_.beginMenu("more", 190)) return;
+    if (views) tabItems();
+    const bool examples = !presetShown && w_.menuItem("preset", "Examples …");
+    moreItem(Part::undo, "undo", "Undo", c_.canUndo);
+    moreItem(Part::redo, "redo", "Redo", c_.canRedo);
+    moreItem(Part::reset, "reset", "Start again");
+    moreItem(Part::help, "help", "Keys and pointer");
+    moreItem(Part::theme, "theme", c_.palette.dark ? "Light colours" : "Dark colours");
+    moreItem(Part::fullscreen, "fullscreen", "Full screen");
+    if (!hidden("changes") && w_.menuItem("pin", c_.pin ? "Unpin" : "Pin")) togglePin(c_);
+    if (w_.menuItem("present", "Present")) c_.requests.set(OptionId::present, true);
+    if (!hidden("import") && w_.menuItem("import", "Open a file …")) c_.requests.ask(Command::pickFile);
+    if (shares()) shareItem();
+    if (!hidden("export")) exportItems();
+    w_.endMenu();
+    if (examples) w_.openMenu("preset", button);
+  }
+
+  void moreItem(Part part, std::string_view name, std::string_view words, bool enabled = true) {
+    if (!shows(part)) act(part, w_.menuItem(name, words, false, {}, enabled));
+  }
+
+  void causal(float width) {
+    const bool words = width >= 345;
+    const float room = words ? textWidth(c_.fonts.strong, "Causal") + 42 : 36;
+    if (w_.toggle("causal", {left_, middle_ - 14, room, 28}, words ? "Causal" : "", c_.state.causal, true)) {
+      c_.requests.set(OptionId::causal, !c_.state.causal);
+    }
+    left_ += room + gap_;
+  }
+
+  void headCount(float width) {
+    if (width >= 375) {
+      textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
+      left_ += textWidth(c_.fonts.text, "Heads") + 6;
+    }
+    const HeadSteps steps(c_.state);
+    const int step = w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), steps.less > 0, steps.more > 0);
+    if (step != 0) c_.requests.set(OptionId::heads, static_cast<double>(step < 0 ? steps.less : steps.more));
+  }
+
+  void nextTheme() { c_.requests.set(OptionId::theme, std::string(c_.palette.dark ? "light" : "dark")); }
+
+  Context& c_;
+  Widgets w_;
+  float middle_, left_ = 0, right_ = 0, gap_ = 10;
+  bool shown_[std::size(kParts)] = {};
+};
+
+struct KeyLine {
+  const char *keys, *what;
+};
+
+constexpr KeyLine kKeys[] = {
+    {"drag", "change a number, or a weight that is selected (Shift finer, Alt coarser)"},
+    {"double-click, Enter, 0 … 9", "type a number; also renames a token"},
+    {"↑ ↓", "one step up or down (Shift finer, Alt coarser)"},
+    {"← →, Ctrl + arrows", "to the next cell"},
+    {"Shift + click, Ctrl + Shift + arrows", "select a range; Ctrl + drag too"},
+    {"Ctrl + C, Ctrl + V", "cells as tab-separated text"},
+    {"Ctrl + Z, Ctrl + Shift + Z", "undo, redo"},
+    {"Tab, Shift + Tab while typing", "enter, and type the next or previous cell"},
+    {"Delete", "write 0"},
+    {"Space, Shift + Space", "on scores or weights: mask the cell, or the key; or show it"},
+    {"q k v s w o x", "go to that matrix"},
+    {"c, d, m, p", "causal, ÷ √d_k, input mode, paint the mask"},
+    {"y, P, l", "next view of the card; pin the board; hold to see the pinned one"},
+    {"u, U", "what would raise the selected value; one step of all that would"},
+    {"i, ← → Space Esc", "step through the selected row: back, forward, play, end"},
+    {"h H, n N, t T", "more or fewer heads, next head, tokens"},
+    {"[ ]", "temperature down, up"},
+    {"O", "the options, by arrows and Enter; Esc goes back"},
+    {"b, g, e", "block, segments, experiments; 1 … 6 one of them; Esc goes back"},
+    {"j J, a", "next or previous layer of a model; all its heads"},
+    {"f, z Z", "present (Esc goes back); larger, smaller"},
+    {"r, ?, Esc", "reset, this list, close or deselect"},
+};
+
+}  // namespace
+
+void header(Context& c) {
+  if (!c.layout.header.empty()) Header(c).draw();
+}
+
+void help(Context& c) {
+  if (!c.view.help) return;
+  Scroller& page = c.view.helpPage;
+  const Box box = beginDialog(c, "##help", 560, true);
+  const float width = box.width;
+  Widgets w(c);
+  ImDrawList* list = sharp(ImGui::GetWindowDrawList());
+  const float x = box.x + 22, top = ImGui::GetCursorScreenPos().y;
+  textMiddle(list, c.fonts.title, x, top + 30, c.palette.text, "Keys and pointer");
+  if (w.icon("help-close", {box.right() - 48, top + 16, 30, 28}, Icon::close)) c.view.help = false;
+  const float column = width >= 480 ? 236.0f : width * 0.42f;
+  float y = top + 66;
+  for (const KeyLine& k : kKeys) {
+    const float keys = paragraph(list, c.fonts.small, x, y - 7, column - 10, c.palette.text, k.keys);
+    const float what = paragraph(list, c.fonts.small, x + column, y - 7, width - column - 36, c.palette.muted, k.what);
+    y += std::max(keys, what) + 9;
+  }
+  const std::string about = "Attention Playground " AP_VERSION " · arithmetic by the " + std::string(c.kernel) + " kernels" + (c.view.frameMs > 0 ? " · " + formatNumber(static_cast<double>(c.view.frameMs), 1) + base::late<" ms per frame">() : std::string());
+  y += paragraph(list, c.fonts.small, x, y + 5, width - 44, c.palette.muted, about) + 25;
+  if (!c.view.keptIn.empty()) {
+    const std::string kept = base::joined({base::late<"This board is kept in ">(), c.view.keptIn, base::late<", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
+    y += paragraph(list, c.fonts.small, x, y - 12, width - 44, c.palette.muted, kept) + 8;
+  }
+  if (page.content != y - top) c.view.busy = true;  // it gets that size in the next frame
+  page.content = y - top;
+  ImGui::SetCursorScreenPos({box.x, y - 1});
+  ImGui::Dummy({1, 1});
+  scrollWithFinger(c, page);
+  page.update(box);
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y) &&
+      !c.layout.header.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y)) {
+    c.view.help = false;
+  }
+  ImGui::End();
+}
+
+}  // namespace views

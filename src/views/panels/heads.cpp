@@ -1,0 +1,144 @@
+// Thumbnails of the weights of every head, and of their mean.
+#include <algorithm>
+#include <cmath>
+
+#include "base/sentence.h"
+#include "views/panels/panels.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+constexpr std::uint32_t kFirstSlot = 1000;  // texture slots below are the board's
+
+bool isHidden(const Context& c, int head) { return (c.state.hiddenHeads >> head & 1) != 0; }
+
+// Leaves a head out of the concatenation, or takes it in again.
+void toggleHead(Context& c, int head) {
+  std::vector<int> hidden;
+  for (int h = 0; h < c.state.heads; ++h) {
+    if (isHidden(c, h) != (h == head)) hidden.push_back(h);
+  }
+  c.requests.set(document::OptionId::hidden_heads, std::move(hidden));
+}
+
+// Beside the name of a head.
+Box hideArea(const Box& box) {
+  const float x = box.right() - (box.width < 84 ? 2.0f : 9.0f), y = box.bottom() + 13;
+  return {x - 11, y - 11, 22, 22};
+}
+
+// A ring that is filled while the head takes part in the output.
+void hideRing(Context& c, int head, const Box& area) {
+  const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({area.x, area.y}, {area.right(), area.bottom()});
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 color = over ? c.palette.text : c.palette.muted;
+  list->AddCircle({area.midX(), area.midY()}, 4.5f, color, 16, 1.3f);
+  if (!isHidden(c, head)) list->AddCircleFilled({area.midX(), area.midY()}, 2.5f, color, 12);
+}
+
+// A cell of it is the largest of a block where there are many tokens: no more is sent to the GPU than can be seen.
+void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::string_view name) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float inner = box.width - 12;
+  const TensorId id = mean ? attention::kMeanWeights : TensorId::weights;
+  const attention::Tensor& all = mean ? c.mean(TensorId::weights) : c.trace.weights;
+  const int size = attention::Summaries::blockSize(all);
+  const attention::Tensor& w = c.summaries.blocks(id, all, size);
+  const attention::Stamps& stamps = size > 1 ? c.summaries.blockStamps(id, head) : c.summaries.stamps(id, head);
+  draw::Heatmap look;
+  look.cell = inner / static_cast<float>(std::max(w.cols(), w.rows()));
+  look.x = box.x + 6, look.y = box.y + 6;
+  look.gap = look.cell >= 12 ? 2.0f : look.cell >= 6 ? 1.0f : 0.0f;
+  look.radius = look.cell >= 12 ? 2.0f : 0.0f;
+  const bool isSigned = c.state.normalizer == attention::Normalizer::none;
+  look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
+  look.scale = static_cast<draw::Scale>(c.state.weightScale);
+  const int rows = (c.rowsSoFar() + size - 1) / size;
+  draw::Values values{w.head(head), rows, w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
+  values.rowPeaks = size > 1 ? c.summaries.blockPeaks(id, head) : c.summaries.rowPeaks(id, all, head);
+  c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, look);
+  if (c.view.unreached >= 0 && (mean || head == c.state.focusHead)) {
+    const float y = look.y + static_cast<float>(c.view.unreached / size) * look.cell;
+    list->AddRectFilled({look.x, y}, {look.x + static_cast<float>(w.cols()) * look.cell, y + look.cell}, c.palette.panel);
+  }
+  if (!mean && isHidden(c, head)) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f), 6);
+  list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6, 0,
+                focused ? 2.5f : 1.0f);
+  if (!name.empty()) textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted, name);
+}
+
+// A picture in view; the last of several is of their mean.
+struct Thumbnail {
+  int head;
+  bool mean;
+  Box box;
+  bool named, canHide;
+
+  std::string name() const { return mean ? "head:mean" : "head:" + std::to_string(head); }
+};
+
+// Calls `visit` for each thumbnail, clipped to the board.
+template <class Visit>
+void each(const Context& c, Visit visit) {
+  const Box& board = c.layout.board;
+  const Box area = onScreen(c.layout, c.view, c.layout.heads);
+  const int count = c.state.heads > 1 ? c.state.heads + 1 : 1;
+  const ThumbnailGrid grid = thumbnails(area, count);
+  ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+  for (int h = 0; h < count; ++h) {
+    const bool mean = h == c.state.heads;
+    const Box box{area.x + static_cast<float>(h % grid.columns) * grid.pitchX,
+                  area.y + 28 + static_cast<float>(h / grid.columns) * grid.pitchY, grid.size, grid.size};
+    if (box.bottom() < board.y || box.y > board.bottom()) continue;
+    visit(Thumbnail{h, mean, box, grid.names, !mean && c.state.heads > 1 && grid.size >= 64 && grid.names});
+  }
+  ImGui::PopClipRect();
+}
+
+}  // namespace
+
+void layerStepper(Context& c, std::string_view name, const Box& box) {
+  const int here = c.state.batchItem, all = c.state.batch;
+  const int step = Widgets(c).stepper(name, box, base::joined({here + 1, " of ", all}), here > 0, here + 1 < all);
+  if (step != 0) c.requests.set(document::OptionId::layer, static_cast<double>(here + step));
+}
+
+void headButtons(Context& c) {
+  if (c.layout.heads.empty()) return;
+  if (hasLayers(c.state)) {
+    const Box area = onScreen(c.layout, c.view, c.layout.heads);
+    const Box& board = c.layout.board;
+    const float left = area.width < 140 ? 0.0f : 46.0f;
+    ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+    layerStepper(c, "layer:heads", {area.x + left, area.y, area.width < 140 ? area.width : 132.0f, 24});
+    ImGui::PopClipRect();
+  }
+  each(c, [&](const Thumbnail& t) {
+    const bool isShown = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
+    if (Widgets(c).area(t.name(), {t.box.x, t.box.y, t.box.width, t.box.height + 2}, Mirror::Role::choice, isShown)) {
+      if (!t.mean) c.requests.set(document::OptionId::focus_head, static_cast<double>(t.head));
+      if (t.mean != c.state.averageHeads) c.requests.set(document::OptionId::average_heads, t.mean);
+    }
+    if (t.canHide && Widgets(c).area("hide-head:" + std::to_string(t.head), hideArea(t.box), Mirror::Role::toggle, !isHidden(c, t.head))) toggleHead(c, t.head);
+  });
+}
+
+void heads(Context& c) {
+  if (c.layout.heads.empty()) return;
+  const Box area = onScreen(c.layout, c.view, c.layout.heads);
+  const Box& board = c.layout.board;
+  ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+  textMiddle(ImGui::GetWindowDrawList(), c.fonts.strong, area.x, area.y + 12, c.palette.text, hasLayers(c.state) ? area.width < 140 ? "" : "Layer" : "Heads");
+  ImGui::PopClipRect();
+  each(c, [&](const Thumbnail& t) {
+    const bool focused = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
+    const std::string words = !t.named ? "" : t.mean ? "mean" : "head " + std::to_string(t.head + 1);
+    c.widgetRects[t.name()] = t.box;
+    thumbnail(c, t.mean, t.mean ? 0 : t.head, t.box, focused, words);
+    if (t.canHide) hideRing(c, t.head, hideArea(t.box));
+  });
+}
+
+}  // namespace views

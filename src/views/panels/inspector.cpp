@@ -1,0 +1,476 @@
+// The arithmetic behind the cell in focus, with every number in it, and the row of weights that it stands in.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/late.h"
+#include "base/sentence.h"
+#include "base/sort.h"
+#include "views/board/board.h"
+#include "views/board/raise.h"
+#include "views/board/stepper.h"
+#include "views/panels/arithmetic.h"
+#include "views/panels/changes.h"
+#include "views/panels/panels.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using attention::Explanation;
+using attention::Term;
+
+// Query row whose weights the bars show, or -1 where the focus belongs to no one query.
+int queryRow(CellRef focus, int tokens) {
+  return attention::rowsOf(focus.tensor) == attention::Rows::queries && focus.row < tokens ? focus.row : -1;
+}
+
+// The mean that the board shows in place of one head's weight.
+Explanation explainMean(const Context& c, CellRef focus) {
+  const int decimals = c.state.decimals;
+  Explanation e;
+  const bool isOutput = focus.tensor == TensorId::head_output;
+  const attention::Tensor &all = *c.tensor(focus.tensor), &mean = c.mean(focus.tensor);
+  e.title = std::string("mean ") + (isOutput ? "O[" : "W[") + std::to_string(focus.row + 1) + ", " + std::to_string(focus.col + 1) + "] = " +
+            formatNumber(static_cast<double>(mean.at(0, focus.row, focus.col)), decimals);
+  for (int h = 0; h < c.state.heads; ++h) {
+    const bool isHidden = (c.state.hiddenHeads >> h & 1) != 0;
+    const double w = static_cast<double>(all.at(h, focus.row, focus.col));
+    e.terms.push_back({"head " + std::to_string(h + 1), formatNumber(w, decimals) + (isHidden ? " (hidden: does not count)" : ""), w,
+                       {{focus.tensor, h, focus.row, focus.col}}});
+  }
+  return e;
+}
+
+Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
+  if (stepperOf(c)) return stepsExplanation(c, true);
+  if (showsMean(c.state) && (focus.tensor == TensorId::weights || focus.tensor == TensorId::head_output)) return explainMean(c, focus);
+  // The scores on the board have the mask in them.
+  if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
+  return attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, document::keyLabels(c.state), c.state.decimals, marked);
+}
+
+bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
+
+// Rows with bars below the terms, or beside them, where there is room.
+bool hasBarsBelow(const Box& box, int row) { return row >= 0 && box.height > 250; }
+bool hasBarsBeside(const Box& box, int row) { return row >= 0 && box.height <= 250 && box.width > 800; }
+bool hasSumAbove(const Box& box, int row) { return row >= 0 && !hasBarsBelow(box, row) && !hasBarsBeside(box, row); }
+constexpr float kBars = 108, kLowBars = 78;
+
+// In the title: what the switch of the gradient is called where that is so long, and its place.
+struct Switch {
+  std::string_view words;
+  Box box;
+};
+Switch switchOf(const Context& c, const Box& card, int row, std::string_view title) {
+  const bool isWeight = c.chosen().tensor == TensorId::weights;
+  const std::string_view words[] = {isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?", "Raise"};
+  const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) - (hasSumAbove(card, row) ? 56 : 0) - (isRaising(c) ? 14 : 0) - 36;
+  for (const std::string_view w : words) {
+    const float width = textWidth(c.fonts.small, w) + 44;
+    if (width <= room || w == words[2]) return {w, {card.right() - 18 - width, card.y + 8, width, 28}};
+  }
+  return {};
+}
+
+// The cell that the inspector speaks of: what would raise a value is asked of the selected one, wherever the pointer is, and
+// a cell that takes part in its arithmetic lights its numbers there.
+CellRef spokenOf(const Context& c) {
+  if (const StepperView* stepper = stepperOf(c)) return {TensorId::weights, stepper->at.head, stepper->at.row, stepper->at.key};
+  return c.state.gradient || (c.view.hover && takesPart(c, *c.view.hover)) ? c.chosen() : c.focus();
+}
+
+std::string titleOf(const Context& c, const Explanation& e) {
+  return isRaising(c) ? e.title.substr(0, e.title.find(" = ")) : e.title;
+}
+
+/// A title that is too long gives up the end of its name, and keeps its bracket and its number.
+[[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY, const std::string& title, float width) {
+  ImFont* font = c.fonts.strong;
+  const std::size_t end = std::min({title.rfind(" = "), title.rfind("] = "), title.size()});
+  const std::string rest = title.substr(end), name = elide(font, title.substr(0, end), width - textWidth(font, rest));
+  textMiddle(list, font, x, midY, c.palette.text, name);
+  textMiddle(list, font, x + textWidth(font, name), midY, c.palette.text, rest);
+}
+
+// Left of the switch: what steps through the row.
+Box stepsOf(const Context& c, const Switch& raises) {
+  const float width = c.locked("stepper") || listed(c.hide, "stepper") ? 0 : 28;
+  return {raises.box.x - 8 - width, raises.box.y + 1, width, 26};
+}
+
+// The list of what would raise it, below the title of a card.
+Box listIn(const Box& card, int row) {
+  const float margin = card.width < 460 ? 14.0f : 18.0f, y = card.y + 46;
+  return {card.x + margin, y, card.width - 2 * margin, card.bottom() - (hasBarsBelow(card, row) ? kBars - 6 : 8) - y};
+}
+
+// The row of the bars: while a row is stepped through only once it is reached, and where there is room for its steps too.
+int barsRow(const Context& c, CellRef focus, const Box& box, const Explanation& e) {
+  const int row = queryRow(focus, c.rowsSoFar());
+  if (!stepperOf(c)) return row;
+  return c.view.unreached >= 0 || box.height < 60 + kBars + 20 * static_cast<float>(e.terms.size()) ? -1 : row;
+}
+
+class Inspector {
+ public:
+  explicit Inspector(Context& c) : c_(c), list_(ImGui::GetWindowDrawList()), focus_(spokenOf(c)) {}
+
+  void whole(const Box& box, const Explanation& e) {
+    const StepperView* stepper = stepperOf(c_);
+    const int row = barsRow(c_, focus_, box, e);
+    const bool barsBeside = hasBarsBeside(box, row), sumAbove = hasSumAbove(box, row);
+    float barsHeight = hasBarsBelow(box, row) ? kBars : 0.0f;
+    const std::string title = titleOf(c_, e);
+    const Switch raises = switchOf(c_, box, row, title);
+    const Box steps = stepsOf(c_, raises);
+    const float right = steps.x - 12 - (sumAbove ? 56.0f : 0.0f);
+    const float top = card(c_, box, "");
+    float left = box.x + 18;
+    if (isRaising(c_)) {  // a sign that the face has not, on its own: the rest keeps its face
+      textMiddle(list_, c_.fonts.strong, left, box.y + 22, c_.palette.text, "∂");
+      left += textWidth(c_.fonts.strong, "∂") + 3;
+    }
+    if (textWidth(c_.fonts.strong, title) > right - left) drawLongTitle(c_, list_, left, box.y + 22, title, right - left);
+    else textMiddle(list_, c_.fonts.strong, left, box.y + 22, c_.palette.text, title);
+    if (sumAbove) sum(steps.x - 12, box.y + 22, row);
+    drawSwitch(raises);
+    drawSteps(steps, stepper);
+    if (isRaising(c_)) {
+      Box rows = listIn(box, row);
+      if (barsBeside) rows.width = box.midX() - rows.x;
+      raiseList(c_, rows, false);
+      if (barsHeight > 0) bars(box, row);
+      if (barsBeside) bars({box.midX() + 16, box.y, box.right() - box.midX() - 16, box.height}, row);
+      return;
+    }
+    const bool narrow = box.width < 460;
+    float labels = narrow ? 94.0f : 132.0f;
+    for (const Term& term : e.terms) labels = std::min(132.0f, std::max(labels, textWidth(c_.fonts.small, term.label) + 10));
+    const float x = box.x + 18, numbers = x + labels;
+    digits_ = narrow ? c_.fonts.monoSmall : c_.fonts.mono;
+    const float end = barsBeside ? box.midX() : box.right() - 14;
+    float y = top + 16;
+    // Lower bars rather than a term less.
+    if (barsHeight > 0) barsHeight = std::clamp(box.bottom() - 8 - y - 19 * static_cast<float>(lines(e, end - numbers) - 1), kLowBars, kBars);
+    const float limit = box.bottom() - barsHeight - 8;
+    const bool touched = stepper || isTouched(c_, box);
+    if (touched) touch(end - numbers, limit - y + 10);
+    const Explanation& rows = touched ? touched_->shown : e;
+    const float pitch = std::min(26.0f, std::max(19.0f, (limit - y) / static_cast<float>(lines(rows, end - numbers))));
+    for (const Term& term : rows.terms) {
+      if (y > limit) break;
+      line_ = touched ? &touched_->lines[static_cast<std::size_t>(&term - rows.terms.data())] : nullptr;
+      const bool isNow = stepper && term.step == stepper->now() && !line_->inner;
+      const float indent = line_ && line_->inner ? 10.0f : 0.0f;
+      color_ = stepper && !isNow ? c_.palette.muted : c_.palette.text;
+      textMiddle(list_, c_.fonts.small, x + indent, y, isNow ? c_.palette.text : c_.palette.muted, elide(c_.fonts.small, term.label, numbers - x - indent - 8));
+      y = wrapped(term.text, numbers, y, end - numbers, pitch, limit) + pitch;
+    }
+    if (barsHeight > 0) bars(box, row, barsHeight);
+    if (barsBeside) bars({end + 16, box.y, box.right() - end - 16, box.height}, row);
+  }
+
+  // Beside the matrices of a small embed: the last step in three lines, then the row as bars in line with the matrix.
+  void brief(const Box& box, const Explanation& e) {
+    const std::size_t equals = e.title.find(" = ");
+    const std::string title = elide(c_.fonts.strong, e.title.substr(0, equals), box.width - 60);
+    textMiddle(list_, c_.fonts.strong, box.x, box.y + 14, c_.palette.text, title);
+    if (c_.view.unreached >= 0) return;
+    const float right = std::clamp(textWidth(c_.fonts.strong, title) + 60, std::min(box.width, 260.0f), box.width);
+    if (const int row = queryRow(focus_, c_.rowsSoFar()); row >= 0) sum(box.x + right, box.y + 14, row);
+    float y = box.y + 36;
+    for (const std::string& line : briefLines(e)) {
+      textMiddle(list_, c_.fonts.mono, box.x, y, c_.palette.text, elide(c_.fonts.mono, line, box.width));
+      y += 20;
+    }
+    rowBars(box);
+  }
+
+ private:
+  // What is asked for with marks is of the same cell, as the trace calls it.
+  CellRef focusOf() const {
+    CellRef cell = focus_;
+    if (cell.tensor == TensorId::scores) cell.tensor = TensorId::masked;
+    return cell;
+  }
+
+  // The lines, and where their numbers are. Of more steps than there is room for, the last ones.
+  [[gnu::noinline]] void touch(float width, float room) {
+    touched_ = std::make_shared<Touched>();
+    Explanation& shown = touched_->shown;
+    std::vector<TouchedLine>& touched = touched_->lines;
+    touched = touchedLines(c_, explainFocus(c_, focus_, true), focusOf());
+    for (const TouchedLine& t : touched) shown.terms.push_back(t.term);
+    while (stepperOf(c_) && shown.terms.size() > 1 && static_cast<float>(lines(shown, width)) * 19 > room) shown.terms.erase(shown.terms.begin()), touched.erase(touched.begin());
+  }
+
+  void drawSteps(const Box& box, bool on) {
+    if (box.width <= 0) return;
+    const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, on ? c_.palette.ink : over ? c_.palette.hover : c_.palette.panel, 6);
+    list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 6);
+    const float x = box.midX(), y = box.midY();
+    const ImU32 color = on ? c_.palette.inkText : c_.palette.text;
+    list_->AddTriangleFilled({x - 6, y - 5}, {x + 2, y}, {x - 6, y + 5}, color);
+    list_->AddLine({x + 5.5f, y - 5}, {x + 5.5f, y + 5}, color, 1.6f);
+  }
+
+  void drawSwitch(const Switch& s) {
+    const Palette& p = c_.palette;
+    const bool on = isRaising(c_), locked = c_.locked("gradient");
+    textMiddle(list_, c_.fonts.small, s.box.x, s.box.midY(), p.muted, s.words);
+    const Box track{s.box.right() - 34, s.box.midY() - 9.5f, 34, 19};
+    list_->AddRectFilled({track.x, track.y}, {track.right(), track.bottom()}, on ? withAlpha(p.on, locked ? 0.5f : 1.0f) : p.track, 9.5f);
+    list_->AddCircleFilled({on ? track.right() - 9.5f : track.x + 9.5f, track.midY()}, 7.5f, p.knob, 24);
+  }
+
+  // The sum of the row, ending at `right`: in view whatever the size of the board, and in red where it should be 1.
+  void sum(float right, float midY, int row) {
+    const double value = rowSum(c_, row);
+    const bool wrong = sumsToOne(c_.state) && value != 0.0 && std::fabs(value - 1) > 1e-3;
+    textRight(list_, c_.fonts.monoSmall, right, midY, wrong ? c_.palette.error : c_.palette.muted, "Σ " + formatNumber(value, 2));
+  }
+
+  std::vector<std::string> briefLines(const Explanation& e) const {
+    const CellRef f = focus_;
+    const int decimals = c_.state.decimals;
+    if (f.tensor == TensorId::weights) {
+      const float w = c_.weight(f.row, f.col);
+      if (showsMean(c_.state)) return {headName(c_.state), "= " + formatNumber(static_cast<double>(w), decimals)};
+      if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return {"masked", "= " + formatNumber(static_cast<double>(w), decimals)};
+      std::string inside = formatNumber(static_cast<double>(c_.trace.raw.at(f.head, f.row, f.col)), decimals);
+      if (c_.state.score == attention::Score::scaled) inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
+                                                                 : " × " + formatNumber(static_cast<double>(c_.state.scaleBy), 2);
+      if (c_.state.temperature != 1.0f) inside += " ÷ " + formatNumber(static_cast<double>(c_.state.temperature), 2);
+      return {"= " + normalizerName(c_.state) + "(" + inside + ")", "= " + formatNumber(static_cast<double>(w), decimals)};
+    }
+    std::vector<std::string> lines;
+    const std::size_t equals = e.title.find(" = ");
+    if (equals != std::string::npos) lines.push_back(e.title.substr(equals + 1));
+    return lines;
+  }
+
+  // What the bars of a row lie between: 0 and 1 for shares, and as far as they go, both ways, for other weights.
+  struct Span {
+    float low = 0, high = 1;
+  };
+  Span spanOf(int row) const {
+    Span span;
+    for (int j = 0; j < c_.state.keyTokens; ++j) {
+      span.low = std::min(span.low, c_.weight(row, j));
+      span.high = std::max(span.high, c_.weight(row, j));
+    }
+    return span;
+  }
+
+  void rowBars(const Box& box) {
+    const MatrixPlace* m = c_.layout.find(TensorId::weights);
+    int row = queryRow(focus_, c_.rowsSoFar());
+    if (!m) return;
+    if (row < 0) row = c_.rowsSoFar() - 1;
+    // In line with the rows of the weights, closer where there are more keys than rows.
+    const Box rows = onScreen(c_.layout, c_.view, m->box);
+    const int keys = c_.state.keyTokens;
+    const float pitch = std::min(m->cell, rows.height / static_cast<float>(keys));
+    if (pitch < 12) return strongest(box, rows, row);
+    const Span span = spanOf(row);
+    for (int j = 0; j < keys; ++j) rowBar(box, span, row, j, rows.y + (static_cast<float>(j) + 0.5f) * pitch, std::min(22.0f, pitch - 6));
+  }
+
+  void rowBar(const Box& box, const Span& span, int row, int j, float midY, float high) {
+    const float longest = (box.width - 92) / (span.high - span.low), zero = box.x - span.low * longest;
+    const float w = c_.weight(row, j), width = std::max(2.0f, longest * std::fabs(w)), left = w < 0 ? zero - width : zero;
+    c_.widgetRects[base::joined({kBarPrefix, row, ":", j, ":brief"})] = {box.x, midY - high / 2 - 3, box.width, high + 6};
+    const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j;
+    list_->AddRectFilled({left, midY - high / 2}, {left + width, midY + high / 2}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
+    // The number by itself: beside a word that is read from the right it would change places with it.
+    const float x = std::max(zero, left + width) + 7;
+    const std::string word = elide(c_.fonts.monoSmall, label(j), 56);
+    textMiddle(list_, c_.fonts.monoSmall, x, midY, c_.palette.text, word);
+    textMiddle(list_, c_.fonts.monoSmall, x + textWidth(c_.fonts.monoSmall, word) + 7, midY, c_.palette.text, c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w) : formatNumber(static_cast<double>(w), c_.state.decimals));
+  }
+
+  // Where the bars of all keys would be too thin: those of the largest weights, the largest first.
+  [[gnu::noinline]] void strongest(const Box& box, const Box& rows, int row) {
+    constexpr float kPitch = 22, kMost = 12;
+    const float top = std::max(rows.y, box.y + 74);
+    const auto count = static_cast<std::size_t>(std::clamp((rows.bottom() - top) / kPitch - 1, 0.0f, kMost));
+    std::vector<int> keys(static_cast<std::size_t>(c_.state.keyTokens));
+    std::iota(keys.begin(), keys.end(), 0);
+    base::sort(keys, [&](int a, int b) {
+      const float first = std::fabs(c_.weight(row, a)), second = std::fabs(c_.weight(row, b));
+      return first != second ? first > second : a < b;
+    });
+    if (count == 0 || keys.size() < count) return;
+    textMiddle(list_, c_.fonts.small, box.x, top + kPitch / 2, c_.palette.muted, base::joined({base::late<"The strongest of ">(), static_cast<int>(keys.size()), base::late<" keys">()}));
+    const Span span = spanOf(row);
+    for (std::size_t i = 0; i < count && c_.weight(row, keys[i]) != 0.0f; ++i) {
+      rowBar(box, span, row, keys[i], top + kPitch * (static_cast<float>(i) + 1.5f), 16);
+      c_.widgetRects[base::joined({"strongest:", static_cast<int>(i)})] = {box.x, top + kPitch * static_cast<float>(i + 1), box.width, kPitch};
+    }
+  }
+
+  std::string_view label(int key) const { return document::keyLabels(c_.state)[static_cast<std::size_t>(key)]; }
+
+  int lines(const Explanation& e, float width) const {
+    float count = 0;
+    for (const Term& t : e.terms) count += std::max(1.0f, std::ceil(textWidth(digits_, t.text) / width));
+    return static_cast<int>(std::max(count, 1.0f));
+  }
+
+  // Breaks between terms; returns the y of the last line.
+  float wrapped(std::string_view words, float x, float y, float width, float pitch, float limit) {
+    const char* base = words.data();
+    while (textWidth(digits_, words) > width && y + pitch <= limit) {
+      std::size_t cut = words.size();
+      while (cut != std::string_view::npos && cut > 0 && textWidth(digits_, words.substr(0, cut)) > width) {
+        cut = words.rfind(' ', cut - 1);
+      }
+      if (cut == std::string_view::npos || cut == 0) break;
+      piece(words.substr(0, cut), base, x, y);
+      words.remove_prefix(cut + 1);
+      y += std::min(pitch, 21.0f);
+    }
+    if (textWidth(digits_, words) <= width) piece(words, base, x, y);
+    else textMiddle(list_, digits_, x, y, color_, elide(digits_, words, width));
+    return y;
+  }
+  void piece(std::string_view words, const char* base, float x, float y) {
+    if (line_) drawTouched(c_, list_, digits_, x, y, *line_, static_cast<std::size_t>(words.data() - base), words.size(), color_);
+    else textMiddle(list_, digits_, x, y, color_, words);
+  }
+
+  // The row in words, beside its bars.
+  void rowWords(const Box& box, float base, int row, bool narrow) {
+    const auto line = [&](float y, const std::string& words) { textMiddle(list_, c_.fonts.small, box.x + 18, y, c_.palette.muted, words); };
+    const bool mean = showsMean(c_.state);
+    const std::string sum = "Σ " + formatNumber(rowSum(c_, row), 2), number = "row " + std::to_string(row + 1);
+    const auto bits = rowEntropy(c_, row);
+    if (mean) line(base - 31, narrow ? "mean of heads" : headName(c_.state));
+    line(base - 13, number + ", " + sum);
+    if (bits) line(base + 5, (narrow ? "" : mean ? "its entropy " : "entropy ") + formatNumber(*bits, 2) + " bit");
+    else line(base + 5, narrow ? "no entropy" : "entropy not defined");
+  }
+
+  // The bar of the pinned board around that of a key; `bar` stands on its y, as high as its height for a weight of 1.
+  [[gnu::noinline]] void pinnedBar(int row, int key, const Box& bar, float pitch, std::string& number, float& labelY) {
+    const std::optional<float> before = weightBefore(c_, row, key);
+    if (!before) return;
+    const float w = c_.weight(row, key), was = std::max(2.0f, bar.height * std::fabs(*before)), end = *before < 0 ? bar.y + was : bar.y - was;
+    dashed({bar.x, std::min(bar.y, end), bar.width, was});
+    if (w >= 0 && *before >= 0) labelY = std::min(labelY, end - 9);
+    const std::string both = changedNumber(c_, before, w);
+    if (textWidth(c_.fonts.monoSmall, both) <= pitch - 2) number = both;
+  }
+
+  void dashed(const Box& box) {
+    const ImVec2 corners[] = {{box.x, box.bottom()}, {box.x, box.y}, {box.right(), box.y}, {box.right(), box.bottom()}};
+    for (int side = 0; side < 3; ++side) {
+      const ImVec2 a = corners[side], b = corners[side + 1];
+      const float length = std::fabs(b.x - a.x) + std::fabs(b.y - a.y);
+      for (float at = 0; at < length; at += 6) {
+        const float from = at / length, to = std::min(1.0f, (at + 3.5f) / length);
+        list_->AddLine({a.x + (b.x - a.x) * from, a.y + (b.y - a.y) * from}, {a.x + (b.x - a.x) * to, a.y + (b.y - a.y) * to}, c_.palette.text, 1);
+      }
+    }
+  }
+
+  void bars(const Box& box, int row, float room = kBars) {
+    const int n = c_.state.keyTokens;
+    const float x0 = box.x + (box.width < 460 ? 96.0f : 150.0f), width = box.right() - 18 - x0;
+    const float foot = box.bottom() - 30, pitch = std::min(90.0f, width / static_cast<float>(n));
+    const float barWidth = std::max(1.0f, std::min(54.0f, pitch * 0.62f)), high = 56 + room - kBars;
+    const Span span = spanOf(row);
+    const float unit = (span.low < 0 ? high - 14 : high) / (span.high - span.low), base = foot + (span.low < 0 ? span.low * unit - 14 : 0);
+    rowWords(box, foot, row, box.width < 460);
+    if (span.low < 0) list_->AddLine({x0, base}, {x0 + pitch * static_cast<float>(n), base}, c_.palette.faint);
+    const int each = std::max(1, static_cast<int>(std::ceil(2 / pitch)));  // a bar of two pixels shows the key that is farthest from 0
+    for (int j = 0; j < n; j += each) {
+      float w = c_.weight(row, j);
+      for (int k = j + 1; k < std::min(j + each, n); ++k) {
+        if (const float other = c_.weight(row, k); std::fabs(other) > std::fabs(w)) w = other;
+      }
+      const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), tall = std::max(2.0f, unit * std::fabs(w));
+      const float top = w < 0 ? base : base - tall, bottom = w < 0 ? base + tall : base;
+      const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col >= j && focus_.col < j + each;
+      if (pitch >= 16) c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {x - pitch / 2 + 1, foot - high - 18, pitch - 2, high + 18};
+      list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, bottom}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f),
+                           std::min(2.0f, barWidth / 3));
+      // The bar of the chosen key has its name and number where there is no room for all.
+      if (pitch < 32 && !(chosen && each == 1)) continue;
+      std::string number = formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3));
+      float labelY = w < 0 ? bottom + 8 : top - 9;
+      if (c_.pin) pinnedBar(row, j, {x - barWidth / 2 - 2.5f, base, barWidth + 5, unit}, pitch, number, labelY);
+      const std::string word = elide(c_.fonts.small, label(j), pitch < 32 ? 96.0f : pitch - 4);
+      const float half = pitch < 32 ? std::max(textWidth(c_.fonts.small, word), textWidth(c_.fonts.monoSmall, number)) / 2 : 0;
+      const float left = x0 - 24 + half, middle = std::clamp(x, left, std::max(left, box.right() - 14 - half));
+      textCentered(list_, c_.fonts.monoSmall, middle, labelY, c_.palette.text, number);
+      textCentered(list_, c_.fonts.small, middle, foot + 11, chosen ? c_.palette.text : c_.palette.muted, word);
+      if (half > 0) c_.widgetRects["bar:chosen"] = {middle - half, labelY - 7, 2 * half, foot + 18 - labelY};
+    }
+  }
+
+  Context& c_;
+  ImDrawList* list_;
+  ImFont* digits_ = nullptr;
+  CellRef focus_;
+  struct Touched {
+    Explanation shown;
+    std::vector<TouchedLine> lines;
+  };
+  std::shared_ptr<Touched> touched_;
+  const TouchedLine* line_ = nullptr;  // that is being drawn, where its numbers can be touched
+  ImU32 color_ = c_.palette.text;
+};
+
+}  // namespace
+
+// While a number is dragged nothing else can be pressed, and it need not be asked what would raise it twice.
+void inspectorButtons(Context& c) {
+  const Drag::Kind drag = c.view.drag.kind;
+  const CellRef focus = spokenOf(c);
+  if (c.layout.inspector.empty() || drag == Drag::Kind::value || drag == Drag::Kind::paint || !c.tensor(focus.tensor)) return;
+  const Box& board = c.layout.board;
+  const Box box = onScreen(c.layout, c.view, c.layout.inspectorIsBrief ? c.layout.inspectorBelow : c.layout.inspector);
+  if (box.bottom() < board.y || box.y > board.bottom()) return;
+  ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+  const Explanation e = explainFocus(c, focus);
+  const int row = barsRow(c, focus, box, e);
+  const Switch raising = switchOf(c, box, row, titleOf(c, e));
+  if (Widgets(c).area("gradient", raising.box, Mirror::Role::toggle, c.state.gradient)) {
+    if (stepperOf(c)) toggleStepper(c);
+    c.requests.set(document::OptionId::gradient, stepperOf(c) || !c.state.gradient);
+  }
+  if (const Box steps = stepsOf(c, raising); steps.width > 0 && Widgets(c).area("stepper", steps)) toggleStepper(c);
+  if (isRaising(c)) {
+    Box rows = listIn(box, row);
+    if (hasBarsBeside(box, row)) rows.width = box.midX() - rows.x;
+    raiseList(c, rows, true);
+  }
+  ImGui::PopClipRect();
+}
+
+void inspector(Context& c) {
+  const CellRef focus = spokenOf(c);
+  if (c.layout.inspector.empty() || !c.tensor(focus.tensor)) return;
+  const Box& board = c.layout.board;
+  const Explanation e = explainFocus(c, focus);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
+  Inspector view(c);
+  const Box first = onScreen(c.layout, c.view, c.layout.inspector);
+  if (c.layout.inspectorIsBrief) {
+    c.widgetRects["brief"] = first;
+    view.brief(first, e);
+    c.widgetRects["inspector"] = onScreen(c.layout, c.view, c.layout.inspectorBelow);
+    view.whole(c.widgetRects["inspector"], e);
+  } else {
+    c.widgetRects["inspector"] = first;
+    view.whole(first, e);
+  }
+  list->PopClipRect();
+}
+
+}  // namespace views

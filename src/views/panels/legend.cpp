@@ -1,0 +1,92 @@
+// How the colours of the weights are to be read.
+#include <algorithm>
+#include <cmath>
+
+#include "base/late.h"
+#include "base/number.h"
+#include "base/sentence.h"
+#include "views/panels/panels.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+constexpr int kMany = 32;  // tokens
+constexpr float kBar = 130, kHeight = 46, kPad = 10;
+
+std::string words(const document::Settings& s, float end) {
+  if (end > 0) return base::joined({base::late<"weight; colours end at ">(), base::shortest(end)});
+  switch (s.weightScale) {
+    case document::WeightScale::linear: return "weight";
+    case document::WeightScale::root: return "weight, √ scale";
+    case document::WeightScale::row: return "weight ÷ its row's largest";
+  }
+  return {};
+}
+
+// Few digits, and no more than tell one tick from the next.
+std::string tickNumber(float value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.2g", static_cast<double>(value));
+  return text;
+}
+
+/// Draws it with its top at `y`, ending at `right`.
+void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, bool showsMost, float end) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float left = right - kBar;
+  constexpr int kParts = 26;
+  for (int i = 0; i < kParts; ++i) {
+    const float x = left + kBar * static_cast<float>(i) / kParts;
+    const draw::Color color = draw::at(look.map, (static_cast<float>(i) + 0.5f) / kParts);
+    list->AddRectFilled({x, y}, {x + kBar / kParts, y + 8}, toU32(color));
+  }
+  list->AddRect({left, y}, {right, y + 8}, c.palette.border);
+  const bool perRow = look.scale == draw::Scale::row;
+  const float most = perRow ? 1.0f : look.high, least = perRow && look.low < 0 ? -1.0f : perRow ? 0.0f : look.low;
+  draw::Heatmap scale = look;
+  scale.low = least, scale.high = most;
+  if (perRow) scale.scale = draw::Scale::linear;
+  const float shares[] = {0, look.scale == draw::Scale::root ? 0.05f : 0.5f, look.scale == draw::Scale::root ? 0.25f : 0.5f, 1};
+  for (const float share : shares) {
+    const float value = least < 0 ? least + (most - least) * share : most * share;
+    const float x = left + kBar * draw::fraction(scale, value, 1);
+    list->AddLine({x, y + 8}, {x, y + 11}, c.palette.faint);
+    const std::string number = tickNumber(value);
+    const float half = textWidth(c.fonts.small, number) / 2;
+    textCentered(list, c.fonts.small, std::clamp(x, left + half, right - half), y + 19, c.palette.muted, number);
+  }
+  textRight(list, c.fonts.small, right, y + 36, c.palette.muted, words(c.state, end) + (showsMost ? ", block maxima" : ""));
+}
+
+}  // namespace
+
+void weightLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look) {
+  const bool many = std::max(m.rows, m.cols) > kMany;
+  const float end = look.scale != draw::Scale::row && c.summaries.range(TensorId::weights, c.trace.weights).size() > look.high ? look.high : 0.0f;
+  if (!many && c.state.weightScale == document::WeightScale::linear && c.state.colors == document::Colors::own && end <= 0) return;
+  const bool showsMost = attention::Summaries::blockSize(c.trace.weights) > 1;
+  const float width = std::max(kBar, textWidth(c.fonts.small, words(c.state, end) + (showsMost ? ", block maxima" : "")));
+  // In the corner that the causal mask leaves free, else above, where nothing else stands; else over the corner.
+  const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 && box.width > 2 * width + 30 && box.height > 4 * kHeight;
+  const Box upper = onScreen(c.layout, c.view, c.layout.heads);
+  const bool headsAreAbove = !c.layout.heads.empty() && upper.x < box.right() && upper.right() > box.x && upper.y < box.y;
+  float above = box.y - c.layout.board.y + c.view.scroll - kHeight - 14;  // what is left, with the labels of the columns
+  for (const MatrixPlace& other : c.layout.matrices) {
+    const Box o = onScreen(c.layout, c.view, other.box);
+    if (o.x < box.right() && o.right() > box.x && o.bottom() <= box.y) above = std::min(above, box.y - o.bottom() - kHeight - 20);
+  }
+  float right = box.right() - kPad, y = box.y + kPad;
+  if (!isFree && above >= 0 && !headsAreAbove) {
+    right = box.right(), y = box.y - kHeight - (m.cell >= 14 ? 22.0f : 4.0f);
+  } else if (!isFree) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 a{right - width - kPad, y - 4}, b{right + 6, y + kHeight};
+    list->AddRectFilled(a, b, withAlpha(c.palette.panel, 0.92f), 4);
+    list->AddRect(a, b, c.palette.border, 4);
+  }
+  c.widgetRects["weight-legend"] = {right - width, y, width, kHeight};
+  drawLegend(c, look, right, y, showsMost, end);
+}
+
+}  // namespace views

@@ -1,0 +1,124 @@
+// The sentence at the bottom: what was done, what was refused, and where to go instead.
+#include <algorithm>
+#include <cmath>
+
+#include "views/board/board.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+constexpr float kPadding = 16, kLine = 20, kEdge = 11;
+
+/// Sets pieces in lines of at most `most`, and calls `each` with every piece and its place. Words wrap, links stay whole.
+template <class Each>
+ImVec2 flow(const Context& c, float most, Each each) {
+  float x = 0, y = 0, widest = 0;
+  for (const Notice::Piece& piece : c.view.notice.pieces) {
+    std::string_view left = inWords(piece.words);
+    const AsIs asIs;  // its lines are no messages
+    while (!left.empty()) {
+      std::string_view part = left;
+      // Only names of tensors are set with lowered letters: what was typed may hold such signs as they are.
+      const auto width = [&] {
+        return piece.cell ? richText(nullptr, c.fonts.text, c.fonts.tiny, 0, 0, 0, part) : textWidth(c.fonts.text, part);
+      };
+      while (x + width() > most && !piece.cell) {
+        const std::size_t space = part.substr(0, part.size() - 1).rfind(' ');
+        if (space == std::string_view::npos) break;
+        part = part.substr(0, space + 1);
+      }
+      if (x > 0 && x + width() > most + 4) {  // the space at the end may hang over
+        x = 0, y += kLine;
+        continue;
+      }
+      if (x + width() > most && !piece.cell) part = lineOf(c.fonts.text, part, most - x);
+      each(piece, part, x, y, width());
+      x += width(), widest = std::max(widest, x);
+      left.remove_prefix(part.size());
+      if (!left.empty()) x = 0, y += kLine;
+    }
+  }
+  return {std::min(widest, most), y + kLine};
+}
+
+/// The inputs that can be changed here, out of all that the cell is computed from, each with the cell to go to.
+std::vector<CellRef> changeable(const Context& c, CellRef cell) {
+  cell.tensor = shownTensor(cell.tensor);
+  std::vector<attention::Region> sources = attention::sources(c.spec, c.inputs, cell);
+  if (sources.empty() && attention::isOfPairs(cell.tensor)) {  // masked: it has no part in anything, but there is a score behind it
+    cell.tensor = TensorId::raw;
+    sources = attention::sources(c.spec, c.inputs, cell);
+  }
+  std::vector<CellRef> found;
+  for (const attention::Region& r : sources) {
+    const bool isKnown = std::any_of(found.begin(), found.end(), [&](const CellRef& f) { return f.tensor == r.tensor; });
+    if (isKnown || !c.editable(r.tensor) || !c.layout.find(r.tensor)) continue;
+    const bool ofItsKey = attention::isOfPairs(cell.tensor) && attention::rowsOf(r.tensor) == attention::Rows::keys;
+    found.push_back({r.tensor, r.head, ofItsKey ? cell.col : r.row, r.col});
+  }
+  return found;
+}
+
+}  // namespace
+
+Notice whyFixed(const Context& c, CellRef cell) {
+  const std::string name = attention::symbol(cell.tensor, c.spec.score);
+  if (document::isEditable(c.state, cell.tensor)) return {{{"This page has locked " + name + ".", {}}}, false};
+  const std::vector<CellRef> inputs = changeable(c, cell);
+  if (inputs.empty()) return {{{name + " is computed, and nothing that it is computed from can be changed here.", {}}}, false};
+  Notice notice{{{name + " is computed: change ", {}}}, false};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (i > 0) notice.pieces.push_back({i + 1 < inputs.size() ? ", " : " or ", {}});
+    notice.pieces.push_back({attention::symbol(inputs[i].tensor, c.spec.score), inputs[i]});
+  }
+  notice.pieces.push_back({".", {}});
+  return notice;
+}
+
+void goTo(Context& c, CellRef cell) {
+  const MatrixPlace* m = c.layout.find(cell.tensor);
+  if (!m) return;
+  c.view.options.on = c.view.drawer = false;
+  c.view.selection = {true, cell.tensor, cell.row, cell.col, cell.row, cell.col};
+  c.requests.moved = true;
+  const Slice s = sliceOf(c.state, cell.tensor);
+  const Box box = m->cellBox(cell.row - s.firstRow, cell.col - s.firstCol);
+  const float highest = box.bottom() + 40 - c.layout.board.height, lowest = std::max(box.y - 40, 0.0f);
+  c.view.scroll = std::min(std::max(c.view.scroll, highest), std::max(lowest, highest));
+}
+
+void notice(Context& c) {
+  if (c.view.notice.empty()) return;
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const float most = std::min(size.x - 48, 720.0f) - 2 * kPadding;
+  const ImVec2 extent = flow(c, most, [](auto&&...) {});
+  const float width = std::ceil(extent.x) + 2 * kPadding, height = extent.y + 2 * kEdge - 4;
+  const Box box{std::floor((size.x - width) / 2), std::floor(size.y - c.layout.guide.height - c.layout.stepper.height - c.layout.stepLine.height - height - 20), width, height};
+  // A window of its own, so that a press on it is none on the board below.
+  ImGui::SetNextWindowPos({box.x, box.y});
+  ImGui::SetNextWindowSize({box.width, box.height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::Begin("##notice", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                                        ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoBackground);
+  ImGui::PopStyleVar();
+  ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
+  const bool isError = c.view.notice.isError;
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, isError ? c.palette.error : c.palette.ink, 8);
+  const ImU32 ink = isError ? textOn(toColor(c.palette.error)) : c.palette.inkText;
+  std::optional<CellRef> to;
+  flow(c, most, [&](const Notice::Piece& piece, std::string_view words, float x, float y, float wide) {
+    const Box at{box.x + kPadding + x, box.y + kEdge - 2 + y, wide, kLine};
+    if (!piece.cell) return textMiddle(list, c.fonts.text, at.x, at.midY(), ink, words);
+    richText(list, c.fonts.text, c.fonts.tiny, at.x, at.midY(), ink, words);
+    list->AddLine({at.x, at.bottom() - 2}, {at.right(), at.bottom() - 2}, ink, 1);
+    const std::string place = "notice:" + std::string(attention::name(piece.cell->tensor));
+    // As large as a finger needs, as far as its neighbours leave room.
+    if (Widgets(c).area(place, {at.x - 5, at.y - 6, at.width + 10, at.height + 12})) to = piece.cell;
+  });
+  ImGui::End();
+  c.widgetRects["notice"] = box;
+  if (to) c.view.notice = {}, goTo(c, *to);
+}
+
+}  // namespace views

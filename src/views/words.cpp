@@ -1,0 +1,127 @@
+#include "views/words.h"
+
+#include <algorithm>
+
+namespace views {
+namespace {
+
+constexpr std::size_t kMostKept = 4096;
+
+bool isPlace(std::string_view words, std::size_t at) {
+  const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+  return at + 2 < words.size() && words[at] == '{' && isLetter(words[at + 1]) && words[at + 2] == '}';
+}
+
+/// Numbers and formulas have no words.
+bool hasWords(std::string_view text) {
+  int letters = 0;
+  for (const char c : text) {
+    letters = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? letters + 1 : 0;
+    if (letters == 2) return true;
+  }
+  return false;
+}
+
+/// "12", "−0.5", "1.05 M", "100 %", and the dash where there is none.
+bool isNumber(std::string_view text) {
+  if (text == "–") return true;
+  for (const std::string_view sign : {"−", "-", "+"}) {
+    if (text.starts_with(sign)) text.remove_prefix(sign.size());
+  }
+  return !text.empty() && text[0] >= '0' && text[0] <= '9' && !hasWords(text);
+}
+
+}  // namespace
+
+Words::Pattern Words::patternOf(std::string_view english, std::string_view words) {
+  Pattern pattern;
+  pattern.words = words;
+  std::size_t from = 0;
+  const auto part = [&](std::size_t end) {
+    pattern.parts.push_back(english.substr(from, end - from));
+    pattern.length += end - from;
+  };
+  for (std::size_t at = 0; at < english.size(); ++at) {
+    if (!isPlace(english, at)) continue;
+    part(at);
+    pattern.places += english[at + 1];
+    from = at + 3;
+    at += 2;
+  }
+  part(english.size());
+  return pattern;
+}
+
+Words::Words(std::string_view table) : table_(table) {
+  std::string_view rest = table_;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const std::size_t middle = line.find('\x1f');
+    if (middle == std::string_view::npos) continue;
+    const std::string_view english = line.substr(0, middle), words = line.substr(middle + 1);
+    if (Pattern pattern = patternOf(english, words); !pattern.places.empty()) patterns_.push_back(std::move(pattern));
+    else whole_[english] = words;
+  }
+  // Of one length in the order of the table.
+  std::sort(patterns_.begin(), patterns_.end(), [](const Pattern& a, const Pattern& b) {
+    return a.length != b.length ? a.length > b.length : a.parts.front().data() < b.parts.front().data();
+  });
+}
+
+std::string_view Words::of(std::string_view english) {
+  if (paused > 0 || !hasWords(english)) return english;
+  const std::string key(english);
+  for (const auto* map : {&kept_, &older_}) {
+    if (const auto at = map->find(key); at != map->end()) return at->second;
+  }
+  if (kept_.size() >= kMostKept) older_ = std::move(kept_), kept_.clear();
+  const std::size_t first = english.find_first_not_of(' '), last = english.find_last_not_of(' ') + 1;
+  std::string found = find(english.substr(first, last - first));
+  if (found.empty() && missed) missed->insert(key);
+  std::string out = found.empty() ? key : key.substr(0, first) + found + key.substr(last);
+  kept_.try_emplace(out, out);  // what is measured first and drawn later is asked for twice
+  return kept_.insert_or_assign(key, std::move(out)).first->second;
+}
+
+void Words::keep(const std::string& said) {
+  if (paused == 0) kept_.try_emplace(said, said);
+}
+
+std::string Words::find(std::string_view english) {
+  if (const auto at = whole_.find(english); at != whole_.end()) return std::string(at->second);
+  std::string out;
+  for (const Pattern& pattern : patterns_) {
+    if (match(pattern, english, out)) return out;
+  }
+  return {};
+}
+
+bool Words::match(const Pattern& pattern, std::string_view english, std::string& out) {
+  if (english.size() < pattern.length + pattern.places.size() || !english.starts_with(pattern.parts.front()) || !english.ends_with(pattern.parts.back())) return false;
+  std::vector<std::string_view> found;
+  std::size_t at = pattern.parts.front().size();
+  const std::size_t end = english.size() - pattern.parts.back().size();
+  for (std::size_t i = 1; i < pattern.parts.size(); ++i) {
+    const bool isLast = i + 1 == pattern.parts.size();
+    const std::size_t next = isLast ? end : english.substr(0, end).find(pattern.parts[i], at + 1);
+    if (next == std::string_view::npos || next <= at) return false;
+    if (pattern.places[i - 1] <= '9' && !isNumber(english.substr(at, next - at))) return false;
+    found.push_back(english.substr(at, next - at));
+    at = next + pattern.parts[i].size();
+  }
+  out.clear();
+  for (std::size_t i = 0; i < pattern.words.size(); ++i) {
+    const std::size_t place = isPlace(pattern.words, i) ? pattern.places.find(pattern.words[i + 1]) : std::string::npos;
+    if (place == std::string::npos) {
+      out += pattern.words[i];
+      continue;
+    }
+    const bool isMessage = pattern.words[i + 1] >= 'A' && pattern.words[i + 1] <= 'Z';
+    out += isMessage ? of(found[place]) : found[place];
+    i += 2;
+  }
+  return true;
+}
+
+}  // namespace views

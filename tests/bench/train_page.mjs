@@ -1,0 +1,126 @@
+// The page while it trains, drawing included, for training.bench.mjs. Seconds are those of the clock on the machine as it is; those of
+// the processor, of the page's whole process with its drawing, say what a quiet machine would need at least.
+import {launch, serve} from '../browser/harness.mjs';
+import {table} from './contest.mjs';
+
+/** What has to be seen, and within how many seconds of Play. The conditions are looked for in the page, by its own arithmetic. */
+const TASKS = {
+  induction: {most: 8, what: 'prefix matching ≥ 0.4 (Olsson et al. 2022)'},
+  tags: {most: 5, what: '99 % of the held-out words'},
+  translate: {most: 20, what: '99 % of the held-out words, and half of a head on the right word'},
+};
+
+const quantile = (values, q) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))];
+
+/** Notes how long each animation frame's callback takes. */
+const noteFrames = (page) => page.addInitScript(() => {
+  globalThis.took = [];
+  const ask = globalThis.requestAnimationFrame.bind(globalThis);
+  globalThis.requestAnimationFrame = (call) => ask((time) => {
+    const began = performance.now();
+    call(time);
+    globalThis.took.push(performance.now() - began);
+  });
+});
+
+/** In the page: plays until the task is learned, or for a minute. */
+async function learn(task) {
+  const el = document.querySelector('attention-playground');
+  /** How much of its weight the best head gives to what followed the same token, for the period that fits it. */
+  const prefixMatching = () => {
+    let best = 0;
+    for (const layer of [1, 2]) {
+      const {data, shape: [heads, rows, keys]} = el.getTensor(`train:weights:${layer}`);
+      for (let h = 0; h < heads; h++) {
+        for (let period = 8; period <= 16; period++) {
+          let sum = 0;
+          for (let i = period; i < rows; i++) sum += data[(h * rows + i) * keys + i - period + 1];
+          best = Math.max(best, sum / (rows - period));
+        }
+      }
+    }
+    return best;
+  };
+  /** Of the cross-attention: the largest weight of each word, over heads and layers, as a mean. */
+  const alignment = () => {
+    let best = 0;
+    for (const layer of [4, 6]) {  // two encoders, then a decoder's own and its cross-attention, twice
+      const {data, shape: [heads, rows, keys]} = el.getTensor(`train:weights:${layer}`);
+      for (let h = 0; h < heads; h++) {
+        let sum = 0;
+        for (let i = 0; i < rows; i++) sum += Math.max(...data.slice((h * rows + i) * keys, (h * rows + i + 1) * keys));
+        best = Math.max(best, sum / rows);
+      }
+    }
+    return best;
+  };
+  const slices = [];
+  let frames = 0, steps = 0;
+  globalThis.took.length = 0;
+  const began = performance.now();
+  const learned = await new Promise((resolve) => {
+    el.addEventListener('train', function look({detail}) {
+      frames++, steps = detail.step, slices.push(detail.sliceMs);
+      const isThere = task === 'induction' ? frames % 8 === 0 && prefixMatching() >= 0.4
+        : detail.heldOut.accuracy >= 0.99 && (task !== 'translate' || alignment() >= 0.5);
+      if (!isThere && performance.now() - began < 60_000) return;
+      el.removeEventListener('train', look);
+      resolve(isThere);
+    });
+    el.set('train_running', true);
+  });
+  const seconds = (performance.now() - began) / 1e3;
+  el.set('train_running', false);
+  return {learned, seconds, frames, steps, slices, took: globalThis.took.slice()};
+}
+
+/** Targets as verdicts() takes them. */
+export async function trainPage(quick) {
+  const [server, browser] = await Promise.all([serve(), launch()]);
+  const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage(), session = await browser.newBrowserCDPSession();
+  page.setDefaultTimeout(0);
+  await noteFrames(page);
+  await page.goto(`${server.url}/?view=train`);
+  await page.evaluate(() => document.querySelector('attention-playground').ready);
+  const processor = async () => (await session.send('SystemInfo.getProcessInfo')).processInfo.filter(({type}) => type === 'renderer').reduce((sum, {cpuTime}) => sum + cpuTime, 0);
+  const settle = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+  const lines = [], targets = [];
+  for (const [task, {most, what}] of Object.entries(TASKS)) {
+    const found = [];
+    for (let round = 0; round < (quick ? 1 : 3); ++round) {
+      await page.evaluate((name) => {
+        const el = document.querySelector('attention-playground');
+        el.set('train_task', name);
+        el.resetTraining();
+      }, task);
+      await settle();
+      const before = await processor();
+      const run = await page.evaluate(learn, task);
+      found.push({...run, processor: await processor() - before});
+    }
+    found.sort((a, b) => a.seconds - b.seconds);
+    const {learned, seconds, frames, steps, took, processor: used} = found[found.length >> 1];
+    const slices = found.flatMap((run) => run.slices);  // of all runs: the 99th percentile of 50 is the longest one
+    lines.push([task, seconds, used, steps, frames, quantile(took, 0.5), quantile(took, 0.99), quantile(slices, 0.5), quantile(slices, 0.99)]);
+    targets.push([`${task}: s from Play until ${what}`, learned ? seconds : Infinity, most, {most: true}]);
+    targets.push([`${task}: a slice of training, 99th percentile, ms`, quantile(slices, 0.99), 12, {most: true}]);
+  }
+  table('in the page, from Play on (medians of runs)', ['', 's', 's of the processor', 'steps', 'frames', 'frame ms', '99 %', 'slice ms', '99 %'], lines);
+
+  // A hundred thousand steps of a small model: what the module holds after the first tenth it holds at the end.
+  const heap = await page.evaluate(async () => {
+    const el = document.querySelector('attention-playground');
+    for (const [option, value] of Object.entries({train_task: 'tags', train_layers: 1, train_heads: 1, train_batch: 1, train_d_model: 4, train_feed_forward: false,
+      train_layer_norm: false, train_optimizer: 'sgd', train_rate: 0.01})) el.set(option, value);
+    await el.train(30_000);
+    const early = el.stats().heapBytes;
+    await el.train(70_000);
+    return [early, el.stats().heapBytes];
+  });
+  console.log(`memory of the module after 30,000 steps ${heap[0]} bytes, after 100,000 ${heap[1]}`);
+  targets.push(['bytes of memory after 100,000 steps ÷ after 30,000', heap[1] / heap[0], 1, {most: true}]);
+  await browser.close();
+  await server.close();
+  return targets;
+}

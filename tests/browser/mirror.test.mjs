@@ -1,0 +1,367 @@
+// The board for assistive technology: its accessibility tree is read as a screen reader reads it, and the board is driven through that tree alone.
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {after, before, test} from 'node:test';
+import {until} from '../until.mjs';
+import {start} from './harness.mjs';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+let browser;
+before(async () => { browser = await start(); });
+after(() => browser.stop());
+
+/** Roots that tests can look into; what assistive technology sees is the same. */
+const opened = (page) => page.addInitScript(() => {
+  const {attachShadow} = Element.prototype;
+  Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
+});
+
+/** What a screen reader has of a page: roles, names, values, and an action on a node. */
+class Reader {
+  constructor(session) { this.session = session; }
+
+  static async of(board) {
+    const session = await board.page.context().newCDPSession(board.page);
+    await session.send('Accessibility.enable');
+    await session.send('DOM.enable');
+    const reader = new Reader(session);
+    await reader.find('status', /.*/);  // the mirror is there
+    return reader;
+  }
+
+  async nodes() {
+    const {nodes} = await this.session.send('Accessibility.getFullAXTree');
+    return nodes.map((node) => ({
+      ignored: node.ignored,
+      id: node.nodeId, parent: node.parentId, dom: node.backendDOMNodeId, role: node.role?.value, name: node.name?.value ?? '', value: node.value?.value,
+      ...Object.fromEntries((node.properties ?? []).map(({name, value}) => [`${name}`, value.value])), children: node.childIds,
+    }));
+  }
+
+  /** The first node of that role and name, as soon as there is one. */
+  find(role, name, also = () => true) {
+    return until(`a ${role} named ${name}`, async () => (await this.nodes()).find((node) => !node.ignored && node.role === role && (name instanceof RegExp ? name.test(node.name) : node.name === name) && also(node)));
+  }
+
+  async object({dom}) { return (await this.session.send('DOM.resolveNode', {backendNodeId: dom})).object.objectId; }
+
+  /** The default action, as a screen reader does it. */
+  async press(role, name, also) {
+    const node = await this.find(role, name, also);
+    await this.session.send('Runtime.callFunctionOn', {objectId: await this.object(node), functionDeclaration: 'function () { this.focus(); this.click(); }', userGesture: true});
+  }
+
+  async focus(node) { await this.session.send('DOM.focus', {backendNodeId: node.dom}); }
+
+  /** The words of the live region. */
+  async said() {
+    const nodes = await this.nodes(), status = nodes.find((node) => node.role === 'status');
+    return nodes.filter((node) => node.parent === status?.id).map((node) => node.name).join(' ').trim() || status?.name;
+  }
+
+  /** A cell of a table, by its caption, and the tokens (or numbers) of its row and column. */
+  async cell(caption, row, col) {
+    return until(`a cell of ${caption}`, async () => {
+      const nodes = await this.nodes(), byId = new Map(nodes.map((node) => [node.id, node]));
+      const table = nodes.find((node) => !node.ignored && /^(grid|table)$/.test(node.role) && caption.test(node.name));
+      const below = (node) => (node?.children ?? []).map((id) => byId.get(id)).filter(Boolean).flatMap((child) => /^(row)$/.test(child.role) ? [child] : below(child));
+      const [heads, ...rows] = below(table).map((line) => (line.children ?? []).map((id) => byId.get(id)).filter(Boolean));
+      const at = heads?.findIndex((head) => head.name === col), line = rows.filter((cells) => cells[0]?.name === row).at(-1);
+      return line?.[at];
+    });
+  }
+}
+
+const KEYS = async (board, ...keys) => { for (const key of keys) await board.page.keyboard.press(key); };
+
+async function violations(board, options = {}) {
+  await board.page.addScriptTag({path: AXE}).catch(() => board.page.evaluate(`${readFileSync(AXE, 'utf8')}`));
+  return board.page.evaluate(async (runOptions) => (await globalThis.axe.run('attention-playground', runOptions)).violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(({html, failureSummary}) => `${html.slice(0, 120)} ${failureSummary}`).join(' | ')}`), options);
+}
+
+const isMirrored = (board) => until('the mirror', () => board.page.evaluate(() => Boolean(document.querySelector('attention-playground').shadowRoot.querySelector('.hidden, .plain')?.shadowRoot?.querySelector('table, p[role=heading]'))));
+
+test('axe finds nothing wrong on the board, on every page and in the Guide', async () => {
+  const board = await browser.open('/', {prepare: opened, bypassCSP: true, guide: true});
+  await isMirrored(board);
+  for (const view of ['layer', 'block', 'segments', 'train', 'spread', 'dense', 'memory', 'cost']) {
+    await board.call('set', 'view', view);
+    await board.settle();
+    await until(`the mirror of ${view}`, () => board.page.evaluate((name) => document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.textContent.length > 200 && name, view));
+    assert.deepEqual(await violations(board), [], view);
+  }
+  await board.close();
+});
+
+test('a lesson is read with the spaces between its words', async () => {
+  const board = await browser.open('/', {prepare: opened, guide: true});
+  const reader = await Reader.of(board);
+  await reader.find('StaticText', /A translator reads the cat sat and writes le chat était assis\. ?The encoder leaves one vector per source word: the rows of/);
+  await reader.find('StaticText', /Set every query to 0\. What do the four rows of the output look like then\?/);
+  await board.close();
+});
+
+test('axe finds nothing wrong in the dialog Share, on both of its tabs, light and dark, wide and on a phone', async () => {
+  for (const options of [{colorScheme: 'light'}, {colorScheme: 'dark', viewport: {width: 390, height: 844}}]) {
+    const board = await browser.open('/', {prepare: opened, bypassCSP: true, ...options});
+    if (options.viewport) {
+      await board.click('more');
+      await board.rest();  // the menu has found its place
+    }
+    await board.click('share');
+    const dialog = board.page.locator('attention-playground dialog');
+    await until('the dialog', () => dialog.isVisible());
+    for (const tab of [0, 1]) {
+      await dialog.locator('[role=tab]').nth(tab).click();
+      await until('its code', async () => (await dialog.locator('[role=tabpanel]:not([hidden]) pre').first().textContent()).length > 20);
+      if (tab === 1) await board.page.evaluate(() => {
+        const root = [...document.querySelector('attention-playground').shadowRoot.querySelectorAll('div')].find((div) => div.shadowRoot?.querySelector('dialog')).shadowRoot;
+        return root.querySelector('attention-playground').ready.then(() => true);
+      });
+      assert.deepEqual(await violations(board), [], `tab ${tab}, ${JSON.stringify(options)}`);
+    }
+    const looked = await board.page.evaluate(async () => (await globalThis.axe.run('attention-playground', {runOnly: ['button-name']})).passes.flatMap(({nodes}) => nodes.map(({html}) => html)));
+    assert.ok(looked.some((html) => html.includes('aria-label="Close"')), 'it looked into the dialog');
+    await board.close();
+  }
+});
+
+test('a reader edits a cell, flips causal, changes heads, opens an example and undoes it, by the accessibility tree alone', async () => {
+  const board = await browser.open('/'), reader = await Reader.of(board);
+
+  const cell = await reader.cell(/^Q, queries/, 'saw', '3');
+  await reader.focus(cell);
+  await KEYS(board, 'Enter');
+  await board.type('-1.6');
+  await KEYS(board, 'Enter');
+  assert.equal(await board.value('q', 0, 3, 2), Math.fround(-1.6), 'typed');
+  assert.equal((await reader.cell(/^Q, queries/, 'saw', '3')).name, '-1.60');
+  assert.match(await reader.said(), /row saw, column 3: -1\.60, was 1\.60/);
+  assert.match(await reader.said(), /weight from saw to a: \d\.\d\d, was 0\.69/);
+
+  const {checked} = await reader.find('switch', /^Causal/);
+  assert.equal(String(checked), 'true');
+  await reader.press('switch', /^Causal/);
+  assert.equal(await board.get('causal'), false);
+  await reader.find('switch', /^Causal/, (node) => String(node.checked) === 'false');
+
+  await reader.press('button', 'Heads, more');
+  assert.equal(await board.get('heads'), 3);
+  const heads = await reader.find('spinbutton', 'Heads');
+  await until('its value', async () => String((await reader.find('spinbutton', 'Heads')).value) === '3');
+  await reader.focus(heads);
+  await KEYS(board, 'ArrowDown');
+  assert.equal(await board.get('heads'), 2, 'by an arrow key');
+
+  await reader.press('button', /^Example: I saw a saw/);
+  await reader.press('menuitem', /translation|Translat/i);
+  const preset = await until('another example', async () => (await board.call('getState')).preset !== 'i-saw-a-saw' && (await board.call('getState')).preset);
+  await reader.press('button', 'Undo');
+  assert.notEqual((await board.call('getState')).preset, preset, 'undone');
+  await board.check();
+  await board.close();
+});
+
+test('a slider, a menu, a typed number and a sentence', async () => {
+  const board = await browser.open('/'), reader = await Reader.of(board);
+  const slider = await reader.find('slider', 'Temperature');
+  await reader.focus(slider);
+  await KEYS(board, 'ArrowRight');
+  const warmer = await board.get('temperature');
+  assert.ok(warmer > 1, `temperature ${warmer}`);
+
+  await reader.press('button', /^Score: Scaled dot/);
+  await reader.press('menuitem', /^Cosine/);
+  assert.equal(await board.get('score'), 'cosine');
+  await reader.press('button', /^Score: Cosine/);
+  await KEYS(board, 'Escape');
+  await until('the menu to be gone', async () => !(await reader.nodes()).some((node) => node.role === 'menu'));
+
+  await reader.focus(await reader.find('spinbutton', 'Tokens'));
+  await KEYS(board, 'Control+a');
+  await board.type('6');
+  await KEYS(board, 'Enter');
+  assert.equal(await board.get('tokens'), 6);
+
+  await reader.focus(await reader.find('textbox', 'Sentence'));
+  await KEYS(board, 'Control+a');
+  await board.type('we see them');
+  await KEYS(board, 'Enter');
+  assert.deepEqual(await board.get('labels'), ['we', 'see', 'them']);
+  await reader.cell(/^W of head/, 'see', 'them');
+  await board.close();
+});
+
+test('what a field refuses is said, and nothing is lost', async () => {
+  const board = await browser.open('/'), reader = await Reader.of(board);
+  const was = await board.call('getState');
+  await reader.focus(await reader.find('spinbutton', 'Heads'));
+  await KEYS(board, 'Control+a');
+  await board.type('many');
+  await KEYS(board, 'Enter');
+  assert.match(await reader.said(), /heads/);
+  assert.deepEqual(await board.call('getState'), was);
+  await reader.focus(await reader.cell(/^Q, queries/, 'a', '1'));
+  await KEYS(board, 'Enter');
+  await board.type('x');
+  await KEYS(board, 'Enter');
+  assert.match(await reader.said(), /\bx\b/);
+  await KEYS(board, 'Escape');
+  assert.deepEqual(await board.call('getState'), was);
+  await board.close();
+});
+
+test('a prediction of a lesson is answered, and the answer is said', async () => {
+  const board = await browser.open('/?lesson=query', {guide: true}), reader = await Reader.of(board);
+  const noted = await board.listen('answer');
+  const names = async () => (await reader.nodes()).filter((node) => node.role === 'button').map((node) => node.name);
+  await until('the choices', async () => (await names()).includes('All lessons'));
+  for (let i = 0; i < 8 && !(await reader.nodes()).some((node) => node.role === 'button' && /^(I|saw|a)$/.test(node.name)); i++) await reader.press('button', 'Next');
+  await reader.press('button', /^(I|saw|a)$/);
+  await until('the answer', async () => (await noted()).length > 0);
+  assert.match(await reader.said(), /Right|not right|Passed/);
+  await board.close();
+});
+
+test('focus and selection go with the canvas, both ways', async () => {
+  const board = await browser.open('/'), reader = await Reader.of(board);
+  await board.click('k', 0, 2, 1);
+  await reader.cell(/^K, keys/, 'a', '2').then(() => until('its selection', async () => (await reader.cell(/^K, keys/, 'a', '2')).selected));
+  const noted = await board.listen('select');
+  await reader.focus(await reader.cell(/^W of head/, 'a', 'I'));
+  await until('the event', async () => (await noted()).some(({detail}) => detail?.name === 'weights' && detail.row === 2 && detail.col === 0));
+  await KEYS(board, 'ArrowRight');
+  await until('the next cell', async () => (await noted()).at(-1).detail.col === 1);
+  await KEYS(board, 'Escape');
+  assert.equal(await board.page.evaluate(() => document.activeElement.shadowRoot.activeElement.localName), 'canvas', 'Escape leaves to the canvas');
+  await board.press('F10');
+  await board.until('F10 to go there', () => document.activeElement.shadowRoot.activeElement.localName !== 'canvas');
+  await board.close();
+});
+
+test('where tokens are columns, so they are in the tables; arrows, typing and what is said go with it', async () => {
+  const board = await browser.open('/'), reader = await Reader.of(board);
+  await board.call('set', 'column_names', ['', 'noun']);
+  await reader.cell(/^Q, queries/, 'I', 'noun');
+  await board.call('set', 'column_layout', true);
+  const cell = await reader.cell(/^Q, queries/, 'noun', 'I');
+  const noted = await board.listen('select');
+  const chosen = async () => { const {name, row, col} = (await noted()).at(-1)?.detail ?? {}; return `${name} ${row} ${col}`; };
+  const is = (what) => until(what, async () => await chosen() === what);
+  await reader.focus(cell);
+  await is('q 0 1');
+  await KEYS(board, 'ArrowRight');
+  await is('q 1 1');
+  await KEYS(board, 'ArrowDown');
+  await is('q 1 2');
+  await KEYS(board, 'ArrowLeft', 'ArrowUp', 'Enter');
+  await board.type('-0.25');
+  await KEYS(board, 'Enter');
+  assert.equal(await board.value('q', 0, 0, 1), -0.25);
+  assert.match(await reader.said(), /query, row noun, column I: -0\.25/);
+  // Kᵀ has a row a key on the screen, as K has it.
+  assert.equal((await reader.cell(/^K, keys/, 'a', 'noun')).name, (await board.value('k', 0, 2, 1)).toFixed(2));
+  await reader.focus(await reader.cell(/^W of head/, 'I', 'a'));  // from a to I: a query is a column
+  await is('weights 2 0');
+  await board.call('set', 'mode', 'x');
+  const made = await reader.cell(/^W_Q/, 'noun', '3');
+  assert.equal(made.name, (await board.value('w_q', 0, 2, 1)).toFixed(2));
+  await board.call('set', 'tokens', 60);
+  await reader.find('grid', /^W of head.*rows \d+ to \d+ of 60, columns \d+ to \d+ of 60/);
+  await board.call('set', 'column_layout', false);
+  await reader.cell(/^W_Q/, '3', 'noun');
+  await board.close();
+});
+
+test('every change is announced, and how soon is said', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  await isMirrored(board);
+  const ms = await board.page.evaluate(async () => {
+    const element = document.querySelector('attention-playground'), live = element.shadowRoot.querySelector('.hidden').shadowRoot.querySelector('[role=status]');
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const times = [];
+    for (let i = 0; i < 9; i++) {
+      const {data, shape} = element.getTensor('q'), began = performance.now();
+      data[9] = i / 7;
+      const told = new Promise((done) => new MutationObserver((_, observer) => { observer.disconnect(); done(performance.now()); }).observe(live, {childList: true, characterData: true, subtree: true}));
+      element.set('causal', i % 2 === 0 ? false : true);
+      times.push(await told - began);
+    }
+    return times.sort((a, b) => a - b);
+  });
+  assert.equal(ms.length, 9);
+  // What a frame does for the mirror: a note that it is not up to date.
+  const each = await board.page.evaluate(async () => {
+    const element = document.querySelector('attention-playground');
+    const before = performance.now();
+    for (let i = 0; i < 200; i++) element.set('temperature', 1 + i / 1000);
+    const during = performance.now() - before;
+    return during / 200;
+  });
+  console.log(`# announced after ${ms[4].toFixed(1)} ms (median), ${ms.at(-1).toFixed(1)} ms at most; ${each.toFixed(2)} ms a change with its announcement`);
+  await board.close();
+});
+
+test('1,024 tokens: a table is of what is around the selection, says so, and goes along', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  await board.call('set', 'tokens', 1024);
+  await isMirrored(board);
+  const captions = () => board.page.evaluate(() => [...document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('caption')].map((c) => c.textContent));
+  const caption = await until('a part', async () => (await captions()).find((words) => /rows \d+ to \d+ of 1024, columns \d+ to \d+ of 1024/.test(words)));
+  assert.match(caption, /1024/);
+  const cells = await board.page.evaluate(() => document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('td').length);
+  assert.ok(cells < 8 * 33 * 33, `${cells} cells`);
+  await board.close();
+});
+
+test('a sentence of a lesson with links in it is one sentence, whose links can be pressed', async () => {
+  const board = await browser.open('/?lesson=query', {prepare: opened, guide: true});
+  const sentence = 'Each token has a query, a row of Q; a key, a row of K (drawn as a column); and a value, a row of V. The query says what the token is looking for.';
+  const paragraph = () => board.page.evaluate((words) => {
+    const root = document.querySelector('attention-playground').shadowRoot.querySelector('.hidden')?.shadowRoot;
+    const found = [...root?.querySelectorAll('p') ?? []].find((p) => p.textContent.startsWith(words));
+    return found && [...found.querySelectorAll('button')].map((button) => button.textContent);
+  }, sentence);
+  assert.deepEqual(await until('the sentence', paragraph), ['Q', 'K', 'V']);
+  const reader = await Reader.of(board);
+  await reader.press('button', 'K');
+  await until('the focus to stay on the link', () => board.page.evaluate(() => {
+    const button = document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.activeElement;
+    return button?.textContent === 'K' && button.parentElement.localName === 'p';
+  }));
+  await board.close();
+});
+
+test('the page can be searched for tokens and numbers, and 200 % text cuts nothing off', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  await isMirrored(board);
+  const found = await board.page.evaluate(() => ['saw', '0.69', '−0.70', '-0.70'].map((words) => { getSelection().removeAllRanges(); return globalThis.find(words, false, false, true); }));
+  assert.ok(found[0] && found[1], `found: ${found}`);
+  await board.close();
+});
+
+test('without WebGL the mirror is the board: to be seen, to be edited, without fault', async () => {
+  const without = await start({gpu: ['--disable-gpu', '--disable-3d-apis']});
+  const board = await without.open('/', {allow: [/./], prepare: opened, bypassCSP: true});
+  await isMirrored(board);
+  const {page} = board;
+  assert.match(await page.locator('attention-playground .plain p').first().textContent(), /draws no pictures here/);
+  const table = page.locator('attention-playground table', {hasText: 'Q, queries'});
+  await table.locator('tbody tr').nth(3).locator('td').nth(2).click();
+  await page.keyboard.type('0.5');
+  await page.keyboard.press('Enter');
+  assert.equal(await board.value('q', 0, 3, 2), 0.5);
+  await page.locator('attention-playground button[role=switch]', {hasText: 'Causal'}).click();
+  assert.equal(await board.get('causal'), false);
+  await board.check();
+  assert.deepEqual(await violations(board), []);
+  // At twice the text size all of it can still be reached.
+  await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; document.documentElement.style.zoom = 2; });
+  assert.ok(await page.evaluate(() => {
+    const {host} = document.querySelector('attention-playground').shadowRoot.querySelector('.plain').shadowRoot;
+    return host.scrollHeight >= host.clientHeight && getComputedStyle(host).overflowY === 'auto';
+  }));
+  await board.close();
+  await without.stop();
+});

@@ -1,0 +1,153 @@
+// `attn code`: programs that give the same numbers as the layer that they were made of.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {join} from 'node:path';
+import {test} from 'node:test';
+import {attn, file, filled, layer, refusal, run} from './harness.mjs';
+
+function pythonWith(module) {
+  return [process.env.AP_PYTHON, 'python3', '/usr/bin/python3'].filter(Boolean).find(name => spawnSync(name, ['-c', `import ${module}`]).status === 0);
+}
+const numpy = pythonWith('numpy'), torch = pythonWith('torch'), jax = pythonWith('jax');
+assert.ok(numpy, 'NumPy is missing: ./play test cli brings it');
+
+// Runs programs in one Python, and gives the output of each.
+function outputs(python, programs) {
+  const main = 'import json, sys\nout = []\nfor program in json.load(sys.stdin):\n  scope = {}\n  exec(program, scope)\n  out.append(scope["output"].tolist())\nprint(json.dumps(out))';
+  const done = spawnSync(python, ['-W', 'error', '-c', main], {encoding: 'utf8', input: JSON.stringify(programs), maxBuffer: 1 << 28});
+  assert.equal(done.status, 0, done.stderr);
+  return JSON.parse(done.stdout);
+}
+
+const projected = (more = {}) => ({x: filled([4, 6], 1), w_q: filled([6, 4], 2), w_k: filled([6, 4], 3), w_v: filled([6, 6], 4), w_o: filled([6, 6], 5), ...more});
+const grouped = {q: filled([4, 3, 2], 1), k: filled([2, 5, 2], 2), v: filled([2, 5, 3], 3)};
+const cases = [['plain', layer()], ['grouped heads', grouped], ['a float mask', layer({mask: filled([2, 3, 4], 5)})],
+  ['a mask that hides whole rows', layer({mask: {shape: [3, 4], dtype: 'bool', data: [1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0].map(Boolean)}})],
+  ['additive', layer({w_a: filled([2, 2, 2], 6), u_a: filled([2, 2, 2], 7), v_a: filled([2, 2], 8), options: {score: 'additive'}})],
+  ['additive, with more hidden units', layer({w_a: filled([2, 5, 2], 6), u_a: filled([2, 5, 2], 7), v_a: filled([2, 5], 8), options: {score: 'additive'}})],
+  ['general', layer({w_a: filled([2, 2, 2], 6), options: {score: 'general', normalizer: 'relu'}})],
+  ['keys of the past', {...layer(), past_k: filled([2, 3, 2], 7), past_v: filled([2, 3, 2], 8), options: {causal: true}}]];
+for (const options of [
+  {causal: true}, {scale: 0.3}, {score: 'dot', temperature: 2}, {score: 'cosine'}, {softcap: 1.5, causal: true}, {window_left: 1, window_right: 0}, {key_length: 2},
+  {position: 'rotary', causal: true}, {position: 'alibi'}, {position: 'alibi', causal_offset: 1, causal: true}, {prefix: 2, causal: true}, {pattern_local: 2, pattern_random: 1, pattern_global: 1},
+  {normalizer: 'sparsemax', causal: true}, {normalizer: 'sigmoid'}, {normalizer: 'relu', causal: true}, {normalizer: 'hardmax', causal: true}, {normalizer: 'none', causal: true},
+  {position: 'rotary', rotary_pairs: 'half', rotary_base: 100}, {position: 'rotary', position_ids: [3, 1, 7], causal: true}, {mask_after_softmax: true, causal: true}, {causal_offset: 2, causal: true, position: 'rotary'}])
+  cases.push([JSON.stringify(options), layer({options})]);
+const wide = {q: filled([2, 3, 7], 1), k: filled([2, 4, 7], 2), v: filled([2, 4, 3], 3)};
+for (const options of [{rotary_dims: 4}, {rotary_dims: 6, rotary_pairs: 'half', rotary_scaling: 'linear', rotary_factor: 4}, {rotary_dims: 6, rotary_scaling: 'ntk', rotary_factor: 2.5, position_ids: [100]}])
+  cases.push([JSON.stringify(options), {...wide, options: {position: 'rotary', ...options}}]);
+for (const options of [{heads: 2}, {heads: 2, causal: true, position: 'rotary'}, {heads: 2, position: 'sinusoidal'}, {heads: 2, position: 'sinusoidal', position_ids: [5, 2]}, {heads: 1, position: 'alibi'}])
+  cases.push([`projected ${JSON.stringify(options)}`, projected({options})]);
+cases.push(['biases', projected({b_q: filled([4], 7), b_k: filled([4], 8), b_v: filled([6], 9), b_o: filled([6], 10), options: {heads: 2}})]);
+cases.push(['values of their own X', projected({x_v: filled([4, 6], 11), options: {heads: 2, position: 'sinusoidal'}})]);
+const {w_o: none, ...apart} = projected({options: {heads: 2, causal: true}});
+cases.push(['no W_O', apart], ['a wide W_O', projected({w_o: filled([6, 9], 5), b_o: filled([9], 6), options: {heads: 2}})]);
+cases.push(['two sequences', projected({x_kv: filled([3, 6], 9), options: {heads: 2, position: 'sinusoidal', causal: true}})]);
+
+const wanted = new Map();
+/** Do they give what `attn run` computes, to 1e-5? */
+function agree(python, language, given) {
+  const programs = given.map(([what, content]) => {
+    const done = attn('code', file(content), '--as', language);
+    assert.deepEqual([done.status, done.stderr], [0, ''], what);
+    return done.stdout;
+  });
+  outputs(python, programs).forEach((output, i) => {
+    const [what, content] = given[i];
+    const want = wanted.get(content) ?? run(content).output;
+    wanted.set(content, want);
+    const shape = [];
+    for (let level = output; Array.isArray(level); level = level[0]) shape.push(level.length);
+    assert.deepEqual(shape, want.shape, what);
+    output.flat(Infinity).forEach((value, at) => assert.ok(Math.abs(value - want.data[at]) <= 1e-5 * Math.max(1, Math.abs(want.data[at])), `${what}, ${at}: ${value}, not ${want.data[at]}\n${programs[i]}`));
+  });
+}
+
+/** Numbers that are the same in every run (mulberry32). */
+function random(seed) {
+  return () => {
+    seed = seed + 0x6d2b79f5 | 0;
+    let t = Math.imul(seed ^ seed >>> 15, 1 | seed);
+    t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t;
+    return ((t ^ t >>> 14) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A layer with any of the options, where what cannot stand together does not. */
+function anyLayer(seed) {
+  const next = random(seed), whole = (least, most) => least + Math.floor(next() * (most - least + 1)), maybe = (chance = 0.5) => next() < chance;
+  const oneOf = (...list) => list[whole(0, list.length - 1)];
+  const kvHeads = whole(1, 3), heads = kvHeads * whole(1, 3), d = 2 * whole(1, 3), dV = whole(1, 5), queries = whole(1, 6), isProjected = maybe(), isCross = !isProjected || maybe();
+  const keys = isCross ? whole(queries, 8) : queries, options = {};
+  if (maybe()) options.causal = true;
+  if (maybe(0.3)) options.causal_offset = isProjected && !isCross ? 0 : whole(0, 3);
+  if (maybe(0.3)) options.window_left = whole(0, 3);
+  if (maybe(0.3)) options.window_right = whole(0, 3);
+  if (maybe(0.2)) options.prefix = whole(1, keys);
+  if (maybe(0.2)) options.key_length = whole(0, keys);
+  if (maybe(0.2)) Object.assign(options, {pattern_local: whole(1, 3), pattern_dilation: whole(1, 2), pattern_random: whole(0, 2), pattern_global: whole(0, 1), pattern_seed: whole(1, 9)});
+  if (maybe(0.1)) options.pattern_stride = whole(1, 3);
+  if (maybe(0.1)) options.pattern_block = whole(1, 3);
+  if (maybe(0.3)) options.softcap = 0.5 + next();
+  if (maybe(0.3)) options.temperature = 0.3 + 2 * next();
+  options.score = oneOf('scaled', 'scaled', 'dot', 'general', 'additive', 'cosine');
+  if (options.score === 'scaled' && maybe(0.3)) options.scale = 0.1 + next();
+  options.normalizer = oneOf('softmax', 'softmax', 'softmax', 'sparsemax', 'sigmoid', 'relu', 'hardmax', 'none');
+  if (options.normalizer === 'softmax' && maybe(0.2)) options.mask_after_softmax = true;
+  options.position = oneOf('none', 'none', 'alibi', ...options.score === 'additive' ? [] : ['rotary'], ...isProjected ? ['sinusoidal'] : []);
+  if (options.position === 'rotary' && maybe()) Object.assign(options, {rotary_pairs: oneOf('adjacent', 'half'), rotary_base: whole(2, 500), rotary_dims: maybe() ? 0 : 2 * whole(1, d / 2)});
+  if (options.position === 'rotary' && maybe(0.3)) Object.assign(options, {rotary_scaling: oneOf('linear', 'ntk'), rotary_factor: 1 + next()});
+  if (options.position === 'rotary' && maybe(0.3)) options.position_ids = [whole(1, 50)];
+  const hidden = options.score === 'additive' && maybe() ? whole(1, 5) : d, out = whole(1, 5);
+  if (hidden !== d) options.additive_dim = hidden;
+  const content = {options};
+  const put = (name, ...shape) => { content[name] = filled(shape, seed * 31 + Object.keys(content).length); };
+  if (isProjected) {
+    const width = whole(2, 6);
+    put('x', queries, width);
+    if (isCross) put('x_kv', keys, width);
+    put('w_q', width, heads * d), put('w_k', width, kvHeads * d), put('w_v', width, kvHeads * dV);
+    if (maybe(0.8)) put('w_o', heads * dV, maybe() ? width : out);
+    if (maybe(0.3)) put('x_v', keys, width);
+    if (maybe(0.4)) {
+      put('b_q', heads * d), put('b_k', kvHeads * d), put('b_v', kvHeads * dV);
+      if (content.w_o) put('b_o', content.w_o.shape[1]);
+    }
+    Object.assign(options, {heads, kv_heads: kvHeads});
+  } else {
+    put('q', heads, queries, d), put('k', kvHeads, keys, d), put('v', kvHeads, keys, dV);
+  }
+  if (options.score === 'general') put('w_a', heads, d, d);
+  if (options.score === 'additive') put('w_a', heads, hidden, d), put('u_a', heads, hidden, d), put('v_a', heads, hidden);
+  const mask = oneOf('none', 'none', 'bool', 'float', 'heads');
+  if (mask === 'bool') content.mask = {shape: [queries, keys], dtype: 'bool', data: Array.from({length: queries * keys}, () => maybe(0.7))};
+  if (mask === 'float') put('mask', queries, keys);
+  if (mask === 'heads') put('mask', heads, queries, keys);
+  return [`layer ${seed}: ${JSON.stringify(options)}, mask ${mask}`, content];
+}
+const many = Array.from({length: 80}, (_, seed) => anyLayer(seed + 1));
+
+for (const [language, python] of [['numpy', numpy], ['torch', torch], ['jax', jax]]) {
+  test(`the ${language} programs give the numbers of the layer, with every option`, (t) => {
+    if (python) return agree(python, language, [...cases, ...language === 'jax' ? many.slice(0, 20) : many]);  // JAX compiles each step for each shape
+    t.diagnostic(`No Python here has ${language}: its programs were only parsed, not run.`);
+    for (const [what, content] of cases) {
+      const parsed = spawnSync(numpy, ['-c', 'import ast, sys\nast.parse(sys.stdin.read())'], {input: attn('code', file(content), '--as', language).stdout, encoding: 'utf8'});
+      assert.equal(parsed.status, 0, `${what}: ${parsed.stderr}`);
+    }
+    return undefined;
+  });
+}
+
+test('LaTeX has the formulas and the numbers', () => {
+  const text = attn('code', file(layer({options: {causal: true}})), '--as', 'latex').stdout;
+  assert.match(text, /\\begin\{align\*\}[^]*\\frac\{Q K\^\\top\}\{\\sqrt\{2\}\}[^]*\\operatorname\{softmax\}[^]*\\end\{align\*\}\n$/);
+  assert.equal(text.split('\\begin{bmatrix}').length, text.split('\\end{bmatrix}').length);
+  assert.equal(text.split('\\begin{bmatrix}').length, 8);
+  assert.match(text, /mask\}\(S\) &= \\begin\{bmatrix\}[^\n]*-\\infty/);
+});
+
+test('code says what it cannot do', () => {
+  assert.match(refusal(2, attn('code', file(layer()), '--as', 'fortran')), /--as: "fortran" is not a language; use numpy, torch, jax or latex/);
+  assert.match(refusal(1, attn('code', file('{"q": 1}'))), /\.json: /);
+});

@@ -1,0 +1,36 @@
+// `attn` with little memory: of a program with the address sanitizer, which takes terabytes of addresses, that cannot be asked.
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {test} from 'node:test';
+import {attn, file, filled, folder, numbers, refusal} from './harness.mjs';
+
+const badData = 1, onLinux = {skip: process.platform !== 'linux'};  // others have no limit of addresses
+
+test('a large file is read and written in seconds and in little memory', onLinux, () => {
+  const length = 20_000, width = 64;
+  const data = `[${Array.from(numbers(length * width, 5), v => v.toPrecision(9)).join(', ')}]`;
+  const part = `{"shape": [1, 1, ${length}, ${width}], "data": ${data}}`;
+  const content = `{"q": {"shape": [1, 1, 1, ${width}], "data": [${numbers(width, 6)}]}, "k": ${part}, "v": ${part}}`;
+  const path = file(content);
+  const megabytes = content.length / 2 ** 20;
+  const out = join(folder, 'large.json');
+  const began = performance.now();
+  const done = attn('run', path, '--outputs', 'output,present_k', '--out', out, {limits: `ulimit -v ${Math.round((megabytes * 5 + 150) * 1024)}`});
+  const seconds = (performance.now() - began) / 1000;
+  assert.equal(done.status, 0, done.stderr);
+  assert.ok(seconds < 100, `${seconds.toFixed(1)} s for ${megabytes.toFixed(0)} MB`);
+  assert.equal(JSON.parse(readFileSync(out, 'utf8')).present_k.data.length, length * width);
+});
+
+test('a text larger than the memory gets a sentence', onLinux, () => {
+  const ones = {shape: [4_000_000, 1], data: new Array(4_000_000).fill(1)};
+  const sentence = refusal(badData, attn('run', file({q: ones, k: ones, v: ones}), {limits: 'ulimit -v 60000'}));
+  assert.match(sentence, /too large for the memory that is free/);
+});
+
+test('outputs larger than the memory get a sentence', onLinux, () => {
+  const medium = file({q: filled([3000, 1]), k: filled([3000, 1]), v: filled([3000, 1])});
+  const sentence = refusal(badData, attn('run', medium, '--outputs', 'weights,scores,softcapped,masked', {limits: 'ulimit -v 100000'}));
+  assert.match(sentence, /weights: 1 × 1 heads × 3000 queries × 3000 keys take 144 MB, and \d+ MB are free/);
+});

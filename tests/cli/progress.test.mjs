@@ -1,0 +1,89 @@
+// What is said while work is done: on a terminal how far it is, elsewhere nothing. The terminals here are real ones, of Python's pty.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {mkdirSync, readFileSync, readdirSync} from 'node:fs';
+import {join, resolve} from 'node:path';
+import {test} from 'node:test';
+import {attn, file, folder, here, layer} from './harness.mjs';
+
+const program = process.env.ATTN ? resolve(process.env.ATTN) : resolve(here, '../../build/native/attn');
+
+// Runs a program whose standard error is a terminal, and presses Ctrl-C there after that many bytes of it, if any.
+const terminal = `
+import os, pty, subprocess, sys
+after, out = int(sys.argv[1]), sys.argv[2]
+ours, theirs = pty.openpty()
+child = subprocess.Popen(sys.argv[3:], stdin=theirs, stdout=open(out, "wb"), stderr=theirs, start_new_session=True,
+                         preexec_fn=lambda: __import__("fcntl").ioctl(2, __import__("termios").TIOCSCTTY, 0))
+os.close(theirs)
+seen = b""
+while True:
+    try:
+        piece = os.read(ours, 65536)
+    except OSError:
+        break
+    if not piece: break
+    if after and len(seen) < after <= len(seen) + len(piece): os.write(ours, b"\\x03")
+    seen += piece
+print(child.wait())
+sys.stdout.flush()
+sys.stdout.buffer.write(seen)
+`;
+const onTerminal = (args, after = 0) => {
+  const out = join(folder, 'stdout');
+  const done = spawnSync('python3', ['-c', terminal, String(after), out, program, ...args], {encoding: 'utf8', timeout: 120_000});
+  assert.equal(done.status, 0, done.stderr);
+  const [, status, seen] = /^(-?\d+)\n([^]*)$/.exec(done.stdout);
+  return {status: Number(status), seen, stdout: readFileSync(out, 'utf8')};
+};
+
+test('attn train draws a bar on a terminal, over itself, that fills', () => {
+  const {status, seen, stdout} = onTerminal(['train', '--task', 'tags', '--steps', '200']);
+  assert.equal(status, 0);
+  assert.match(stdout, /^tags: 200 steps, loss [\d.e-]+; held out: loss .*\.\n$/, 'the result is no part of the bar');
+  const bars = seen.split('\r').filter(Boolean);
+  assert.ok(bars.length > 3);
+  const done = bars.flatMap((bar) => /^\[(#*)(\.*)\] step (\d+) of 200, held out: loss \d+\.\d{3}, accuracy [\d.]+ % /.exec(bar)?.slice(1) ?? []);
+  const steps = done.filter((_, i) => i % 3 === 2).map(Number), marks = done.filter((_, i) => i % 3 === 0).map(({length}) => length);
+  assert.deepEqual(steps, [...steps].sort((a, b) => a - b));
+  assert.deepEqual(marks, [...marks].sort((a, b) => a - b));
+  assert.equal(steps.at(-1), 200);
+  assert.equal(marks.at(-1), 30, 'it is full at the end');
+  assert.ok(seen.endsWith('\n'), 'what comes next begins a line');
+});
+
+test('piped, nothing of it is printed', () => {
+  const {status, stdout, stderr} = attn('train', '--task', 'tags', '--steps', '60');
+  assert.equal(status, 0);
+  assert.equal(stderr, '');
+  assert.match(stdout, /^tags: 60 steps, [^\r\n\x1b]*\n$/);
+  for (const args of [['run', file(layer())], ['code', file(layer())], ['info', file(layer())], ['bench', '--tokens', '16', '--seconds', '0', '--json']]) {
+    const done = attn(...args);
+    assert.equal(done.status, 0, done.stderr);
+    assert.equal(done.stderr, '', args[0]);
+    assert.doesNotMatch(done.stdout, /[\r\x1b]/);
+  }
+});
+
+test('Ctrl-C at a terminal ends the bar, keeps what was learned, and leaves nothing else behind', () => {
+  const place = join(folder, 'ended');
+  mkdirSync(place);
+  const out = join(place, 'weights.safetensors');
+  const {status, seen} = onTerminal(['train', '--task', 'sort', '--steps', '100000000', '--out', out], 300);
+  assert.equal(status, 1);
+  assert.match(seen, /\nattn: The run was interrupted after step \d+; what was learned so far is in .*weights\.safetensors\.\r\n$/);
+  assert.deepEqual(readdirSync(place), ['weights.safetensors']);
+  assert.equal(attn('info', out).status, 0);
+});
+
+test('attn bench measures every kernel that there is, and says which one it does on a terminal only', () => {
+  const kernels = attn('kernels').stdout.trim().split('\n').map((line) => line.split(' ')[0]);
+  const lines = attn('bench', '--heads', '2', '--tokens', '64', '--columns', '16', '--seconds', '0', '--json').stdout.trim().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(lines.map(({kernel}) => kernel), kernels);
+  for (const {ms, gflops} of lines) assert.ok(ms > 0 && Math.abs(gflops * ms / (4 * 2 * 64 * 64 * 16 / 1e6) - 1) < 0.05, 'the operations are counted');
+  assert.match(attn('bench', '--tokens', '16', '--seconds', '0', '--kernel', 'scalar').stdout, /^scalar +[\d.]+ ms +[\d.]+ GFLOP\/s\n$/);
+  const {seen, stdout} = onTerminal(['bench', '--tokens', '16', '--seconds', '0']);
+  assert.match(seen, /scalar …/);
+  assert.equal(stdout.trim().split('\n').length, kernels.length);
+  assert.match(attn('bench', '--kernel', 'fast').stderr, /^attn: --kernel: "fast" cannot run here/);
+});

@@ -1,0 +1,99 @@
+// The tables of web/languages against the sources: no table lacks a message, none has one that nobody says, and their places agree.
+// What is said in English stands in the sources as literals, in pieces where values come between them: each piece has to be a part of a message.
+// languages.json says which sources are covered, and which names are the same in all languages.
+import assert from 'node:assert/strict';
+import {readFileSync, readdirSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const text = (file) => readFileSync(join(root, file), 'utf8');
+const filesOf = (place) => statSync(join(root, place)).isFile() ? [place] : readdirSync(join(root, place)).flatMap((name) => filesOf(`${place}/${name}`));
+
+const {covered, also, names, markup} = JSON.parse(text('tests/core/languages.json'));
+const sources = (places) => places.flatMap(filesOf).filter((file) => /\.(cpp|h|js)$/.test(file));
+const tags = readdirSync(join(root, 'web/languages')).map((name) => name.replace('.json', ''));
+const tables = Object.fromEntries(tags.map((tag) => {
+  const {language, messages} = JSON.parse(text(`web/languages/${tag}.json`));
+  const all = Object.values(messages).flatMap(Object.entries);
+  assert.equal(typeof language, 'string');
+  assert.equal(new Set(all.map(([english]) => english)).size, all.length, `${tag} has a message twice`);
+  return [tag, new Map(all)];
+}));
+const PLACE = /\{[A-Za-z0-9]\}/;
+const MARKS = /^[\s.,:;?!·=%)]+/;
+const placesOf = (words) => (words.match(new RegExp(PLACE, 'g')) ?? []).sort().join();
+
+/** All literals of a C++ or JavaScript source, those that follow each other in C++ as one; of templates the parts between their places. */
+function literals(file) {
+  const source = text(file).replace(/^\s*#\s*include.*$/gm, '').replace(/R"\([^]*?\)"/g, '""'), found = [];
+  const isScript = file.endsWith('.js');
+  let last = -1;
+  const add = (words, at, end, joins) => {
+    const plain = words.replace(/\\u\{?([0-9a-f]+)\}?/gi, (all, code) => String.fromCodePoint(parseInt(code, 16))).replace(/\\n/g, '\n').replace(/\\(.)/g, '$1');
+    if (joins && last >= 0 && /^\s*$/.test(source.slice(last, at))) found.push(found.pop() + plain);
+    else found.push(plain);
+    last = end;
+  };
+  const token = isScript
+    ? /\/\/[^\n]*|\/\*[^]*?\*\/|'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}`]|`(?:[^`\\]|\\.)*`|\{[^{}]*\})*\})*)`|\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g
+    : /\/\/[^\n]*|\/\*[^]*?\*\/|"((?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)+'/g;
+  for (const match of source.matchAll(token)) {
+    const [all, ...groups] = match, words = groups.find((one) => one !== undefined);
+    if (words === undefined) continue;
+    if (isScript && all[0] === '`') words.split(/\$\{(?:[^{}`]|`(?:[^`\\]|\\.)*`|\{[^{}]*\})*\}/).forEach((part) => add(part, match.index, 0, false));
+    else add(words, match.index, match.index + all.length, !isScript);
+  }
+  return found;
+}
+
+const known = new Set(names), notSaid = new Set(markup);
+
+/** Identifiers, markup, names and formulas are no words. */
+function isMessage(words) {
+  const bare = words.trim();
+  const isCode = /^[a-z0-9_:.#+\-/*,=%()[\]'"\\]+$/i.test(bare) && !/^([A-Z][a-z]{2,}|[A-Z]{4,})[.?!]?$/.test(bare);
+  return !isCode && !notSaid.has(bare) && /^[^{}<>\n]*$/.test(bare) && (bare.match(/[A-Za-z]{3,}/g) ?? []).some((word) => !known.has(word));
+}
+
+const escaped = (words) => words.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
+const patternOf = (key) => new RegExp(`^${key.split(/(\{[A-Za-z0-9]\})/).map((part) => /^\{\d\}$/.test(part) ? '[-−+]?\\d[^A-Za-z]*' : PLACE.test(part) ? '.+' : escaped(part)).join('')}$`, 'u');
+
+/** The literals that no message of a table holds. Sentences and what stands around a colon may be messages of their own. */
+function lacks(keys) {
+  const patterns = keys.map(patternOf), bare = (words) => words.trim().replace(/^[\d\s),;.]+|[\s(]+$| [a-z]$/g, '');
+  const isFound = (words) => keys.some((key) => key.includes(words)) || patterns.some((pattern) => pattern.test(words));
+  return [...new Set(sources(covered).flatMap(literals))].filter((words) => isMessage(words) &&
+    !isFound(words.trim()) && !words.split(/ : |(?<=\.) /).map(bare).every((part) => part === '' || !isMessage(part) || isFound(part)));
+}
+
+test('no table lacks a message', () => {
+  for (const [tag, table] of Object.entries(tables)) assert.deepEqual(lacks([...table.keys()]), [], `what ${tag}.json lacks`);
+});
+
+test('all tables have the same messages, and the same places in them', () => {
+  const [first, ...others] = Object.entries(tables);
+  for (const [tag, table] of others) assert.deepEqual([...table.keys()].sort(), [...first[1].keys()].sort(), `${tag} and ${first[0]}`);
+  for (const [tag, table] of Object.entries(tables)) {
+    for (const [english, words] of table) {
+      assert.equal(placesOf(words), placesOf(english), `${tag}: ${english}`);
+      assert.ok(words.trim() === words && words !== '' && !/[\n\x1f]/.test(words), `${tag}: ${english}`);
+    }
+  }
+});
+
+test('no table has a message that nobody says', () => {
+  const said = [...new Set(sources([...covered, ...also]).flatMap(literals))].filter((one) => one.trim()), all = said.join('\x1f');
+  const stripped = said.map((one) => one.trim().replace(/[.,:;]$/, '')).filter((one) => one.length > 1).sort((a, b) => b.length - a.length);
+  /** Is it made of pieces that stand in the sources? Marks and spaces between them may be glued by anything. */
+  const isSaid = (part) => {
+    const rest = part.trim().replace(MARKS, '');
+    if (rest.length < 3 || all.includes(rest) || all.toLowerCase().includes(rest.toLowerCase())) return true;
+    const piece = stripped.find((one) => rest.startsWith(one));
+    return piece !== undefined && isSaid(rest.slice(piece.length));
+  };
+  const names = said.flatMap((one) => one.split(',')).map((one) => one.replace(/[-_:]+/g, ' ').trim().toLowerCase());  // what the board in words calls a control without words
+  const unsaid = [...tables[tags[0]].keys()].filter((key) => !key.split(PLACE).every(isSaid) && !names.some((name) => name === key.replace(/ ?\{1\}/, '').toLowerCase()));
+  assert.deepEqual(unsaid, []);
+});

@@ -1,0 +1,96 @@
+// Without a graphics card the window draws only what changed of a frame: the same pixels as all of it, for far less work.
+import assert from 'node:assert/strict';
+import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {Session, folder, run, startDisplay} from './harness.mjs';
+
+let display;
+before(async () => { display = await startDisplay(); });
+after(() => display?.close());
+
+/** The pixels of the screen, a row each, from the X window dump that Xvfb keeps. */
+function screen() {
+  const dump = readFileSync(display.file), word = (at) => dump.readUInt32BE(at);
+  const [begin, height, line] = [word(0) + word(76) * 12, word(20), word(48)];
+  return Array.from({length: height}, (_, y) => Buffer.from(dump.subarray(begin + y * line, begin + (y + 1) * line)));
+}
+
+/** The rows, and the first column of the first of them, where two screens differ. */
+function difference(a, b) {
+  const rows = a.flatMap((row, y) => (row.equals(b[y]) ? [] : [y]));
+  return rows.length === 0 ? 'none' : `rows ${rows[0]} to ${rows.at(-1)}, from column ${a[rows[0]].findIndex((byte, i) => byte !== b[rows[0]][i]) >> 2}`;
+}
+
+/** Another size draws all anew, and so does the old one. */
+async function wholeScreen(app) {
+  const {width, height} = app.geometry();
+  for (const more of [1, 0]) {
+    app.tool('windowsize', '--sync', app.window, width, height + more);
+    await app.settled();
+  }
+  return screen();
+}
+
+function tensors(t, names, shape) {
+  const count = shape.reduce((a, b) => a * b, 1), length = Buffer.alloc(8);
+  const header = JSON.stringify(Object.fromEntries(names.map((name, i) => [name, {dtype: 'F32', shape, data_offsets: [4 * count * i, 4 * count * (i + 1)]}])));
+  const numbers = (i) => Float32Array.from({length: count}, (_, at) => Math.sin(0.37 * at * at + i));
+  length.writeBigUInt64LE(BigInt(header.length));
+  const path = join(folder(t), 'layer.safetensors');
+  writeFileSync(path, Buffer.concat([length, Buffer.from(header), ...names.map((_, i) => Buffer.from(numbers(i).buffer))]));
+  return path;
+}
+
+const board = async (app, name) => app.click(await app.place(name, 0, 1, 1));
+/** The same where a window of 960 × 640 has half as many pixels more. */
+async function larger(app, name) {
+  const {stdout} = run(['--size', '960x640', '--locate', name], {display: display.name, home: app.home}), {x, y} = app.geometry();
+  const [left, top, w, h] = stdout.split(' ').map(Number);
+  await app.click({x: Math.round(x + 1.5 * (left + w / 2)), y: Math.round(y + 1.5 * (top + h / 2))});
+}
+const SCALED = [['a cell is selected', (app) => larger(app, 'q,0,1,1')], ['its number grows', (app) => app.key('Up')], ['the next is selected', (app) => app.key('Right')],
+  ['the theme', (app) => larger(app, 'theme')], ['a control is switched', (app) => larger(app, 'causal')]];
+const SMALL = [
+  ['a cell is selected', (app) => board(app, 'q')], ['its number grows', (app) => app.key('Up')], ['the next is selected', (app) => app.key('Right')],
+  ['a weight is selected', (app) => board(app, 'weights')], ['a control is switched', async (app) => app.click(await app.place('causal'))],
+  ['the pointer goes over a cell', async (app) => { const {x, y} = await app.place('k', 0, 2, 0); await app.move(x, y); await app.settled(); }],
+  ['a cell is dragged', async (app) => app.drag(await app.place('v', 0, 0, 0), 40, 0)], ['the theme', async (app) => app.click(await app.place('theme'))],
+  ['the steps are shown', (app) => app.key('i')], ['and gone', (app) => app.key('Escape')], ['an edit is taken back', (app) => app.key('ctrl+z')],
+];
+const LARGE = [['a cell of Q', (app) => board(app, 'q')], ['up', (app) => app.key('Up')], ['right', (app) => app.key('Right')],
+  ['a cell of K', (app) => board(app, 'k')], ['down', (app) => app.key('Down')], ['another head', async (app) => app.click(await app.place('head:1'))]];
+
+for (const [name, args, steps] of [['four tokens', () => ['--size', '1440x900'], SMALL], ['four tokens, a half larger', () => ['--scale', '1.5', '--size', '960x640'], SCALED],
+  ['512 tokens', (t) => [tensors(t, ['q', 'k', 'v'], [3, 512, 16]), '--size', '1440x900'], LARGE]]) {
+  test(`what is drawn over the last frame looks as if all were drawn: ${name}`, async (t) => {
+    const app = await Session.start(t, display, args(t));
+    for (const [step, act] of steps) {
+      const old = screen();
+      await act(app);
+      const now = screen(), whole = await wholeScreen(app);
+      assert.equal(difference(now, whole), 'none', step);
+      if (step !== 'the pointer goes over a cell') assert.notEqual(difference(old, now), 'none', `${step}: something is to be seen`);
+    }
+  });
+}
+
+/** Processor time of all threads so far, in milliseconds. */
+const spent = ({process: {pid}}) => readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1e6, 0);
+
+test('12 heads of 1,024 tokens: an arrow key costs a small part of a whole frame', async (t) => {
+  const app = await Session.start(t, display, [tensors(t, ['q', 'k', 'v'], [12, 1024, 64]), '--size', '1440x900']);
+  await board(app, 'q');
+  const cost = async (act) => {
+    const times = [];
+    for (let i = 0; i < 7; ++i) {
+      const before = spent(app);
+      await act();
+      times.push(spent(app) - before);
+    }
+    return times.sort((a, b) => a - b)[3];
+  };
+  const whole = await cost(() => wholeScreen(app)) / 2, moved = await cost(() => app.key('Right')), edited = await cost(() => app.key('Up'));
+  t.diagnostic(`all of it ${whole.toFixed(1)} ms of processor, another cell ${moved.toFixed(1)} ms, another number ${edited.toFixed(1)} ms`);
+  assert.ok(moved < whole / 2 && edited < whole, `another cell ${moved} ms, another number ${edited} ms, all of it ${whole} ms`);
+});

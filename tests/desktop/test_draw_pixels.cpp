@@ -1,0 +1,375 @@
+// What the heatmap shader draws, read back from a real OpenGL context (no window is shown), and what an edit uploads.
+// Needs a display: the desktop suite starts one.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+// After the GL declarations of draw, GLFW brings none of its own.
+#include "draw/gl.h"
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+#include <imgui_impl_opengl3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#include "draw/heatmap.h"
+
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+draw::ColorMap diverging() {
+  draw::ColorMap map;
+  for (int i = 0; i < draw::ColorMap::kStops; ++i) {
+    const float t = static_cast<float>(i) / 8.0f;
+    map.stops[static_cast<std::size_t>(i)] = {0.9f - 0.6f * t, 0.5f + 0.4f * std::sin(3.0f * t), 0.2f + 0.7f * t, 1.0f};
+  }
+  return map;
+}
+
+struct Pixel {
+  int r, g, b, a;
+};
+
+/// A framebuffer of its own, so that the size of windows plays no part.
+class Canvas {
+ public:
+  Canvas(int width, int height) : width_(width), height_(height), pixels_(static_cast<std::size_t>(width * height) * 4) {
+    glGenTextures(1, &texture_);
+    glBindTexture(GL_TEXTURE_2D, texture_);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+    glGenFramebuffers(1, &framebuffer_);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_, 0);
+    REQUIRE(glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE);
+  }
+  ~Canvas() {
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &framebuffer_);
+    glDeleteTextures(1, &texture_);
+  }
+  Canvas(const Canvas&) = delete;
+  Canvas& operator=(const Canvas&) = delete;
+
+  void read() {
+    glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
+    REQUIRE(glGetError() == GL_NO_ERROR);
+  }
+  /// y runs down, as everywhere but in OpenGL.
+  Pixel at(int x, int y) const {
+    const std::uint8_t* p = pixels_.data() + static_cast<std::size_t>((height_ - 1 - y) * width_ + x) * 4;
+    return {p[0], p[1], p[2], p[3]};
+  }
+
+ private:
+  int width_, height_;
+  GLuint texture_ = 0, framebuffer_ = 0;
+  std::vector<std::uint8_t> pixels_;
+};
+
+/// One frame with one heatmap on white, and a black square of Dear ImGui's after it, at the bottom right.
+void drawFrame(draw::Heatmaps& heatmaps, int width, int height, float scale, const draw::Values& values,
+               const draw::Heatmap& heatmap, const ImVec4* clip = nullptr) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = {static_cast<float>(width) / scale, static_cast<float>(height) / scale};
+  io.DisplayFramebufferScale = {scale, scale};
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui::NewFrame();
+  heatmaps.newFrame(io.DisplaySize.x, io.DisplaySize.y, scale);
+  ImDrawList* list = ImGui::GetBackgroundDrawList();
+  if (clip != nullptr) list->PushClipRect({clip->x, clip->y}, {clip->z, clip->w});
+  heatmaps.draw(list, 1, values, heatmap);
+  if (clip != nullptr) list->PopClipRect();
+  const ImVec2 end = io.DisplaySize;
+  list->AddRectFilled({end.x - 10, end.y - 10}, end, IM_COL32_BLACK);
+  ImGui::Render();
+  glViewport(0, 0, width, height);
+  glDisable(GL_SCISSOR_TEST);
+  glClearColor(1, 1, 1, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+bool near(Pixel p, draw::Color c, int tolerance = 2) {
+  const auto off = [](int have, float want) { return std::abs(static_cast<float>(have) - want * 255.0f); };
+  return std::max({off(p.r, c.r), off(p.g, c.g), off(p.b, c.b)}) <= static_cast<float>(tolerance);
+}
+
+draw::Heatmap plain(float x, float y, float cell) {
+  draw::Heatmap map;
+  map.x = x, map.y = y, map.cell = cell;
+  map.map = diverging();
+  map.masked = {0.5f, 0.5f, 0.5f, 1};
+  map.masked_fill = {1, 1, 0.9f, 1};
+  return map;
+}
+
+struct Fixture {
+  draw::Heatmaps heatmaps;
+  std::vector<float> numbers;
+  draw::Values values;
+
+  Fixture(int rows, int cols) : numbers(static_cast<std::size_t>(rows * cols)) {
+    REQUIRE(heatmaps.start("#version 330 core") == "");
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<float>(i) * 0.7f);
+    values = {numbers.data(), rows, cols, cols, 1};
+  }
+  float& at(int row, int col) { return numbers[static_cast<std::size_t>(row * values.cols + col)]; }
+};
+
+/// Draws the fixture once more with a new revision; how many cells did that send?
+std::uint64_t upload(Fixture& f) {
+  const std::uint64_t before = f.heatmaps.uploadedCells();
+  ++f.values.revision;
+  drawFrame(f.heatmaps, 200, 200, 1, f.values, plain(0, 0, 4));
+  return f.heatmaps.uploadedCells() - before;
+}
+
+}  // namespace
+
+TEST_CASE("the middle of every cell has the colour of draw::at, at any pixel ratio, also transposed") {
+  for (const float scale : {1.0f, 1.5f, 2.0f, 3.0f}) {
+    for (const bool transposed : {false, true}) {
+      CAPTURE(scale);
+      CAPTURE(transposed);
+      Fixture f(3, 5);
+      Canvas canvas(static_cast<int>(300 * scale), static_cast<int>(300 * scale));
+      draw::Heatmap map = plain(11, 7, 46);
+      map.transposed = transposed;
+      drawFrame(f.heatmaps, static_cast<int>(300 * scale), static_cast<int>(300 * scale), scale, f.values, map);
+      canvas.read();
+      for (int row = 0; row < 3; ++row) {
+        for (int col = 0; col < 5; ++col) {
+          const float across = static_cast<float>(transposed ? row : col), down = static_cast<float>(transposed ? col : row);
+          const Pixel p = canvas.at(static_cast<int>((11 + (across + 0.5f) * 46) * scale),
+                                    static_cast<int>((7 + (down + 0.5f) * 46) * scale));
+          CHECK(near(p, draw::at(map.map, (f.at(row, col) + 1) / 2)));
+        }
+      }
+      CHECK(near(canvas.at(static_cast<int>(295 * scale), static_cast<int>(295 * scale)), {0, 0, 0, 1}));
+    }
+  }
+}
+
+TEST_CASE("edges of cells are sharp: no pixel along a side is between the cell's colour and the background") {
+  for (const float scale : {1.0f, 1.5f, 2.0f}) {
+    CAPTURE(scale);
+    Fixture f(2, 2);
+    const int size = static_cast<int>(120 * scale);
+    Canvas canvas(size, size);
+    const draw::Heatmap map = plain(10.3f, 10.3f, 37.4f);
+    drawFrame(f.heatmaps, size, size, scale, f.values, map);
+    canvas.read();
+    const int y = static_cast<int>((10 + 18) * scale);
+    const draw::Color left = draw::at(map.map, (f.at(0, 0) + 1) / 2), right = draw::at(map.map, (f.at(0, 1) + 1) / 2);
+    int background = 0;
+    for (int x = 0; x < static_cast<int>(80 * scale); ++x) {
+      const Pixel p = canvas.at(x, y);
+      const bool white = p.r == 255 && p.g == 255 && p.b == 255;
+      background += white;
+      CHECK((white || near(p, left) || near(p, right)));
+    }
+    const float gap = std::round(2 * scale);  // half of it before the first cell, a whole one before the second
+    CHECK(background == static_cast<int>(std::round(10.3f * scale) + std::floor(gap / 2) + gap));
+  }
+}
+
+TEST_CASE("a masked cell has a dashed border on its fill") {
+  Fixture f(1, 2);
+  f.at(0, 1) = kMinusInfinity;
+  Canvas canvas(120, 60);
+  const draw::Heatmap map = plain(4, 4, 48);
+  drawFrame(f.heatmaps, 120, 60, 1, f.values, map);
+  canvas.read();
+  CHECK(near(canvas.at(52 + 23, 4 + 23), map.masked_fill));
+  int dark = 0, light = 0;
+  for (int x = 52 + 4; x < 52 + 42; ++x) {
+    const Pixel p = canvas.at(x, 4 + 1);  // half of the gap of 2 is above
+    dark += p.r < 140;
+    light += p.r > 240;
+  }
+  CHECK(dark >= 12);
+  CHECK(light >= 8);
+}
+
+TEST_CASE("small cells have no gap, and a pixel that covers many cells shows the one farthest from 0, or their mean colour") {
+  Fixture f(64, 64);
+  Canvas canvas(100, 100);
+  draw::Heatmap map = plain(0, 0, 3);
+  drawFrame(f.heatmaps, 100, 100, 1, f.values, map);
+  canvas.read();
+  for (int i = 0; i < 90; ++i) CHECK(near(canvas.at(i, 0), draw::at(map.map, (f.at(0, i / 3) + 1) / 2)));
+
+  map.cell = 0.25f;
+  f.at(9, 2) = -0.999f, f.at(9, 1) = kMinusInfinity;
+  ++f.values.revision;
+  drawFrame(f.heatmaps, 100, 100, 1, f.values, map);
+  f.at(9, 1) = 0;
+  canvas.read();
+  for (int i = 0; i < 16; ++i) {
+    float most = 0;
+    for (int k = 0; k < 16; ++k) {
+      const float value = f.at(8 + k / 4, i * 4 + k % 4);
+      if (std::fabs(value) > std::fabs(most)) most = value;
+    }
+    CHECK(near(canvas.at(i, 2), draw::at(map.map, (most + 1) / 2)));
+  }
+  map.mean = true;
+  ++f.values.revision;
+  drawFrame(f.heatmaps, 100, 100, 1, f.values, map);
+  canvas.read();
+  for (int i = 0; i < 16; ++i) {
+    draw::Color mean{0, 0, 0, 1};
+    for (int k = 0; k < 16; ++k) {
+      const draw::Color c = draw::at(map.map, (f.at(8 + k / 4, i * 4 + k % 4) + 1) / 2);
+      mean.r += c.r / 16, mean.g += c.g / 16, mean.b += c.b / 16;
+    }
+    CHECK(near(canvas.at(i, 2), mean));
+  }
+}
+
+TEST_CASE("what is outside the clip rectangle stays as it was") {
+  Fixture f(4, 4);
+  Canvas canvas(120, 120);
+  const ImVec4 clip{0, 0, 50, 30};
+  drawFrame(f.heatmaps, 120, 120, 1, f.values, plain(0, 0, 20), &clip);
+  canvas.read();
+  CHECK(near(canvas.at(45, 28), draw::at(diverging(), (f.at(1, 2) + 1) / 2)));
+  CHECK(near(canvas.at(51, 28), {1, 1, 1, 1}));
+  CHECK(near(canvas.at(45, 31), {1, 1, 1, 1}));
+}
+
+TEST_CASE("only what changed is uploaded") {
+  Fixture f(32, 24);
+  Canvas canvas(200, 200);
+  CHECK(upload(f) == 32 * 24);
+  CHECK(upload(f) == 0);
+  f.at(5, 7) += 1;
+  CHECK(upload(f) == 1);
+  for (int c = 0; c < 24; ++c) f.at(9, c) += 1;
+  CHECK(upload(f) == 24);
+  for (int r = 0; r < 32; ++r) f.at(r, 3) += 1;
+  CHECK(upload(f) == 32);
+  for (int r = 10; r < 14; ++r) f.at(r, r - 8) += 1;  // a block of 4 x 4 around a diagonal
+  CHECK(upload(f) == 16);
+  f.at(0, 0) += 1, f.at(20, 20) += 1;  // far apart: two blocks
+  CHECK(upload(f) == 2);
+  f.at(0, 0) = kMinusInfinity;
+  CHECK(upload(f) == 1);
+  CHECK(upload(f) == 0);
+  --f.values.revision;  // the same revision as last time: not even compared
+  f.at(1, 1) += 1;
+  CHECK(upload(f) == 0);
+}
+
+TEST_CASE("where it is told which rows and columns were written, no others are looked at") {
+  Fixture f(32, 24);
+  Canvas canvas(200, 200);
+  std::vector<std::uint32_t> rows(32, 1), cols(24, 1);
+  f.values.written = {true, 1, rows.data(), cols.data()};
+  CHECK(upload(f) == 32 * 24);
+  f.at(5, 7) += 1, f.at(6, 7) += 1;
+  rows[5] = 3;
+  CHECK(upload(f) == 1);
+  f.at(9, 3) += 1, f.at(20, 3) += 1, f.at(21, 3) += 1;
+  cols[3] = 4;
+  CHECK(upload(f) == 3);
+  f.values.written.whole = 5;  // all is new: what was left out is found
+  CHECK(upload(f) == 1);
+  f.at(0, 0) += 1;
+  const std::vector<float> other = f.numbers;  // another matrix in the same texture
+  f.values.data = other.data();
+  CHECK(upload(f) == 1);
+}
+
+TEST_CASE("the scales of colour are those of draw::fraction") {
+  for (const draw::Scale scale : {draw::Scale::linear, draw::Scale::root, draw::Scale::row}) {
+    for (const bool isSigned : {false, true}) {
+      CAPTURE(static_cast<int>(scale));
+      CAPTURE(isSigned);
+      Fixture f(3, 5);
+      std::vector<float> peaks;
+      for (int row = 0; row < 3; ++row) {
+        float peak = 0;
+        for (int col = 0; col < 5; ++col) {
+          f.at(row, col) *= 0.2f * static_cast<float>(row + 1);
+          if (!isSigned) f.at(row, col) = std::fabs(f.at(row, col));
+          peak = std::max(peak, std::fabs(f.at(row, col)));
+        }
+        peaks.push_back(peak);
+      }
+      f.values.rowPeaks = peaks.data();
+      Canvas canvas(200, 120);
+      draw::Heatmap map = plain(0, 0, 40);
+      map.scale = scale;
+      if (!isSigned) map.low = 0;
+      drawFrame(f.heatmaps, 200, 120, 1, f.values, map);
+      canvas.read();
+      for (int row = 0; row < 3; ++row) {
+        for (int col = 0; col < 5; ++col) {
+          const float t = draw::fraction(map, f.at(row, col), peaks[static_cast<std::size_t>(row)]);
+          CHECK(near(canvas.at(col * 40 + 20, row * 40 + 20), draw::at(map.map, t)));
+          if (scale == draw::Scale::row && std::fabs(f.at(row, col)) == peaks[static_cast<std::size_t>(row)]) CHECK(std::fabs(t - 0.5f) == doctest::Approx(0.5));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("rows may lie further apart than they are long") {
+  Fixture f(4, 8);
+  f.values.cols = 5;
+  f.values.stride = 8;
+  Canvas canvas(200, 200);
+  drawFrame(f.heatmaps, 200, 200, 1, f.values, plain(0, 0, 20));
+  canvas.read();
+  CHECK(near(canvas.at(4 * 20 + 9, 3 * 20 + 9), draw::at(diverging(), (f.numbers[3 * 8 + 4] + 1) / 2)));
+  CHECK(f.heatmaps.uploadedCells() == 20);
+}
+
+TEST_CASE("a lost context is made good from the numbers") {
+  Fixture f(4, 4);
+  Canvas canvas(120, 120);
+  drawFrame(f.heatmaps, 120, 120, 1, f.values, plain(0, 0, 20));
+  f.heatmaps.contextLost();
+  REQUIRE(f.heatmaps.start("#version 330 core") == "");
+  drawFrame(f.heatmaps, 120, 120, 1, f.values, plain(0, 0, 20));
+  canvas.read();
+  CHECK(near(canvas.at(29, 29), draw::at(diverging(), (f.at(1, 1) + 1) / 2)));
+  CHECK(f.heatmaps.uploadedCells() == 32);
+}
+
+TEST_CASE("the largest matrix of the board") {
+  Fixture f(1024, 1024);
+  Canvas canvas(200, 200);
+  draw::Heatmap map = plain(0, 0, 0.125f);
+  drawFrame(f.heatmaps, 200, 200, 1, f.values, map);
+  canvas.read();
+  CHECK(f.heatmaps.uploadedCells() == 1024 * 1024);
+  CHECK(near(canvas.at(129, 5), {1, 1, 1, 1}));
+}
+
+int main(int argc, char** argv) {
+  if (glfwInit() == 0) return std::fprintf(stderr, "test_draw_pixels: there is no display\n"), 1;
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+  GLFWwindow* window = glfwCreateWindow(64, 64, "test", nullptr, nullptr);
+  if (window == nullptr) return std::fprintf(stderr, "test_draw_pixels: there is no OpenGL 3.3\n"), 1;
+  glfwMakeContextCurrent(window);
+  ImGui::CreateContext();
+  ImGui::GetIO().IniFilename = nullptr;
+  ImGui_ImplOpenGL3_Init("#version 330 core");
+  doctest::Context context(argc, argv);
+  const int result = context.run();
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui::DestroyContext();
+  glfwDestroyWindow(window);
+  glfwTerminate();
+  return result;
+}

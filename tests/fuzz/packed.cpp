@@ -1,0 +1,19 @@
+// States as bytes, which the page's reader of files hands over: refused, or whole and the same again.
+#include "document/preset.h"
+#include "document/text.h"
+#include "files/packed.h"
+#include "fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const document::State current = *document::preset("i-saw-a-saw");
+  static const std::string valid = files::packed(current);
+  const std::string bytes = fuzz::bytesOrChanged(valid, data, size);
+  if (const auto tensors = files::unpackedTensors(bytes); !tensors) fuzz::checkSentence(tensors.error());
+  const auto state = files::unpacked(bytes, current);
+  if (!state) return fuzz::checkSentence(state.error()), 0;
+  HOLDS(document::check(*state));
+  const auto again = files::unpacked(files::packed(*state), current);
+  HOLDS(again);
+  HOLDS(document::sameBits(*again, *state));
+  return 0;
+}

@@ -1,0 +1,8 @@
+// An application with a board in it, as each bundler gets it.
+import {AttentionPlayground} from 'attention-playground';
+
+AttentionPlayground.home = '/playground/';
+const board = document.createElement('attention-playground');
+Object.assign(board, {loading: 'eager', preset: 'uniform'});
+board.style.height = '600px';
+document.body.append(board);

@@ -1,0 +1,101 @@
+// Real builds of an application with a board in it: the tarball that ./play dist makes, bundled by each tool as web/hosts/README.md says, served
+// from a folder, and used in Chromium: drawn, dragged, shared, a lesson and a file opened.
+import assert from 'node:assert/strict';
+import {cpSync, readdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {SITE, launch} from '../browser/harness.mjs';
+import {until} from '../until.mjs';
+import {fresh, install, installed, load, root, run, visit} from './tools.mjs';
+
+let browser;
+before(async () => {
+  install();
+  browser = await launch();
+});
+after(() => browser?.close());
+
+const app = join(root, 'app');
+const target = (name) => fresh(`dist-${name}`);
+/** What a bundler leaves as it is: the files are copied beside the bundle. */
+const copyModules = (to) => readdirSync(installed).filter((name) => name.endsWith('.wasm') && !name.startsWith('core')).forEach((name) => cpSync(join(installed, name), join(to, name)));
+
+/** The built application does what the element does. */
+async function works(folder) {
+  cpSync(SITE, join(folder, 'playground'), {recursive: true});
+  await visit(browser, folder, 'index.html', async (board, tab, url) => {
+    await board.drag('q', [0, 0, 0], 30, 0);
+    assert.ok(Math.abs(await board.value('q', 0, 0, 0) - 0.3) < 0.02);
+    await board.check();
+    const link = new URL(await board.call('link'));
+    assert.equal(link.origin + link.pathname, `${url}/playground/`);
+    // Parts that are fetched when they are needed: the dialog, lessons, the reader of files in its worker.
+    await board.click('share');
+    await until('the dialog', () => tab.locator('attention-playground dialog').isVisible());
+    await tab.keyboard.press('Escape');
+    await board.call('openLesson', 'query');
+    const noted = await board.listen('error');
+    await board.drop('1,0\n0,1\n', 'k.csv');
+    assert.deepEqual(await noted(), []);
+  });
+}
+
+for (const vite of ['vite6', 'vite8']) {
+  test(vite, async () => {
+    const {build} = await load(vite), outDir = target(vite);
+    await build({root: app, logLevel: 'error', configFile: false, build: {outDir, emptyOutDir: true, minify: vite === 'vite8'}});
+    await works(outDir);
+  });
+}
+
+test('webpack 5', async () => {
+  const {default: webpack} = await load('webpack'), dist = target('webpack');
+  const stats = await new Promise((resolve, reject) => webpack({mode: 'production', context: app, entry: './main.js', output: {path: dist, publicPath: 'auto'}, optimization: {minimize: false}, performance: {hints: false}},
+    (error, done) => error ? reject(error) : resolve(done)));
+  const {errors, warnings} = stats.toJson({errors: true, warnings: true});
+  assert.deepEqual([...errors, ...warnings].map(({message}) => message), []);
+  writeFileSync(join(dist, 'index.html'), '<!doctype html><title>An application</title><link rel="icon" href="data:,"><body><script src="main.js"></script>');
+  await works(dist);
+});
+
+test('esbuild', async () => {
+  const {build} = await load('esbuild'), outdir = target('esbuild');
+  await build({absWorkingDir: root, entryPoints: {main: 'app/main.js', reader: 'attention-playground/reader.js'}, bundle: true, splitting: true, format: 'esm', outdir, logLevel: 'error'});
+  copyModules(outdir);
+  cpSync(join(app, 'index.html'), join(outdir, 'index.html'));
+  await works(outdir);
+});
+
+test('Rollup', async () => {
+  const [{rollup}, {nodeResolve}] = await Promise.all([load('rollup'), load('@rollup/plugin-node-resolve')]), dir = target('rollup'), warnings = [];
+  const bundle = await rollup({input: {main: join(app, 'main.js'), reader: join(installed, 'reader.js')}, plugins: [nodeResolve()], onwarn: ({message}) => warnings.push(message)});
+  await bundle.write({dir, format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name].js'});
+  copyModules(dir);
+  cpSync(join(app, 'index.html'), join(dir, 'index.html'));
+  assert.deepEqual(warnings, []);
+  await works(dir);
+});
+
+test('Parcel', async () => {
+  const dist = target('parcel');
+  run('node_modules/.bin/parcel', ['build', 'app/index.html', '--dist-dir', dist, '--no-cache', '--no-source-maps', '--public-url', './', '--log-level', 'warn'], {env: {...process.env, PARCEL_WORKERS: '0'}});
+  await works(dist);
+});
+
+test('a plain script, from one file', async () => {
+  const dist = target('plain');
+  cpSync(join(installed, 'standalone.js'), join(dist, 'standalone.js'));
+  writeFileSync(join(dist, 'index.html'), `<!doctype html><title>A page</title><link rel="icon" href="data:,"><body><script src="standalone.js"></script>
+    <script>customElements.whenDefined('attention-playground').then((kind) => { kind.home = '/playground/'; });</script>
+    <attention-playground preset="uniform" loading="eager" style="display:block;height:600px"></attention-playground>`);
+  await works(dist);
+});
+
+for (const react of ['react', 'react18']) {
+  test(`types in JSX with ${react === 'react' ? 'React 19' : 'React 18'}, in Vue and in Svelte`, () => {
+    const options = {strict: true, noEmit: true, jsx: 'react-jsx', module: 'esnext', moduleResolution: 'bundler', target: 'es2022', skipLibCheck: true, types: [], baseUrl: '.',
+      paths: {react: [`../node_modules/@types/${react}`], 'react/*': [`../node_modules/@types/${react}/*`]}};
+    writeFileSync(join(root, 'types', `${react}.json`), JSON.stringify({compilerOptions: options, include: ['*.ts', '*.tsx']}));
+    run('node_modules/.bin/tsc', ['-p', `types/${react}.json`]);
+  });
+}

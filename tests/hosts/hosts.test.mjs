@@ -1,0 +1,203 @@
+// The recipes of web/hosts. Tried with the tool itself: a page of one's own, reveal.js, Sphinx, MyST-Parser, React (the component for Docusaurus).
+// Only what they put into a page, in Chromium, without the tool: Quarto, WordPress, Observable, mystmd, Notion, Moodle, Docusaurus itself.
+import assert from 'node:assert/strict';
+import {cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {SCREENSHOTS, SITE, launch} from '../browser/harness.mjs';
+import {until} from '../until.mjs';
+import {fresh, install, load, repository, root, run, visit} from './tools.mjs';
+
+const hosts = join(repository, 'web/hosts'), recipes = readFileSync(join(hosts, 'README.md'), 'utf8');
+const EXAMPLE = 'https://example.org/playground/';
+let browser;
+before(async () => {
+  install();
+  browser = await launch();
+});
+after(() => browser?.close());
+
+/** The code blocks under a heading, in a list. */
+function blocks(heading) {
+  const section = recipes.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
+  assert.ok(section, `a recipe for ${heading}`);
+  return [...section.matchAll(/^(`{3,})(\S*)\n([\s\S]*?)^\1$/gm)].map(([, , language, text]) => ({language, text}));
+}
+
+/** A folder with the playground in it, and with pages in which its address is here. */
+function folder(name, pages) {
+  const made = fresh(name);
+  cpSync(SITE, join(made, 'playground'), {recursive: true});
+  for (const [file, html] of Object.entries(pages)) writeFileSync(join(made, file), html.replaceAll(EXAMPLE, '/playground/'));
+  return made;
+}
+const page = (body) => `<!doctype html><html lang="en"><title>A page</title><link rel="icon" href="data:,"><body>${body}</body></html>`;
+
+async function isShown(board) {
+  const names = (await board.call('items')).map(({name}) => name);
+  for (const name of ['matrix:q', 'matrix:k', 'matrix:weights']) assert.ok(names.includes(name), name);
+  await board.check();
+}
+
+test('a page of its own: its text follows the board and drives it', async () => {
+  const made = folder('plain', {'index.html': readFileSync(join(hosts, 'plain.html'), 'utf8')});
+  await visit(browser, made, 'index.html', async (board, tab) => {
+    await isShown(board);
+    const said = () => tab.locator('#weight').textContent();
+    await until('the number', async () => await said() === (await board.value('weights', 0, 3, 2)).toFixed(2));
+    assert.equal(await said(), '0.69');
+    await tab.locator('#less').click();
+    await until('another number', async () => Number(await said()) < 0.5);
+    await board.drag('k', [0, 2, 2], -250, 0);
+    await until('the verdict', async () => await tab.locator('#verdict').textContent() === 'That is below 0.30.');
+  });
+});
+
+test('reveal.js: a board keeps its keys, and takes the pointer where slides are scaled', async () => {
+  const html = readFileSync(join(hosts, 'reveal.html'), 'utf8').replaceAll('https://cdn.jsdelivr.net/npm/reveal.js@5/dist/', './reveal/');
+  const made = folder('reveal', {'index.html': html});
+  cpSync(join(root, 'node_modules/reveal.js/dist'), join(made, 'reveal'), {recursive: true});
+  await visit(browser, made, 'index.html', async (board, tab) => {
+    await tab.setViewportSize({width: 1500, height: 900});
+    await until('the slide', () => tab.evaluate(() => document.querySelector('attention-playground').offsetWidth > 0));
+    await board.rest();
+    const scale = await tab.evaluate(() => document.querySelector('attention-playground').getBoundingClientRect().width / document.querySelector('attention-playground').offsetWidth);
+    assert.ok(scale > 1.05, `slides are scaled by ${scale}`);
+    await board.drag('q', [0, 1, 1], 40, 0);
+    assert.ok(Math.abs(await board.value('q', 0, 1, 1) - 0.6 - 0.4) < 0.15, String(await board.value('q', 0, 1, 1)));
+    const index = () => tab.evaluate(() => location.hash);
+    const before = await index();
+    await board.press('ArrowLeft', 'ArrowRight');  // among the cells of the board
+    assert.equal(await index(), before);
+    await tab.evaluate(() => document.activeElement.blur());
+    await board.press('ArrowRight');
+    await until('the next slide', async () => await index() !== before);
+    await until('its board', () => tab.evaluate(() => document.querySelectorAll('attention-playground')[1].ready.then(() => true)));
+    await tab.screenshot({path: `${SCREENSHOTS}/web-reveal.png`});
+    await board.check();
+  });
+});
+
+// ---------------------------------------------------------------- Sphinx
+
+function sphinx() {
+  const made = fresh('sphinx'), source = join(made, 'source');
+  mkdirSync(join(source, 'deeper'), {recursive: true});
+  cpSync(join(hosts, 'attention_playground.py'), join(source, 'attention_playground.py'));
+  cpSync(join(repository, 'web/board.png'), join(source, 'weights.png'));
+  const [python, rst] = blocks('Sphinx'), [myst] = blocks('MyST and Jupyter Book');
+  writeFileSync(join(source, 'conf.py'), `${python.text.replace(EXAMPLE, '_static/playground/').replace('extensions = [', 'extensions = ["myst_parser", ')}
+project = "Tried"
+html_theme = "basic"
+html_static_path = ["static"]
+master_doc = "index"
+`);
+  mkdirSync(join(source, 'static'));
+  cpSync(SITE, join(source, 'static/playground'), {recursive: true});
+  writeFileSync(join(source, 'index.rst'), `Tried\n=====\n\n.. toctree::\n\n   deeper/page\n   plain\n\n${rst.text}\nWords after it.\n`);
+  writeFileSync(join(source, 'deeper/page.md'), `# With MyST\n\n${myst.text}\nWords after it.\n`);
+  writeFileSync(join(source, 'plain.md'), '# A page without a board\n\nWords.\n');
+  writeFileSync(join(source, 'board.json'), '{"version": 1, "labels": ["a \\"b\\"", "<i>"], "q": [[[1], [2]]], "k": [[[1], [2]]], "v": [[[1], [2]]]}');
+  writeFileSync(join(source, 'own.rst'), ':orphan:\n\nOwn\n===\n\n.. attention-playground::\n   :state: board.json\n   :fit:\n');
+  return {made, source};
+}
+
+test('Sphinx and MyST-Parser: the element in HTML, the picture in LaTeX, a sentence where something is missing', async () => {
+  const {made, source} = sphinx();
+  const build = (kind, ...more) => run('sphinx-build', ['-q', '-W', '-b', kind, ...more, source, join(made, kind)]);
+  build('html');
+  const read = (file) => readFileSync(join(made, 'html', file), 'utf8');
+  assert.doesNotMatch(read('plain.html'), /element\.js/, 'pages without a board load nothing');
+  for (const file of ['index.html', 'deeper/page.html', 'own.html']) {
+    await visit(browser, join(made, 'html'), file, async (board, tab) => {
+      if (file === 'own.html') {
+        assert.deepEqual(await board.get('labels'), ['a "b"', '<i>'], 'text from a file is text');
+        assert.ok(await tab.evaluate(() => document.querySelector('attention-playground').offsetHeight !== 440), 'it fits');
+        return board.check();
+      }
+      await isShown(board);
+      assert.equal(await tab.evaluate(() => document.querySelector('attention-playground').offsetHeight), 320);
+      if (file === 'index.html') assert.match(await tab.evaluate(() => document.querySelector('attention-playground > img').alt), /The weights of four words/);
+    }, {allow: [/favicon/, /404/]});
+  }
+  build('latex');
+  const tex = readdirSync(join(made, 'latex')).find((name) => name.endsWith('.tex') && readFileSync(join(made, 'latex', name), 'utf8').includes('Tried'));
+  assert.match(readFileSync(join(made, 'latex', tex), 'utf8'), /\\(sphinx)?includegraphics(\[[^\]]*\])?\{\{?weights\}?\.png\}/);
+  assert.ok(existsSync(join(made, 'latex/weights.png')));
+  build('text');
+  assert.match(readFileSync(join(made, 'text/index.txt'), 'utf8'), /The weights of four words/);
+
+  writeFileSync(join(source, 'own.rst'), ':orphan:\n\nOwn\n===\n\n.. attention-playground::\n   :state: missing.json\n');
+  assert.throws(() => build('html'), /attention-playground: state: missing\.json cannot be read/);
+  writeFileSync(join(source, 'own.rst'), ':orphan:\n\nOwn\n===\n\n.. attention-playground:: uniform\n   :theme: pink\n');
+  assert.throws(() => build('html'), /pink/);
+});
+
+// ---------------------------------------------------------------- what others put into a page
+
+test('Docusaurus: its component, with React', async () => {
+  const {build} = await load('esbuild'), [{text}] = blocks('Docusaurus'), source = fresh('docusaurus-source'), made = folder('docusaurus', {'index.html': page('<div id="root"></div><script type="module" src="main.js"></script>')});
+  writeFileSync(join(source, 'Attention.jsx'), text);
+  writeFileSync(join(source, 'main.jsx'), `import React from 'react'; import {createRoot} from 'react-dom/client'; import Attention from './Attention.jsx';
+    createRoot(document.querySelector('#root')).render(<Attention preset="i-saw-a-saw" show="q,k,weights" style={{height: 320}}>Words in its place.</Attention>);`);
+  writeFileSync(join(source, 'server.jsx'), `import React from 'react'; import {renderToString} from 'react-dom/server'; import Attention from './Attention.jsx';
+    console.log(renderToString(<Attention preset="uniform">Words in its place.</Attention>));`);
+  const options = {absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'error', define: {'process.env.NODE_ENV': '"production"'}};
+  await build({...options, entryPoints: {main: 'docusaurus-source/main.jsx'}, splitting: true, outdir: made});
+  for (const name of readdirSync(SITE).filter((file) => file.endsWith('.wasm'))) cpSync(join(SITE, name), join(made, name));
+  if (!existsSync(join(made, 'playground.wasm'))) for (const part of ['wasm', 'rest.wasm']) cpSync(join(SITE, `playground-relaxed.${part}`), join(made, `playground.${part}`));
+  await visit(browser, made, 'index.html', async (board, tab) => {
+    await isShown(board);
+    assert.equal(await tab.evaluate(() => document.querySelector('attention-playground').offsetHeight), 320);
+  });
+  await build({...options, entryPoints: {server: 'docusaurus-source/server.jsx'}, platform: 'node', format: 'cjs', outdir: join(root, 'docusaurus-source'), outExtension: {'.js': '.cjs'}});
+  assert.match(run('node', ['docusaurus-source/server.cjs']), /^<attention-playground preset="uniform" style="display:block">Words in its place\.<\/attention-playground>/);
+});
+
+for (const [name, pick] of [['Quarto', (text) => /```\{=html\}\n([\s\S]*?)```/.exec(text)[1]], ['WordPress', (text) => text]]) {
+  test(`${name}: its HTML, without the tool`, async () => {
+    const made = folder(name.toLowerCase(), {'index.html': page(pick(blocks(name)[0].text))});
+    await visit(browser, made, 'index.html', isShown);
+  });
+}
+
+test('Observable: its cell, without the tool', async () => {
+  const [load1, cell] = blocks('Observable').map(({text}) => text), body = cell.replace(/^viewof weights = /, '').trim();
+  const made = folder('observable', {'index.html': page(`<script type="module">await ${load1.trim()}; const view = (() => ${body})(); globalThis.heard = 0; view.addEventListener('input', () => globalThis.heard++); document.body.append(view);</script>`)});
+  await visit(browser, made, 'index.html', async (board, tab) => {
+    await isShown(board);
+    await until('its value', () => tab.evaluate(() => document.querySelector('attention-playground').value?.data.length === 32));
+    const before = await tab.evaluate(() => [globalThis.heard, document.querySelector('attention-playground').value.data[4]]);
+    await board.drag('q', [0, 1, 0], 30, 0);
+    await until('another value', () => tab.evaluate(([heard, first]) => globalThis.heard > heard && document.querySelector('attention-playground').value.data[4] !== first, before));
+  });
+});
+
+const frames = {
+  WordPress: () => blocks('WordPress')[1].text,
+  Notion: () => `<iframe src="${blocks('Notion')[0].text.trim().replaceAll('&', '&amp;')}" style="width:100%;height:320px"></iframe>`,
+  Moodle: () => blocks('Moodle')[0].text,
+  mystmd: () => `<iframe src="${/\{iframe\} (\S+)/.exec(blocks('MyST and Jupyter Book').find(({text}) => text.includes('{iframe}')).text)[1].replaceAll('&', '&amp;')}" style="width:100%;height:320px"></iframe>`,
+};
+for (const [name, html] of Object.entries(frames)) {
+  test(`${name}: its frame, without the tool`, async () => {
+    const made = folder(`frame-${name.toLowerCase()}`, {'index.html': page(html())});
+    await visit(browser, made, 'index.html', async (_, tab) => {
+      const frame = await until('the frame', () => tab.frames().find((one) => one.url().includes('/playground/embed.html')));
+      const found = await until('its board', () => frame.evaluate(() => document.querySelector('attention-playground')?.ready?.then((element) => ({preset: element.getState().preset, lock: element.lock, show: element.show}))).catch(() => null));
+      assert.equal(found.preset, 'i-saw-a-saw');
+      assert.equal(found[name === 'Moodle' ? 'lock' : 'show'], name === 'Moodle' ? 'all' : 'q,k,weights');
+      await tab.screenshot({path: `${SCREENSHOTS}/web-frame-${name}.png`});
+    }, {selector: null});
+  });
+}
+
+test('every place of the list has its recipe, and what was not tried with the tool says so', () => {
+  const rows = [...recipes.matchAll(/^\| \[(.+?)\]\((\S+?)\).*\| (.+?) \| (.+?) \|$/gm)];
+  assert.ok(rows.length >= 9);
+  for (const [, name, target, , tried] of rows) {
+    if (target.startsWith('#')) assert.match(recipes.toLowerCase().replace(/[^\w\n# ]/g, ''), new RegExp(`^## ${target.slice(1).replaceAll('-', ' ')}$`, 'm'), name);
+    else assert.ok(existsSync(join(hosts, target)), target);
+    assert.ok(tried.length > 5);
+  }
+});

@@ -1,0 +1,75 @@
+// The tools of other people that boards are put into pages with: installed once into build/hosts, as package-lock.json says, with the tarball
+// that ./play dist makes beside them.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {Board, serve} from '../browser/harness.mjs';
+import {until} from '../until.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const packed = process.env.CORE ?? fileURLToPath(new URL('../../build/package', import.meta.url));
+export const root = fileURLToPath(new URL('../../build/hosts', import.meta.url));
+export const installed = join(root, 'node_modules/attention-playground');
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+export function run(command, values, {cwd = root, ...options} = {}) {
+  const {status, stdout, stderr, error} = spawnSync(command, values, {cwd, encoding: 'utf8', ...options});
+  assert.equal(status, 0, `${command} ${values.join(' ')}: ${error?.message ?? ''}\n${stdout?.slice(-3000)}\n${stderr?.slice(-3000)}`);
+  return stdout;
+}
+
+export function install() {
+  mkdirSync(root, {recursive: true});
+  const files = ['package.json', 'package-lock.json'].map((name) => join(here, name)), mark = join(root, 'installed');
+  const key = createHash('sha256').update(files.map((file) => readFileSync(file, 'utf8')).join()).digest('hex');
+  if (!existsSync(mark) || readFileSync(mark, 'utf8') !== key) {
+    rmSync(join(root, 'node_modules'), {recursive: true, force: true});
+    files.forEach((file) => cpSync(file, join(root, file.slice(here.length))));
+    // Not `ci`, which refuses a lock without the packages of platforms that a registry does not have.
+    run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']);
+    writeFileSync(mark, key);
+  }
+  rmSync(installed, {recursive: true, force: true});
+  mkdirSync(installed);
+  run('tar', ['-xzf', join(packed, readdirSync(packed).find((name) => name.endsWith('.tgz'))), '-C', installed, '--strip-components=1']);
+  for (const name of ['app', 'types']) {
+    rmSync(join(root, name), {recursive: true, force: true});
+    cpSync(join(here, name), join(root, name), {recursive: true});
+  }
+}
+
+/** A package of those tools, by its name. */
+export const load = async (name) => import(pathToFileURL(createRequire(join(root, 'package.json')).resolve(name)));
+
+/** An empty folder for what a tool makes. */
+export function fresh(name) {
+  const folder = join(root, name);
+  rmSync(folder, {recursive: true, force: true});
+  mkdirSync(folder, {recursive: true});
+  return folder;
+}
+
+/** Serves a folder, opens a page of it, and gives its first board, which is ready, to `body`; the console must be silent. */
+export async function visit(browser, folder, page, body, {selector = 'attention-playground', allow = []} = {}) {
+  const server = await serve(folder, {policy: false});
+  const context = await browser.newContext({viewport: {width: 1440, height: 700}}), tab = await context.newPage(), complaints = [];
+  const complain = (text) => allow.some((pattern) => pattern.test(text)) || complaints.push(text);
+  tab.on('console', (message) => ['error', 'warning'].includes(message.type()) && complain(message.text()));
+  tab.on('pageerror', (error) => complain(String(error)));
+  try {
+    await tab.goto(`${server.url}/${page}`);
+    if (selector) {
+      await until('the element', () => tab.evaluate((one) => Boolean(document.querySelector(one)?.shadowRoot), selector));
+      await tab.evaluate((one) => document.querySelector(one).ready.then(() => true), selector);
+    }
+    await body(new Board(tab, selector), tab, server.url);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await context.close();
+    await server.close();
+  }
+}

@@ -1,0 +1,16 @@
+// The Python with PyTorch, transformers, anywidget and Jupyter that ./play test models brings, with the wheel in it.
+import assert from 'node:assert/strict';
+import {existsSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {built, run} from './installed.mjs';
+
+let python = null;
+
+/** Its path; the wheel is installed anew when it is first asked for. */
+export function models() {
+  if (python) return python;
+  python = process.env.MODELS ?? fileURLToPath(new URL('../../.toolchain/models/bin/python', import.meta.url));
+  assert.ok(existsSync(python), `${python} is missing: ./play test models brings it`);
+  run(python, '-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--force-reinstall', built('.whl'));
+  return python;
+}

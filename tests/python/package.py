@@ -1,0 +1,63 @@
+"""What the tests of the Python package do with the installed wheel. usage: package.py make FOLDER | serve"""
+import importlib.util
+import json
+import os
+import sys
+
+import numpy as np
+
+import attention_playground
+from attention_playground import Layer, Playground, Recording, server
+
+rng = np.random.default_rng(3)
+draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)
+
+
+def recording():
+    """Three layers as record() gives them: causal, with a mask in a batch, and of a decoder that looks at an encoder."""
+    words = ["[CLS]", "▁I", "Ġsaw", "\n", "日本"]
+    seen = np.ones((2, 1, 5, 5), bool)
+    seen[1, ..., 3:] = False
+    return Recording([
+        Layer("h.0.attn", draw(1, 4, 5, 8), draw(1, 2, 5, 8), draw(1, 2, 5, 6), 0.25, causal=True, tokens=[words]),
+        Layer("h.1.attn", draw(2, 4, 5, 8), draw(2, 4, 5, 8), draw(2, 4, 5, 8), 8 ** -0.5, mask=seen, tokens=[words, words]),
+        Layer("decoder.0.cross", draw(1, 2, 3, 4), draw(1, 2, 5, 4), draw(1, 2, 5, 4), 1.0, softcap=3.0, mask=draw(1, 2, 3, 5), tokens=[["je", "vis", "."]], key_tokens=[words]),
+    ])
+
+
+def make(folder):
+    found = {"version": attention_playground.__version__, "where": attention_playground.__file__,
+             "needs": {name: importlib.util.find_spec(name) is not None for name in ("torch", "anywidget", "IPython")}, "layers": []}
+    layers = recording()
+    layers.save(f"{folder}/layers.npz")
+    layers.save(f"{folder}/layers.safetensors")
+    layers.save(f"{folder}/entry.npz", layers=1, entry=1)
+    layers[0].playground().save(f"{folder}/board.json")
+    Playground(q=[[1, 0.1], [0, 1]], k=[[1, 0], [1 / 3, 1]], v=[[1], [2]], tokens=["a", "b"], causal=True).save(f"{folder}/lists.npz")
+    Playground(q=[[1, 0.1], [0, 1]], k=[[1, 0], [1 / 3, 1]], v=[[1], [2]], mask=[[0, -np.inf], [0, 1]]).save(f"{folder}/mask.json")
+    for layer in layers:
+        found["layers"].append({"name": layer.name, "weights": layer.computed().ravel().tolist()})
+    found["refused"] = []
+    for wrong in (lambda: Playground(), lambda: Playground(q=[["a"]], k=[[1]], v=[[1]]), lambda: Playground(q=[[1, np.nan]], k=[[1, 2]], v=[[1]]),
+                  lambda: layers.save(f"{folder}/layers.pt"), lambda: layers.save(f"{folder}/layers.npz", layers=[]),
+                  lambda: layers.save(f"{folder}/none/layers.npz"), lambda: Playground(q=[[1]], k=[[1]], v=[[1]]).tensor("weights")):
+        try:
+            wrong()
+            found["refused"].append(None)
+        except Exception as error:  # noqa: BLE001: its sentence is what is tested
+            found["refused"].append(f"{type(error).__name__}: {error}")
+    found["left"] = sorted(os.listdir(folder))
+    found["plain"] = repr(Playground(q=[[1]], k=[[1]], v=[[1]])._repr_mimebundle_()) if not found["needs"]["anywidget"] else ""
+    print(json.dumps(found))
+
+
+def serve():
+    """Two pages, until standard input ends."""
+    board = Playground(q=draw(2, 4, 3), k=draw(2, 4, 3), v=draw(2, 4, 3), tokens=["I", "saw", "a", "saw"], causal=True)
+    layers = recording()
+    print(json.dumps({"board": board.show(browser=False), "layers": layers.show(browser=False, block=False),
+                      "state": board.state, "weights": layers[0].computed().ravel().tolist(), "page": str(server.PAGE)}), flush=True)
+    sys.stdin.read()
+
+
+make(sys.argv[2]) if sys.argv[1] == "make" else serve()

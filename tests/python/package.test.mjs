@@ -1,0 +1,147 @@
+// The Python package without PyTorch and without a notebook: built, installed, its files read by `attn`, its page in a browser.
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {request} from 'node:http';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+import {attn} from '../cli/harness.mjs';
+import {launch} from '../browser/harness.mjs';
+import {until} from '../until.mjs';
+import {built, fresh, run, script} from './installed.mjs';
+
+let home, made, browser;
+before(async () => {
+  home = fresh();
+  made = JSON.parse(run(home.python, script('package.py'), 'make', home.folder));
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  home.remove();
+});
+const path = (name) => join(home.folder, name);
+const near = (found, wanted, what) => {
+  assert.equal(found.length, wanted.length, what);
+  found.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]) <= 1e-5, `${what}: number ${i} is ${value}, not ${wanted[i]}`));
+};
+const ran = (...args) => {
+  const done = attn('run', ...args);
+  assert.equal(done.status, 0, done.stderr);
+  return JSON.parse(done.stdout);
+};
+
+test('wheel and sdist hold the package, the whole page and the licence, and need NumPy alone', () => {
+  const listed = JSON.parse(run(home.python, '-c', 'import json, sys, zipfile; print(json.dumps(zipfile.ZipFile(sys.argv[1]).namelist()))', built('.whl')));
+  for (const name of ['__init__.py', 'watch.py', 'widget.js', 'page/index.html', 'page/element.js', 'page/standalone.js', 'page/files.wasm', 'page/lessons/index.json']) {
+    assert.ok(listed.includes(`attention_playground/${name}`), name);
+  }
+  assert.ok(listed.some((name) => name.endsWith('licenses/LICENSE')));
+  assert.deepEqual(listed.filter((name) => /\.map$|__pycache__/.test(name)), []);
+  assert.ok(built('.whl').endsWith('-py3-none-any.whl'));
+  const sources = run('tar', '-tzf', built('.tar.gz')).split('\n');
+  for (const name of ['pyproject.toml', 'README.md', 'LICENSE', 'attention_playground/page/index.html']) assert.ok(sources.some((one) => one.endsWith(`/${name}`)), name);
+  const needs = run(home.python, '-c', 'from importlib.metadata import requires; print(requires("attention-playground"))');
+  assert.match(needs, /^\['numpy>=[\d.]+', "?'?anywidget.*extra == .notebook.*\]\n$/);
+});
+
+test('it is installed in its own environment, with the version of the programs', () => {
+  assert.ok(made.where.startsWith(home.folder), made.where);
+  const {version} = JSON.parse(readFileSync(fileURLToPath(new URL('../../web/package.json', import.meta.url)), 'utf8'));
+  assert.equal(made.version, version);
+  assert.equal(run(home.python, '-c', 'from importlib.metadata import version; print(version("attention-playground"))').trim(), version);
+});
+
+for (const kind of ['npz', 'safetensors']) {
+  test(`attn computes the weights of every recorded layer of an .${kind}`, () => {
+    for (const {name, weights} of made.layers) near(ran(path(`layers.${kind}`), '--prefix', name, '--outputs', 'weights').weights.data, weights, name);
+  });
+}
+
+test('one layer, and one entry of a batch, is a file that needs no choice', () => {
+  const {weights} = made.layers[1];
+  near(ran(path('entry.npz'), '--outputs', 'weights').weights.data, weights.slice(weights.length / 2), 'the second entry');
+});
+
+test('a board saved without a browser is what attn reads, mask and labels too', () => {
+  near(ran(path('board.json'), '--outputs', 'weights').weights.data, made.layers[0].weights, 'the first layer');
+  assert.deepEqual(JSON.parse(readFileSync(path('board.json'), 'utf8')).labels, ['[CLS]', '▁I', 'Ġsaw', '\n', '日本']);
+  const [first, second] = [ran(path('lists.npz'), '--outputs', 'weights').weights.data, ran(path('mask.json'), '--outputs', 'weights').weights.data];
+  assert.deepEqual(first.slice(0, 2), [1, 0]);
+  assert.deepEqual(second.slice(0, 2), [1, 0]);
+  const score = 1 / Math.SQRT2;
+  near(first.slice(2), [1 / (1 + Math.exp(score)), 1 / (1 + Math.exp(-score))], 'the second row');
+});
+
+test('what is wrong is a sentence with its name, and leaves no file behind', () => {
+  const wanted = [/^TypeError: q: it is missing/, /^TypeError: q: must hold numbers/, /^ValueError: q\[0, 1\]: is nan/, /^ValueError: path: '.*layers\.pt' does not end in/,
+    /^ValueError: layers: none was chosen/, /^FileNotFoundError/, /^LookupError: weights: the board is not shown yet/];
+  wanted.forEach((pattern, i) => assert.match(made.refused[i] ?? 'nothing', pattern));
+  assert.deepEqual(made.left.filter((name) => name.startsWith('.')), []);
+  if (!made.needs.anywidget) assert.match(made.plain, /pip install anywidget/);
+});
+
+/** The status of a path as it is written, dots and all. */
+const status = (port, path, host = `127.0.0.1:${port}`) => new Promise((resolve, reject) => {
+  request({port, path, headers: {host}}, (response) => {
+    response.resume();
+    response.on('end', () => resolve(response.statusCode));
+  }).on('error', reject).end();
+});
+
+test('show() serves the page with the board, and a recording asks for its layer', async () => {
+  const server = spawn(home.python, [script('package.py'), 'serve'], {stdio: ['pipe', 'pipe', 'inherit']});
+  try {
+    let said = '';
+    server.stdout.on('data', (data) => { said += data; });
+    await until('the addresses', () => said.includes('\n'));
+    const {board, layers, state, weights} = JSON.parse(said), requests = [], complaints = [];
+    const page = await browser.newPage();
+    page.on('request', (asked) => requests.push(asked.url()));
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+    const open = async (address) => {
+      await page.goto(address);
+      await page.evaluate(() => customElements.whenDefined('attention-playground').then(() => document.querySelector('attention-playground').ready));
+    };
+    const call = (method, ...args) => page.evaluate(([name, given]) => document.querySelector('attention-playground')[name](...given), [method, args]);
+    await open(board);
+    await until('the board', async () => (await page.evaluate(() => document.querySelector('attention-playground').getTensor('q').data[0])) === Math.fround(state.q.data[0]));
+    assert.deepEqual(await call('get', 'labels'), ['I', 'saw', 'a', 'saw']);
+    assert.equal(await call('get', 'causal'), true);
+    await open(layers);
+    const items = async () => (await call('items')).map(({name}) => name);
+    await until('the question for the layer', async () => (await items()).includes('form:layer'));
+    const placeOf = (name) => page.evaluate((wanted) => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+      const element = document.querySelector('attention-playground');
+      done(element.items().some((item) => item.name === wanted) ? JSON.stringify(element.locate(wanted)) : '');
+    }))), name);
+    const click = async (name) => {  // where it stays: a dialog takes the size of its content in the frame after
+      let last = '';
+      await until(name, async () => last === (last = await placeOf(name)) && last !== '');
+      const {x, y, width, height} = JSON.parse(last);
+      await page.mouse.click(x + width / 2, y + height / 2);
+    };
+    await click('form:layer');
+    await click('form:layer:1');  // h.0.attn, after decoder.0.cross
+    await until('what it gives', async () => !(await items()).includes('form:layer:1'));
+    await click('form-open');
+    await until('the layer', async () => (await call('get', 'heads')) === 4);
+    near(await page.evaluate(() => Array.from(document.querySelector('attention-playground').getTensor('weights').data)), weights, 'the layer on the board');
+    assert.deepEqual([await call('get', 'causal'), await call('get', 'kv_heads')], [true, 2]);
+    assert.deepEqual(await call('get', 'labels'), ['[CLS]', '▁I', '␣saw', '\\n', '日本']);
+    assert.ok(requests.every((address) => address.startsWith(new URL(board).origin)), String(requests));
+    assert.deepEqual(complaints, []);
+    // Only who has the address, on this computer, sees it.
+    const {port, pathname} = new URL(board);
+    assert.equal(await status(port, pathname), 200);
+    assert.equal(await status(port, `${pathname}board.json`), 200);
+    for (const path of ['/', '/board.json', '/index.html', `${pathname}../../../../../../../../etc/passwd`, `${pathname}../server.py`, `${pathname}%2e%2e/server.py`]) {
+      assert.equal(await status(port, path), 404, path);
+    }
+    assert.equal(await status(port, pathname, `elsewhere.example:${port}`), 403);
+    await page.close();
+  } finally {
+    server.stdin.end();
+  }
+});

@@ -1,0 +1,126 @@
+// The widget of notebooks, by the contract that anywidget has with its front end; a real Jupyter has it in notebook.test.mjs.
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+import {createServer} from 'node:http';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {gzipSync} from 'node:zlib';
+import {launch} from '../browser/harness.mjs';
+import {until} from '../until.mjs';
+import {fresh, run, script} from './installed.mjs';
+
+let home, browser, server, address, text;
+before(async () => {
+  home = fresh();
+  const place = run(home.python, '-c', 'import attention_playground as a, os; print(os.path.dirname(a.__file__), end="")');
+  text = run(home.python, '-c', `import numpy as np
+from attention_playground import Playground
+r = np.random.default_rng(5)
+print(Playground(q=r.normal(size=(2, 4, 3)), k=r.normal(size=(2, 4, 3)), v=r.normal(size=(2, 4, 3)), tokens="I saw a saw".split())._text, end="")`);
+  const files = {
+    '/': [readFileSync(script('notebook.html')), 'text/html'],
+    '/widget.js': [readFileSync(join(place, 'widget.js')), 'text/javascript'],
+    '/standalone.gz': [gzipSync(readFileSync(join(place, 'page/standalone.js'))), 'application/octet-stream'],
+  };
+  server = createServer(({url}, response) => {
+    const [content, type] = files[url] ?? ['', 'text/plain'];
+    response.writeHead(files[url] ? 200 : 404, {'Content-Type': type}).end(content);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  address = `http://127.0.0.1:${server.address().port}/`;
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  server.close();
+  server.closeAllConnections();
+  home.remove();
+});
+
+async function notebook() {
+  const page = await browser.newPage({viewport: {width: 1300, height: 1400}}), complaints = [];
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !/favicon/.test(message.location().url) && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(address);
+  await until('the widget', () => page.evaluate(() => typeof globalThis.show === 'function'));
+  return {page, complaints, async close() {
+    await page.close();
+    assert.deepEqual(complaints, []);
+  }};
+}
+/** What the model was told to send to the kernel. */
+const saved = (page, name, at = 0) => page.evaluate(([trait, i]) => globalThis.cells[i].model.saved?.[trait], [name, at]);
+const display = (page, values) => page.evaluate((traits) => (globalThis.cells ??= []).push(globalThis.show(traits)), values);
+const weights = (page, at = 0) => page.evaluate((i) => {
+  const found = globalThis.cells[i].model.saved?.tensors?.weights;
+  return found && {shape: found.shape, data: Array.from(new Float32Array(found.data.buffer, found.data.byteOffset, found.data.byteLength / 4))};
+}, at);
+
+test('the board has the tensors of the kernel, and the kernel gets state, weights and output', async () => {
+  const {page, close} = await notebook();
+  await display(page, {state: text, hide: 'guide', height: 620});
+  const first = await until('the weights', () => weights(page));
+  assert.deepEqual(first.shape, [2, 4, 4]);
+  for (let row = 0; row < 8; ++row) assert.ok(Math.abs(first.data.slice(4 * row, 4 * row + 4).reduce((a, b) => a + b) - 1) < 1e-5);
+  assert.deepEqual(JSON.parse(await saved(page, 'state')).labels, ['I', 'saw', 'a', 'saw']);
+  const wanted = JSON.parse(text).q.data.map(Math.fround);
+  assert.deepEqual(await page.evaluate(() => Array.from(document.querySelector('attention-playground').getTensor('q').data)), wanted);
+  assert.equal(await page.evaluate(() => document.querySelector('attention-playground').getBoundingClientRect().height), 620);
+  await close();
+});
+
+test('what the reader changes comes to the kernel, and what the kernel changes to the board', async () => {
+  const {page, close} = await notebook();
+  await display(page, {state: text});
+  await until('the weights', () => weights(page));
+  // From the board: a cell that is dragged.
+  const {x, y, width, height} = await page.evaluate(() => document.querySelector('attention-playground').locate('q', 0, 3, 0).toJSON());
+  const before = await page.evaluate(() => document.querySelector('attention-playground').getTensor('q').data[9]);
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2, y + height / 2 - 60, {steps: 5});
+  await page.mouse.up();
+  await until('the edit in the kernel', () => page.evaluate((old) => {
+    const {q} = globalThis.cells[0].model.saved.tensors;
+    return new Float32Array(q.data.buffer, q.data.byteOffset, 24)[9] !== old;
+  }, before));
+  // From the kernel: options, then a whole state.
+  await page.evaluate(() => globalThis.cells[0].model.set('options', {causal: true, temperature: 2}));
+  await until('the options in the state', async () => /"causal": ?true/.test(await saved(page, 'state')));
+  assert.equal(await page.evaluate(() => document.querySelector('attention-playground').get('temperature')), 2);
+  assert.deepEqual(await saved(page, 'options'), {});
+  await page.evaluate((state) => globalThis.cells[0].model.set('state', state), text);
+  await until('the state on the board', () => page.evaluate(() => document.querySelector('attention-playground').get('causal') === false));
+  assert.equal(await page.evaluate(() => document.querySelector('attention-playground').undo()), true, 'it can be undone');
+  // How it is shown.
+  await page.evaluate(() => globalThis.cells[0].model.set('height', 444));
+  await page.evaluate(() => globalThis.cells[0].model.set('parts', 'q,weights'));
+  assert.equal(await page.evaluate(() => document.querySelector('attention-playground').style.height), '444px');
+  assert.equal(await page.evaluate(() => document.querySelector('attention-playground').show), 'q,weights');
+  await close();
+});
+
+test('what the board refuses is a sentence in the kernel, and the board stays', async () => {
+  const {page, close} = await notebook();
+  await display(page, {state: text});
+  const first = await until('the weights', () => weights(page));
+  await page.evaluate(() => globalThis.cells[0].model.set('options', {temperature: -1}));
+  assert.match(await until('the refusal', () => saved(page, 'error')), /temperature/);
+  await page.evaluate(() => globalThis.cells[0].model.set('state', '{"q": {"shape": [2, 2], "data": [1]}}'));
+  await until('the next one', async () => !/temperature/.test(await saved(page, 'error')));
+  assert.deepEqual(await page.evaluate(() => Array.from(document.querySelector('attention-playground').getTensor('weights').data)), first.data);
+  await close();
+});
+
+test('several boards load the page once, and one that is closed leaves nothing', async () => {
+  const {page, close} = await notebook();
+  await page.evaluate((state) => { globalThis.cells = [0, 1].map(() => globalThis.show({state, height: 400})); }, text);
+  await until('both', async () => (await weights(page, 0)) && (await weights(page, 1)));
+  assert.equal(await page.evaluate(() => globalThis.cells.reduce((sum, {model}) => sum + model.sent.length, 0)), 1);
+  await page.evaluate(() => globalThis.cells[0].end());
+  assert.equal(await page.evaluate(() => document.querySelectorAll('attention-playground').length), 1);
+  assert.equal(await page.evaluate(() => globalThis.cells[0].model.listeners()), 0);
+  await page.evaluate(() => globalThis.cells[1].model.set('options', {causal: true}));
+  await until('the other one lives', async () => /"causal": ?true/.test(await saved(page, 'state', 1)));
+  await close();
+});

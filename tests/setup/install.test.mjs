@@ -1,0 +1,32 @@
+// `cmake --install`: the programs with all that belongs to them, and the page. Runs last of the suites, when nothing is being built.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {existsSync, readFileSync, readdirSync} from 'node:fs';
+import {join, resolve} from 'node:path';
+import {test} from 'node:test';
+import {attn, file, folder, here, layer} from '../cli/harness.mjs';
+
+const build = resolve(here, '../../build/native');
+const has = (program) => spawnSync('which', [program]).status === 0;
+
+test('cmake --install puts programs, manual pages, completions, desktop entry, icon and page in place, and what is installed runs', () => {
+  const prefix = join(folder, 'prefix');
+  const done = spawnSync('cmake', ['--install', build, '--prefix', prefix], {encoding: 'utf8', timeout: 120_000});
+  assert.equal(done.status, 0, done.stderr);
+  const installed = (path) => assert.ok(existsSync(join(prefix, path)), path);
+  for (const name of ['attn', 'attention-playground']) {
+    for (const path of [`bin/${name}`, `share/man/man1/${name}.1`, `share/bash-completion/completions/${name}`, `share/zsh/site-functions/_${name}`, `share/fish/vendor_completions.d/${name}.fish`]) installed(path);
+    const run = (...args) => spawnSync(join(prefix, 'bin', name), args, {encoding: 'utf8', timeout: 60_000, cwd: prefix});
+    assert.equal(run('--version').status, 0);
+    assert.equal(run('--man').stdout, readFileSync(join(prefix, `share/man/man1/${name}.1`), 'utf8'), 'the page is that of this program');
+  }
+  const computed = spawnSync(join(prefix, 'bin/attn'), ['run', file(layer())], {encoding: 'utf8', timeout: 60_000, cwd: prefix});
+  assert.deepEqual(JSON.parse(computed.stdout), JSON.parse(attn('run', file(layer())).stdout));
+  const entry = readFileSync(join(prefix, 'share/applications/attention-playground.desktop'), 'utf8');
+  assert.match(entry, /^Exec=attention-playground %f$/m);
+  installed(`share/icons/hicolor/scalable/apps/${/^Icon=(.*)$/m.exec(entry)[1]}.svg`);
+  if (has('desktop-file-validate')) assert.equal(spawnSync('desktop-file-validate', [join(prefix, 'share/applications/attention-playground.desktop')], {encoding: 'utf8'}).stdout, '');
+  for (const name of ['index.html', 'embed.html', 'element.js', 'files.wasm']) installed(`share/attention-playground/page/${name}`);
+  if (has('man')) assert.match(spawnSync('man', ['-l', join(prefix, 'share/man/man1/attn.1')], {encoding: 'utf8', env: {...process.env, MANWIDTH: '100'}}).stdout, /Compute the tensors of an attention layer/);
+  assert.deepEqual(readdirSync(prefix).sort(), ['bin', 'share']);
+});

@@ -1,0 +1,53 @@
+// What the golden numbers are written as: tensors and words of enumerations.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "attention/layer/tensor.h"
+#include "attention/reference/reference.h"
+
+namespace test {
+
+inline attention::Tensor tensorOf(const nlohmann::json& stored) {
+  const auto& shape = stored.at("shape");
+  attention::Tensor tensor(shape.at(0).get<int>(), shape.at(1).get<int>(), shape.at(2).get<int>());
+  const auto& data = stored.at("data");
+  REQUIRE(data.size() == tensor.size());
+  for (std::size_t i = 0; i < data.size(); ++i) tensor.data()[i] = static_cast<float>(data[i].get<double>());
+  return tensor;
+}
+
+/// The word's place in a list, as the enumerations number them.
+template <class Choice>
+Choice chosen(const nlohmann::json& word, std::initializer_list<const char*> words) {
+  const auto found = std::find(words.begin(), words.end(), word.get<std::string>());
+  REQUIRE(found != words.end());
+  return static_cast<Choice>(found - words.begin());
+}
+
+inline attention::ReferenceTensor inDouble(const attention::Tensor& from) {
+  attention::ReferenceTensor out(from.heads(), from.rows(), from.cols());
+  std::copy(from.values().begin(), from.values().end(), out.values.begin());
+  return out;
+}
+
+/// How far numbers are from stored ones, relative to the largest of 1 and those.
+template <class Numbers>
+double off(const Numbers& numbers, const nlohmann::json& wanted) {
+  const auto exact = wanted.at("data").get<std::vector<double>>();
+  REQUIRE(numbers.size() == exact.size());
+  double most = 1.0, worst = 0.0;
+  for (double v : exact) most = std::max(most, std::abs(v));
+  for (std::size_t i = 0; i < exact.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(numbers[i]) - exact[i]) / most);
+  return worst;
+}
+
+}  // namespace test

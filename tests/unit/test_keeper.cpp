@@ -1,0 +1,157 @@
+// Boards with their undo history as bytes: back bit for bit, whatever was edited, and nothing else is taken for one.
+#include "document_support.h"
+#include "files/keeper.h"
+
+using namespace document;
+using files::Keeper;
+using test::refusal;
+using test::set;
+using test::setCell;
+
+namespace {
+
+constexpr std::size_t kMuch = std::size_t{64} << 20;
+
+/// Everything that undo and redo lead to, from the oldest to the newest, and how far back the present one is.
+struct History {
+  std::vector<State> states, starts;
+  std::size_t at = 0;
+};
+
+State content(State state) {
+  copyView(state, Settings{});
+  return state;
+}
+
+History historyOf(Document d) {
+  History all;
+  std::size_t forth = 0;
+  while (d.redo()) ++forth;
+  for (;;) {
+    all.states.insert(all.states.begin(), content(d.state())), all.starts.insert(all.starts.begin(), content(d.start()));
+    if (!d.undo()) break;
+  }
+  all.at = all.states.size() - 1 - forth;
+  return all;
+}
+
+void checkSame(const Document& a, const Document& b) {
+  CHECK(sameBits(a.state(), b.state()));
+  const History one = historyOf(a), other = historyOf(b);
+  REQUIRE(one.states.size() == other.states.size());
+  CHECK(one.at == other.at);
+  for (std::size_t i = 0; i < one.states.size(); ++i) {
+    CAPTURE(i);
+    CHECK(sameBits(one.states[i], other.states[i]));
+    CHECK(sameBits(one.starts[i], other.starts[i]));
+  }
+}
+
+Document restored(const std::string& bytes) {
+  Document d(*preset("look-up"));
+  CHECK(refusal(files::restore(bytes, d)) == "accepted");
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("keeper: a board comes back with its history, from a program that never saw it") {
+  Document d(test::start());
+  Keeper keeper;
+  checkSame(d, restored(keeper.write(d, kMuch)));
+  CHECK(refusal(d.apply(setCell(TensorId::q, 1, 2, 0, 7.5f))) == "accepted");
+  CHECK(refusal(d.apply(set(OptionId::theme, std::string("dark")))) == "accepted");
+  CHECK(refusal(d.apply(set(OptionId::tokens, 6.0))) == "accepted");
+  CHECK(refusal(d.open(*preset("pronoun"), true)) == "accepted");
+  CHECK(refusal(d.apply(set(OptionId::heads, 1.0))) == "accepted");
+  d.undo();
+  Document back = restored(keeper.write(d, kMuch));
+  checkSame(d, back);
+  CHECK(back.canRedo());
+  back.reset();
+  CHECK(back.state().preset == "pronoun");
+  while (back.undo()) {}
+  CHECK(sameBits(content(back.state()), content(test::start())));
+}
+
+TEST_CASE("keeper: written after every edit as if it were written once") {
+  for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
+    CAPTURE(seed);
+    test::RandomEdits edits(seed, true);
+    Document d(test::start());
+    Keeper keeper;
+    for (int i = 0; i < 120; ++i) {
+      const int what = edits.below(12);
+      if (what == 0) d.undo();
+      else if (what == 1) d.redo();
+      else if (what == 2 && edits.below(3) == 0) d.reset();
+      else if (what == 3 && edits.below(6) == 0) (void)d.open(*preset("pronoun"), edits.below(2) != 0);
+      else (void)d.apply(edits.next(d.state()), static_cast<std::uint64_t>(edits.below(3)));
+      if (edits.below(3) != 0) continue;
+      const std::string bytes = keeper.write(d, kMuch);
+      CHECK(bytes == Keeper().write(d, kMuch));
+      if (i % 10 == 0) checkSame(d, restored(bytes));
+    }
+  }
+}
+
+TEST_CASE("keeper: where there is little room the oldest steps are left out, and the present board never is") {
+  Document d(test::start());
+  Keeper keeper;
+  std::string bytes;
+  const std::size_t least = keeper.write(d, kMuch).size() + 400;
+  for (int i = 0; i < 100; ++i) {
+    CHECK(refusal(d.apply(setCell(TensorId::q, i % 2, i % 4, 0, static_cast<float>(i)))) == "accepted");
+    bytes = keeper.write(d, least);
+    CHECK(bytes.size() <= least + 400);
+  }
+  Document back = restored(bytes);
+  CHECK(sameBits(back.state(), d.state()));
+  int steps = 0;
+  while (back.undo() && d.undo()) {
+    ++steps;
+    CHECK(sameBits(back.state(), d.state()));
+  }
+  CHECK((steps > 3 && steps < 60));
+  CHECK(sameBits(content(back.start()), content(test::start())));
+  // Gone back to the oldest that there is, steps before it are gone, and what can be redone stays.
+  while (d.undo()) {}
+  const Document oldest = restored(keeper.write(d, 1));
+  CHECK(sameBits(oldest.state(), d.state()));
+}
+
+TEST_CASE("keeper: a large board is written at the cost of what changed, and read") {
+  Document d(test::start());
+  CHECK(refusal(d.apply(set(OptionId::tokens, 256.0))) == "accepted");
+  Keeper keeper;
+  const std::size_t before = keeper.write(d, kMuch).size();
+  for (int i = 0; i < 50; ++i) CHECK(refusal(d.apply(setCell(TensorId::q, 0, i, 1, 9.5f))) == "accepted");
+  const std::string bytes = keeper.write(d, kMuch);
+  CHECK(bytes.size() < before + 50 * 40);
+  checkSame(d, restored(bytes));
+}
+
+TEST_CASE("keeper: what is damaged is refused, and the document stays") {
+  Document d(test::start());
+  for (int i = 0; i < 5; ++i) (void)d.apply(setCell(TensorId::q, 0, 0, 0, static_cast<float>(i)));
+  (void)d.open(*preset("pronoun"), true);
+  const std::string bytes = Keeper().write(d, kMuch);
+  const State kept = d.state();
+  int refused = 0;
+  for (std::size_t end = 0; end < bytes.size(); end += 1 + end / 40) {
+    CHECK_FALSE(files::restore(std::string_view(bytes).substr(0, end), d));
+    ++refused;
+  }
+  CHECK(refused > 50);
+  CHECK_FALSE(files::restore(bytes + "x", d));
+  CHECK_FALSE(files::restore("", d));
+  CHECK(sameBits(d.state(), kept));
+  // Whatever else is in them, they never lead to a state that is none.
+  test::RandomEdits random(7);
+  for (int i = 0; i < 400; ++i) {
+    std::string wrong = bytes;
+    for (int n = 1 + random.below(3); n > 0; --n) wrong[static_cast<std::size_t>(random.below(static_cast<int>(wrong.size())))] = static_cast<char>(random.below(256));
+    Document other(test::start());
+    if (files::restore(wrong, other)) CHECK(refusal(check(other.state())) == "accepted");
+  }
+}

@@ -1,0 +1,118 @@
+// The layers of a model on one board: their pictures, how they are gone through, and the colours of cells.
+#include <algorithm>
+#include <cmath>
+
+#include "app_fixture.h"
+#include "attention/steps/forward.h"
+#include "document/layers.h"
+#include "document/preset.h"
+#include "document/resize.h"
+#include "document/text.h"
+
+namespace {
+
+document::State layers(int count) {
+  document::State s = *document::preset("i-saw-a-saw");
+  s.batchOf = document::BatchOf::layers;
+  document::resizeBatch(s, count);
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("layers: the pictures are the weights of each layer, one more computed at a time") {
+  const document::State s = layers(4);
+  attention::Trace here;
+  attention::forward(document::spec(s), document::inputs(s), here);
+  document::LayerPictures pictures;
+  const auto& all = pictures.of(s, here, 7, 1);
+  CHECK((all[0].version != 0 && all[1].version != 0 && all[2].version == 0));
+  CHECK_FALSE(pictures.isWhole());
+  pictures.of(s, here, 7, 1);
+  CHECK_FALSE(pictures.isWhole());
+  pictures.of(s, here, 7, 1);
+  CHECK(pictures.isWhole());
+  for (int layer = 0; layer < 4; ++layer) {
+    document::State shown = s;
+    document::showItem(shown, layer);
+    attention::Trace trace;
+    attention::forward(document::spec(shown), document::inputs(shown), trace);
+    const attention::Tensor& picture = all[static_cast<std::size_t>(layer)].weights;
+    CHECK(picture.values().size() == trace.weights.values().size());
+    CHECK(std::equal(picture.values().begin(), picture.values().end(), trace.weights.values().begin()));
+  }
+  pictures.of(s, here, 8, 0);  // another revision
+  CHECK(all[1].version == 0);
+}
+
+TEST_CASE("layers: a picture of many tokens keeps what is farthest from 0 in each block") {
+  attention::Tensor weights(2, 300, 257);
+  std::fill(weights.values().begin(), weights.values().end(), 0.0f);
+  weights.at(1, 299, 256) = -0.5f, weights.at(1, 298, 255) = 0.25f;
+  const document::LayerPicture picture = document::pictureOf(weights);
+  CHECK(picture.weights.rows() == 100);
+  CHECK(picture.weights.cols() == 86);
+  CHECK(picture.weights.at(1, 99, 85) == -0.5f);
+  CHECK(picture.weights.at(1, 99, 84) == 0.0f);
+  CHECK(picture.peaks[199] == 0.5f);
+  CHECK(picture.peaks[99] == 0.0f);
+}
+
+TEST_CASE("colours: one outlier does not make the scale of all others") {
+  attention::Summaries summaries;
+  document::State s = *document::preset("i-saw-a-saw");
+  const auto reach = [&] {
+    attention::Trace trace;
+    const attention::Inputs inputs = document::inputs(s);
+    attention::forward(document::spec(s), inputs, trace);
+    summaries.begin(true);
+    summaries.touchAll(document::spec(s), inputs, trace);
+    return summaries.reach(attention::TensorId::q, s.q);
+  };
+  const float usual = reach();
+  float largest = 0;
+  for (const float x : s.q.values()) largest = std::max(largest, std::fabs(x));
+  CHECK(usual == largest);
+  s.q.at(0, 0, 0) = -1e30f;
+  const float without = reach();
+  CHECK(without > 0.0f);
+  CHECK(without <= usual);
+  s.q.at(0, 0, 0) = 3 * usual;  // large, and no outlier
+  CHECK(reach() == 3 * usual);
+  std::fill(s.q.values().begin(), s.q.values().end(), 0.0f);
+  CHECK(reach() == 0.0f);
+  s.q.at(0, 1, 1) = 40;
+  CHECK(reach() == 40.0f);  // one number is no outlier of zeros
+}
+
+TEST_CASE("layers: the board goes through them by keys, by a selector and on the page of all heads") {
+  Fixture f;
+  f.app().setState(document::toText(layers(3)), false);
+  f.frame();
+  f.type('j');
+  CHECK(f.option("layer") == "1");
+  CHECK(f.app().notice() == "Layer 2 of 3.");
+  f.type('J');
+  f.type('J');
+  CHECK(f.option("layer") == "2");
+  CHECK(f.app().undo());
+  CHECK(f.option("layer") == "0");
+  f.click(f.at("layer+"));
+  CHECK(f.option("layer") == "1");
+  f.click(f.at("layer:heads+"));
+  CHECK(f.option("layer") == "2");
+  f.type('a');
+  CHECK(f.option("view") == "\"model\"");
+  for (int i = 0; i < 6; ++i) f.frame();
+  for (int layer = 0; layer < 3; ++layer)
+    for (int head = 0; head < 2; ++head) CHECK(f.at("layer:" + std::to_string(layer) + ":" + std::to_string(head)).width >= 32);
+  f.click(f.at("layer:0:1"));
+  CHECK(f.option("view") == "\"layer\"");
+  CHECK(f.option("layer") == "0");
+  CHECK(f.option("focus_head") == "1");
+  CHECK(f.app().undo());  // one step
+  CHECK(f.option("layer") == "2");
+  f.app().setEmbed({"", "layer"});
+  f.type('j');
+  CHECK(f.option("layer") == "2");
+}

@@ -1,0 +1,533 @@
+// Opening files whose names or shapes do not say what they hold: the question, and what the choices give.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "document/form.h"
+#include "files/labels.h"
+#include "files/mapping.h"
+#include "files/match.h"
+#include "files/opener.h"
+#include "files/packed.h"
+#include "files/printed.h"
+#include "files/zip.h"
+#include "files/npy.h"
+#include "attention/steps/forward.h"
+#include "document/document.h"
+#include "document/option.h"
+#include "document/preset.h"
+#include "document/resize.h"
+#include "document/text.h"
+
+namespace {
+
+using document::Choices;
+using document::Form;
+using document::State;
+using files::Opened;
+using files::Shape;
+
+/// Numbers that tell their places: 0, 1, 2 … after `first`.
+struct Numbers {
+  std::vector<std::vector<float>> kept;
+  files::StoredFile file;
+
+  Numbers() { kept.reserve(64); }
+  void add(const std::string& name, const Shape& shape, float first = 0) {
+    std::vector<float>& values = kept.emplace_back();
+    for (std::int64_t i = 0; i < files::checkedCount(shape).value_or(0); ++i) values.push_back(first + static_cast<float>(i) / 100);
+    file.tensors.push_back(files::storedOf(name, shape, values));
+  }
+  void addTexts(const std::string& name, std::vector<std::string> texts) {
+    files::Stored tensor;
+    tensor.name = name, tensor.type = files::Type::text, tensor.shape = {static_cast<std::int64_t>(texts.size())}, tensor.texts = std::move(texts);
+    file.tensors.push_back(std::move(tensor));
+  }
+};
+
+const document::Field* field(const Form& form, std::string_view name) {
+  for (const document::Field& one : form.fields)
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+Choices choices(const Form& form, std::string_view name, int chosen) {
+  Choices all;
+  for (const document::Field& one : form.fields) all.emplace_back(one.name, one.name == name ? chosen : one.chosen);
+  return all;
+}
+
+Form formOf(const Numbers& numbers) { return files::Mapping(numbers.file, "a.npz").form({}); }
+State stateOf(const Numbers& numbers, const Choices& chosen = {}) {
+  auto state = files::Mapping(numbers.file, "a.npz").state(chosen);
+  REQUIRE_MESSAGE(state, (state ? "" : state.error().message()));
+  return *state;
+}
+
+TEST_CASE("a form is the same after its lines were read") {
+  const Form form{"a.npz", "3 tokens.", true, {{"q", "Q", 1, {"one  [3, 4]", "two"}}, {"axes", "Axes", 0, {"[heads, tokens, columns]", "x"}}}};
+  const Form back = document::formFrom(document::toLines(form));
+  CHECK(back.title == form.title);
+  CHECK(back.says == form.says);
+  CHECK(back.isReady);
+  REQUIRE(back.fields.size() == 2);
+  CHECK(back.fields[0].choices == form.fields[0].choices);
+  CHECK(back.fields[0].chosen == 1);
+  bool isFinal = false;
+  CHECK(document::choicesFrom(document::toLines(Choices{{"q", 3}, {"as", 0}}, true), isFinal) == Choices{{"q", 3}, {"as", 0}});
+  CHECK(isFinal);
+  CHECK(document::formFrom("").fields.empty());
+  CHECK(document::formFrom("t\n1\nq\tQ\t7\tonly\n").fields.empty());
+}
+
+TEST_CASE("layers of a recorded model: the question is which, in their order") {
+  Numbers numbers;
+  for (const char* layer : {"layers.10.", "layers.9.", "layers.0."})
+    for (const char* name : {"q", "k", "v"}) numbers.add(std::string(layer) + name, {2, 3, 4}, layer[7] == '9' ? 9.0f : 1.0f);
+  const Form form = formOf(numbers);
+  REQUIRE(field(form, "layer"));
+  CHECK(field(form, "layer")->choices == std::vector<std::string>{"layers.0", "layers.9", "layers.10", "All 3 layers"});
+  CHECK(form.isReady);
+  CHECK(form.says == "3 tokens, 2 heads of 4 columns, 3 layers.");
+  const State state = stateOf(numbers, {{"layer", 1}});
+  CHECK(state.q.at(0, 0, 0) == 9.0f);
+}
+
+TEST_CASE("all layers of a recorded model are one board, with what differs between them") {
+  Numbers n;
+  for (const int layer : {10, 9, 0}) {
+    const std::string prefix = "layers." + std::to_string(layer) + ".";
+    for (const char* name : {"k", "q", "v"}) n.add(prefix + name, {2, 3, 4}, static_cast<float>(layer) + (*name == 'q' ? 100.0f : *name == 'k' ? 200.0f : 300.0f));
+    if (layer != 9) continue;
+    n.add(prefix + "mask", {3, 3});
+    n.kept.back()[1] = -std::numeric_limits<float>::infinity();
+  }
+  n.addTexts("tokens", {"a", "b", "c"});
+  const Form form = formOf(n);
+  REQUIRE(form.isReady);
+  CHECK(form.fields.front().chosen == 3);
+  State state = stateOf(n, choices(form, "layer", 3));
+  CHECK(document::hasLayers(state));
+  REQUIRE(state.batch == 3);
+  for (const auto& [item, layer] : {std::pair{0, 0}, {1, 9}, {2, 10}}) {
+    document::showItem(state, item);
+    CHECK(state.q.at(0, 0, 0) == static_cast<float>(100 + layer));
+    CHECK(state.k.at(0, 0, 0) == static_cast<float>(200 + layer));
+    CHECK(state.v.at(0, 0, 0) == static_cast<float>(300 + layer));
+    CHECK(state.labels == std::vector<std::string>{"a", "b", "c"});
+    CHECK(std::isinf(state.bias.at(0, 0, 1)) == (layer == 9));
+  }
+  document::showItem(state, 0);
+  CHECK(document::check(state));
+  const auto back = document::fromText(document::toText(state), State{});
+  REQUIRE(back);
+  CHECK(*back == state);
+  CHECK(document::get(state, document::OptionId::batch_of) == document::Value(std::string("layers")));
+  // Others where they are not alike: one of them is asked for, and why not all.
+  n.add("layers.9.scale", {}, 0.25f);
+  const Form unlike = formOf(n);
+  CHECK(unlike.isReady);
+  CHECK(unlike.fields.front().chosen == 0);
+  const Form refused = files::Mapping(n.file, "a.npz").form({{"layer", 3}});
+  CHECK_FALSE(refused.isReady);
+  CHECK(refused.says == "scale: it is 0.25 in layers.9 and true in the first layer; choose one layer.");
+  n.add("layers.9.w", {2, 2});
+  n.file.tensors[0].shape = {3, 2, 4};  // of another shape: they cannot be one board at all
+  CHECK(field(formOf(n), "layer")->choices.size() == 3);
+}
+
+TEST_CASE("the layer on the board is an option, which undo brings back") {
+  Numbers n;
+  n.add("attentions", {3, 2, 4, 4}, 0.25f);
+  for (float& w : n.kept.back()) w = 0.25f;
+  document::Document d(stateOf(n));
+  REQUIRE(document::hasLayers(d.state()));
+  const auto set = [&](double layer) { return d.apply(document::SetOption{document::OptionId::layer, layer}); };
+  CHECK(set(2));
+  CHECK(d.state().batchItem == 2);
+  CHECK(document::get(d.state(), document::OptionId::layer) == document::Value(2.0));
+  CHECK(set(3).error().message() == "layer: 3 is too large; use 0 to 2.");
+  CHECK(d.undo());
+  CHECK(d.state().batchItem == 0);
+  CHECK(d.redo());
+  CHECK(d.state().batchItem == 2);
+  d.apply(document::SetOption{document::OptionId::batch_of, std::string("sequences")});
+  CHECK(set(1).error().message() == "layer: there is one layer here; open a file of several layers first.");
+}
+
+TEST_CASE("each layer of a recorded model has its own tokens, options and notes") {
+  Numbers n;
+  for (const std::string layer : {"encoder.0.attn.", "decoder.0.cross."}) {
+    const bool isFirst = layer.front() == 'e';
+    n.add(layer + "q", {2, isFirst ? 3 : 2, 4});
+    for (const char* name : {"k", "v"}) n.add(layer + name, {2, 3, 4});
+    n.add(layer + "scale", {}, isFirst ? 0.75f : 0.25f);
+    n.addTexts(layer + "tokens", isFirst ? std::vector<std::string>{"I", "saw", "it"} : std::vector<std::string>{"je", "vis"});
+  }
+  n.addTexts("decoder.0.cross.key_labels", {"I", "saw", "it"});
+  const Form form = formOf(n);
+  REQUIRE(form.isReady);
+  const State cross = stateOf(n, {{"layer", 0}}), self = stateOf(n, {{"layer", 1}});
+  CHECK(self.labels == std::vector<std::string>{"I", "saw", "it"});
+  CHECK(self.scaleBy == 0.75f);
+  CHECK(cross.labels == std::vector<std::string>{"je", "vis"});
+  CHECK(cross.keyLabels == std::vector<std::string>{"I", "saw", "it"});
+  CHECK(cross.scaleBy == 0.25f);
+  // Notes of safetensors: those of the layer come before those of all.
+  Numbers m;
+  for (const std::string layer : {"a.", "b."})
+    for (const char* name : {"q", "k", "v"}) m.add(layer + name, {3, 4});
+  m.file.notes = {{"tokens", "[\"1\", \"2\", \"3\"]"}, {"b.tokens", "[\"x\", \"y\", \"z\"]"}, {"b.causal", "true"}};
+  CHECK(stateOf(m, {{"layer", 0}}).labels == std::vector<std::string>{"1", "2", "3"});
+  const State b = stateOf(m, {{"layer", 1}});
+  CHECK(b.labels == std::vector<std::string>{"x", "y", "z"});
+  CHECK(b.causal);
+  const auto chosen = files::tensorsOf(m.file, "b.");
+  REQUIRE(chosen);
+  CHECK(document::labelsOf(*chosen->labels) == b.labels);
+}
+
+TEST_CASE("heads after the tokens, or side by side") {
+  Numbers numbers;
+  for (const char* name : {"query_states", "key_states", "value_states"}) numbers.add(name, {3, 2, 4});
+  const Form form = formOf(numbers);
+  REQUIRE(field(form, "axes"));
+  const State swapped = stateOf(numbers, choices(form, "axes", 1));
+  CHECK(swapped.heads == 2);
+  CHECK(swapped.tokens == 3);
+  CHECK(swapped.q.at(1, 2, 3) == numbers.kept[0][(2 * 2 + 1) * 4 + 3]);
+
+  Numbers packed;
+  for (const char* name : {"a", "b", "c"}) packed.add(name, {3, 8});
+  Form question = formOf(packed);
+  question = files::Mapping(packed.file, "").form(choices(question, "heads", 2));  // 1, 2, 4, 8
+  CHECK(question.says == "3 tokens, 4 heads of 2 columns.");
+  const State side = stateOf(packed, choices(question, "heads", 2));
+  CHECK(side.q.at(3, 2, 1) == packed.kept[0][2 * 8 + 7]);
+}
+
+TEST_CASE("names that say nothing are taken in their order") {
+  Numbers numbers;
+  for (const char* name : {"alpha", "beta", "gamma"}) numbers.add(name, {2, 3, 4}, numbers.kept.empty() ? 0.0f : static_cast<float>(numbers.kept.size()));
+  const State state = stateOf(numbers);
+  CHECK(state.k.at(0, 0, 0) == 1.0f);
+  CHECK(state.v.at(0, 0, 0) == 2.0f);
+}
+
+TEST_CASE("labels say which axis is that of the tokens") {
+  Numbers numbers;
+  for (const char* name : {"q", "k", "v"}) numbers.add(name, {3, 2, 4});
+  numbers.addTexts("tokens", {"a", "b", "c"});
+  const Form form = formOf(numbers);
+  REQUIRE(field(form, "axes"));
+  CHECK(field(form, "axes")->chosen == 1);
+  CHECK(form.says == "3 tokens, 2 heads of 4 columns.");
+  CHECK(stateOf(numbers).labels == std::vector<std::string>{"a", "b", "c"});
+}
+
+TEST_CASE("q, k and v in one tensor, stacked or side by side") {
+  Numbers numbers;
+  numbers.add("blob", {3, 2, 5, 4});
+  const Form form = formOf(numbers);
+  REQUIRE(field(form, "together"));
+  CHECK(field(form, "together")->choices[static_cast<std::size_t>(field(form, "together")->chosen)] == "Three, stacked on the first axis");
+  const State state = stateOf(numbers);
+  CHECK(state.v.at(1, 4, 3) == numbers.kept[0].back());
+
+  Numbers flat;
+  flat.add("h.0.qkv", {5, 12});
+  const State side = stateOf(flat);
+  CHECK(side.tokens == 5);
+  CHECK(side.k.at(0, 1, 0) == flat.kept[0][12 + 4]);
+}
+
+TEST_CASE("one entry of a batch, or all") {
+  Numbers numbers;
+  for (const char* name : {"q", "k", "v"}) numbers.add(name, {3, 2, 5, 4});
+  const Form form = formOf(numbers);
+  REQUIRE(field(form, "batch"));
+  CHECK(stateOf(numbers).batch == 3);
+  const State one = stateOf(numbers, choices(form, "batch", 3));
+  CHECK(one.batch == 1);
+  CHECK(one.q.at(0, 0, 0) == numbers.kept[0][2 * 2 * 5 * 4]);
+}
+
+TEST_CASE("Linear weights are turned, Conv1D's are not") {
+  Numbers llama;
+  llama.add("hidden_states", {5, 8});
+  for (const char* name : {"q", "o"}) llama.add("model.layers.0.self_attn." + std::string(name) + "_proj.weight", {8, 8});
+  for (const char* name : {"k", "v"}) llama.add("model.layers.0.self_attn." + std::string(name) + "_proj.weight", {4, 8});
+  Form form = formOf(llama);
+  REQUIRE(field(form, "turned"));
+  CHECK(field(form, "turned")->chosen == 1);
+  CHECK(form.says == "5 tokens, 2 heads (1 of keys and values) of 4 columns.");  // the widest that fit
+  form = files::Mapping(llama.file, "").form(choices(form, "heads", 2));
+  CHECK(form.says == "5 tokens, 4 heads (2 of keys and values) of 2 columns.");
+  const State state = stateOf(llama, choices(form, "heads", 2));
+  CHECK(state.wQ.at(0, 1, 2) == llama.kept[1][2 * 8 + 1]);
+  CHECK(state.wK.at(0, 7, 3) == llama.kept[3].back());
+
+  Numbers gpt;
+  gpt.add("transformer.h.0.attn.c_attn.weight", {4, 12});
+  gpt.add("transformer.h.0.attn.c_proj.weight", {4, 4});
+  const Form other = formOf(gpt);
+  CHECK(field(other, "turned")->chosen == 0);
+  CHECK(other.says == "6 tokens, 1 head of 4 columns. The file has no X: it is random numbers.");
+  CHECK(stateOf(gpt).wV.at(0, 3, 3) == gpt.kept[0].back());
+}
+
+TEST_CASE("biases of the projections come with their weights") {
+  Numbers numbers;
+  numbers.add("x", {2, 4});
+  numbers.add("in_proj_weight", {12, 4});
+  numbers.add("in_proj_bias", {12}, 1);
+  numbers.add("out_proj.weight", {4, 4});
+  const Form form = formOf(numbers);
+  CHECK(form.says == "2 tokens, 1 head of 4 columns.");
+  const State state = stateOf(numbers);
+  CHECK(state.mode == document::Mode::x);
+  CHECK(state.projectionBias);
+  CHECK(state.bK.at(0, 0, 2) == numbers.kept[2][4 + 2]);
+  CHECK(state.bO == attention::Tensor(1, 1, 4));  // the file has none
+  attention::Trace trace;
+  attention::forward(document::spec(state), document::inputs(state), trace);
+  double expected = numbers.kept[2][4 + 2];
+  for (int i = 0; i < 4; ++i) expected += static_cast<double>(numbers.kept[0][static_cast<std::size_t>(4 + i)]) * static_cast<double>(numbers.kept[1][static_cast<std::size_t>((4 + 2) * 4 + i)]);
+  CHECK(static_cast<double>(trace.k.at(0, 1, 2)) == doctest::Approx(expected));
+}
+
+TEST_CASE("weights without q and k are a batch of layers, and the softmax gives them back") {
+  Numbers numbers;
+  numbers.add("attentions", {3, 2, 4, 4});
+  for (std::size_t row = 0; row < 24; ++row) {  // causal rows of different weights
+    const std::size_t last = row % 4;
+    float sum = 0;
+    for (std::size_t j = 0; j < 4; ++j) numbers.kept[0][row * 4 + j] = j > last ? 0.0f : static_cast<float>(1 + (row * 7 + j * 3) % 5), sum += numbers.kept[0][row * 4 + j];
+    for (std::size_t j = 0; j < 4; ++j) numbers.kept[0][row * 4 + j] /= sum;
+  }
+  numbers.addTexts("tokens", {"a", "\u0120b", "c", "d"});
+  const Form form = formOf(numbers);
+  CHECK(form.isReady);
+  CHECK(form.says.starts_with("4 tokens, 2 heads of 1 column, 3 layers. Weights alone: "));
+  State state = stateOf(numbers);
+  CHECK(state.batch == 3);
+  CHECK(state.labels[1] == "\u2423b");
+  for (int layer = 0; layer < 3; ++layer) {
+    document::showItem(state, layer);
+    attention::Trace trace;
+    attention::forward(document::spec(state), document::inputs(state), trace);
+    for (int h = 0; h < 2; ++h)
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) CHECK(std::abs(trace.weights.at(h, i, j) - numbers.kept[0][static_cast<std::size_t>(((layer * 2 + h) * 4 + i) * 4 + j)]) < 1e-6f);
+  }
+  CHECK(stateOf(numbers, choices(form, "batch", 2)).batch == 1);
+  numbers.kept[0][0] = 0.5f;
+  CHECK(formOf(numbers).says.find("attentions[0, 0, 0, 0] the weights of this row") == std::string::npos);
+  CHECK(formOf(numbers).says.find("have the sum 500 ÷ 1000; expected 1") != std::string::npos);
+  numbers.kept[0][0] = -1;
+  CHECK(formOf(numbers).says.find("never negative") != std::string::npos);
+}
+
+TEST_CASE("a list of weights, a tensor for each layer, is one board of all layers in their order") {
+  for (const bool isNamed : {true, false}) {
+    Numbers n;
+    for (const int layer : {10, 0, 2, 1}) {
+      n.add((isNamed ? "attentions." : "arr_") + std::to_string(layer), {1, 2, 3, 3});
+      for (std::size_t i = 0; i < 18; ++i) n.kept.back()[i] = i % 3 == 0 ? 1.0f - 0.02f * static_cast<float>(layer) : 0.01f * static_cast<float>(layer);
+    }
+    const Form form = formOf(n);
+    REQUIRE(form.isReady);
+    REQUIRE(field(form, "list"));
+    CHECK(form.says.starts_with("3 tokens, 2 heads of 1 column, 4 layers."));
+    const State all = stateOf(n);
+    CHECK(all.batch == 4);
+    CHECK(all.bias.at(0, 0, 0) == 0.0f);  // of layer 0
+    CHECK(all.pages[3].bias.at(1, 2, 1) == doctest::Approx(std::log(0.1)));
+    CHECK(stateOf(n, choices(form, "list", 1)).batch == 1);
+    CHECK(stateOf(n, choices(form, "batch", 2)).bias.at(0, 0, 1) == doctest::Approx(std::log(0.01)));  // one of the layers alone
+  }
+}
+
+TEST_CASE("a thousand tensors are gone through, and what does not fit is said") {
+  Numbers numbers;
+  numbers.kept.reserve(2000);
+  for (int i = 0; i < 1000; ++i) numbers.add("t" + std::to_string(i), {2 + i / 3 % 3, 4});
+  const Form form = formOf(numbers);
+  CHECK(field(form, "q")->choices.size() <= 60);
+  CHECK(form.isReady);
+  CHECK_FALSE(files::Mapping(numbers.file, "").form({{"q", 0}, {"k", 1}, {"v", 4}}).isReady);
+  Numbers vectors;
+  vectors.add("a", {4});
+  CHECK_FALSE(files::Mapping(vectors.file, "").isPossible());
+}
+
+// ----------------------------------------------------------------------------------------------------------- pasted
+
+std::string json(std::string_view text) {
+  const auto made = files::jsonOfPrinted(text);
+  return made ? *made : made.error().message();
+}
+
+TEST_CASE("what NumPy, PyTorch and Python print becomes JSON") {
+  CHECK(json("[[1. 2.]\n [3.5 -4e-2]]") == "[[1.0,2.0],[3.5,-4e-2]]");
+  CHECK(json("tensor([[1., 2.],\n        [3., nan]], device='cuda:0', grad_fn=<SoftmaxBackward0>)") == "[[1.0,2.0],[3.0,\"nan\"]]");
+  CHECK(json("array([[ 0.1,  0.2],\n       [-inf,  inf]], dtype=float32)") == "[[0.1,0.2],[\"-inf\",\"inf\"]]");
+  CHECK(json("[[True False]]") == "[[true,false]]");
+  CHECK(json("(1, 2, (3,))") == "[1,2,[3]]");
+  CHECK(json("{'q': [[1, 2]], 'tokens': ['it\\'s']}") == "{\"q\":[[1,2]],\"tokens\":[\"it's\"]}");
+  CHECK(json("q = tensor([[1.]])\nk: [[2]]; v = np.array([[3.]])") == "{\"q\": [[1.0]], \"k\": [[2]], \"v\": [[3.0]]}");
+  CHECK(json("[np.float32(1.5), np.float32(2)]") == "[1.5,2]");
+  CHECK(json("[[007 .5 5.]]") == "[[7,0.5,5.0]]");
+}
+
+TEST_CASE("what was printed with a gap, or is cut off, is refused with the place") {
+  CHECK(json("[[1. 2. ... 3.]]").find("left out with \"...\"") != std::string::npos);
+  CHECK(json("[[1, 2]") == "text: it ends before its brackets are closed; copy all of it.");
+  CHECK(json("[[1, 2],\n [3, x]]").find("\"x]]\" in line 2 is no number") != std::string::npos);
+  CHECK(json("[1 - 2]").find("in line 1 is no number") != std::string::npos);
+  CHECK(json(std::string(1000, '[')).find("is no number") != std::string::npos);
+}
+
+TEST_CASE("cells are told from printed tensors") {
+  for (const char* text : {"[[1. 2.]]", "  tensor([1])", "array([[1]])", "{'q': 1}", "q = [[1]]", "(1, 2)", "torch.tensor([1])"}) CHECK_MESSAGE(files::isPrinted(text), text);
+  for (const char* text : {"1\t2\n3\t4", "0.5", "-1 2", "", "  ", "a\tb"}) CHECK_MESSAGE(!files::isPrinted(text), text);
+}
+
+TEST_CASE("a pasted matrix is cells, and one with three axes or names is a layer") {
+  files::Opener opener;
+  auto cells = opener.paste("[[1. 2.]\n [3. 4.]]");
+  REQUIRE(cells);
+  CHECK(cells->kind == Opened::Kind::cells);
+  CHECK(cells->text == "1\t2\n3\t4\n");
+  auto layer = opener.paste("q = [[1, 2], [3, 4]]\nk = [[1, 2], [3, 4]]\nv = [[1., 0.], [0., 1.]]");
+  REQUIRE(layer);
+  CHECK(layer->kind == Opened::Kind::state);
+  CHECK(layer->state.v.at(0, 1, 1) == 1.0f);
+  auto stacked = opener.paste("[[[1, 2]], [[3, 4]], [[5, 6]]]");
+  REQUIRE(stacked);
+  CHECK(stacked->kind == Opened::Kind::state);
+  CHECK(stacked->state.v.at(0, 0, 1) == 6.0f);
+  auto form = opener.paste("{'a': [[1, 2], [3, 4]], 'b': [[1, 2], [3, 4]]}");
+  REQUIRE(form);
+  CHECK(form->kind == Opened::Kind::form);
+  auto chosen = opener.choose(document::toLines(Choices{{"q", 0}, {"k", 1}, {"v", 1}}, true));
+  REQUIRE(chosen);
+  CHECK(chosen->kind == Opened::Kind::state);
+  CHECK_FALSE(opener.choose("!\n"));
+}
+
+TEST_CASE("labels of tokenizers are shown for what they are") {
+  using Labels = std::vector<std::string>;
+  CHECK(files::readableLabels({"I", "\u0120saw", "a", "\u010a"}) == Labels{"I", "\u2423saw", "a", "\\n"});
+  CHECK(files::readableLabels({"\u0120na", "\u00c3\u00af", "ve"}) == Labels{"\u2423na", "\u00ef", "ve"});
+  CHECK(files::readableLabels({"\u0120", "\u00c3"}) == Labels{"\u2423", "\\xc3"});          // half of a letter
+  CHECK(files::readableLabels({"<|\u4e2d|>", "\u0120a"}) == Labels{"<|\u4e2d|>", "\u2423a"});  // no bytes
+  CHECK(files::readableLabels({"\u2581hello", "na\u00efve", "<0x0A>"}) == Labels{"\u2581hello", "na\u00efve", "<0x0A>"});
+  CHECK(files::readableLabels({"\n", "\t", "\r", "\x07", "a b", " c "}) == Labels{"\\n", "\\t", "\\r", "\\x07", "a b", "\u2423c\u2423"});
+  CHECK(files::readableLabels({"\xff", "\u0085"}) == Labels{"\\xff", "\\xc2\\x85"});
+  const auto layer = files::Opener().paste("{'q': [[1], [2]], 'k': [[1], [2]], 'v': [[1], [2]], 'tokens': ['\\n', '\u0120the']}");
+  REQUIRE(layer);
+  CHECK(layer->state.labels == Labels{"\\n", "\u2423the"});
+}
+
+// ----------------------------------------------------------------------------------------------------------- packed
+
+TEST_CASE("a state is the same in every bit after it was handed over") {
+  for (const document::Preset& preset : document::presets()) {
+    auto state = document::preset(preset.name);
+    REQUIRE(state);
+    const auto back = files::unpacked(files::packed(*state), *state);
+    REQUIRE_MESSAGE(back, preset.name);
+    CHECK_MESSAGE(sameBits(*back, *state), preset.name);
+  }
+}
+
+TEST_CASE("what was cut off on the way is refused") {
+  const State state = *document::preset("i-saw-a-saw");
+  const std::string bytes = files::packed(state);
+  for (std::size_t size = 0; size < bytes.size(); size += 7) CHECK_FALSE(files::unpacked(std::string_view(bytes).substr(0, size), state));
+  CHECK_FALSE(files::isPacked("{\"version\": 1}"));
+}
+
+// ----------------------------------------------------------------------------------------------------------- files
+
+TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refused") {
+  files::Opener opener;
+  auto npz = [](const Numbers& numbers) {
+    std::string bytes;
+    std::vector<std::string> headers;
+    headers.reserve(99);
+    std::vector<files::ZipSource> sources;
+    for (const files::Stored& tensor : numbers.file.tensors) {
+      headers.push_back(files::npyHeader(files::npyDescr(tensor.type), tensor.shape));
+      sources.push_back({tensor.name + ".npy", {headers.back(), tensor.bytes}});
+    }
+    files::writeZip(sources, [&](std::string_view piece) { return bytes.append(piece), true; });
+    return bytes;
+  };
+  Numbers clear;
+  for (const char* name : {"query", "key", "value"}) clear.add(name, {2, 3, 4});
+  const std::string first = npz(clear);
+  auto opened = opener.open(first, "layer.NPZ");
+  REQUIRE(opened);
+  CHECK(opened->kind == Opened::Kind::state);
+  CHECK(opened->state.heads == 2);
+  // By its first bytes, whatever it is called.
+  CHECK(opener.open(first, "layer"));
+  Numbers unclear;
+  for (const char* name : {"one", "two", "three"}) unclear.add(name, {2, 3, 4});
+  const std::string second = npz(unclear);
+  auto asked = opener.open(second, "layer.npz");
+  REQUIRE(asked);
+  CHECK(asked->kind == Opened::Kind::form);
+  CHECK(asked->form.title == "layer.npz");
+  auto refused = opener.open(std::string_view(second).substr(0, 100), "layer.npz");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message().find("cut off") != std::string::npos);
+  auto pickled = opener.open("\x80\x04\x95", "model.pt");
+  REQUIRE_FALSE(pickled);
+  CHECK(pickled.error().message().find("it is pickled, as torch.save and pickle.dump write it") != std::string::npos);
+  auto text = opener.open("{\"version\": 1}", "a.json");
+  REQUIRE(text);
+  CHECK(text->kind == Opened::Kind::text);
+  auto unknown = opener.open("{\"alpha\": [[1, 2]], \"beta\": [[3, 4]]}", "a.json");
+  REQUIRE(unknown);
+  CHECK(unknown->kind == Opened::Kind::form);
+}
+
+TEST_CASE("every tensor is written by its name, in any format, and reads back") {
+  const State state = *document::preset("pronoun");
+  const auto tensors = files::collectTensors(state);
+  REQUIRE(tensors);
+  const std::string bytes = files::packed(*tensors);
+  for (const char* name : {"a.npz", "a.safetensors", "a.json"}) {
+    std::string out;
+    REQUIRE(files::convert(bytes, name, "", [&](std::string_view piece) { return out.append(piece), true; }));
+    files::Opener opener;
+    auto back = opener.open(out, name);
+    REQUIRE(back);
+    CHECK(back->kind == Opened::Kind::state);
+    CHECK(back->state.labels == state.labels);
+    CHECK(document::sameBits(back->state.v, state.v));
+    CHECK(back->state.causal == state.causal);
+  }
+  std::string table;
+  REQUIRE(files::convert(bytes, "weights.csv", "weights", [&](std::string_view piece) { return table.append(piece), true; }));
+  CHECK(std::count(table.begin(), table.end(), '\n') == state.heads * (state.tokens + 1) - 1);
+  const auto none = files::convert(bytes, "a.csv", "wights", [](std::string_view) { return true; });
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message().find("\"wights\" is not one of this layer") != std::string::npos);
+  CHECK_FALSE(files::convert(bytes, "a.pt", "", [](std::string_view) { return true; }));
+}
+
+}  // namespace
+
+TEST_CASE("packed: a size that is no number is refused") {
+  const auto read = [](const std::string& sizes) { return files::unpackedTensors("[]\n[]\n\nq b " + sizes + "\n\nab"); };
+  CHECK(read("1 2 1"));
+  for (const char* sizes : {"1 2 x", "x", "1 2 1\x14", "1 2 -"}) {
+    CAPTURE(sizes);
+    CHECK(!read(sizes));
+  }
+}

@@ -1,0 +1,65 @@
+// What a function that can fail returns: true when all is well, else the field and the sentence apart.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "base/result.h"
+#include "base/sentence.h"
+
+namespace {
+
+using base::Error;
+using base::Result;
+
+Result<void> checkHeads(int heads) {
+  if (heads <= 4) return {};
+  return base::refuse(Error::Kind::range, "heads", {heads, " is too large; use 1 to ", 4, "."});
+}
+
+Result<std::string> headsText(int heads) {
+  if (auto ok = checkHeads(heads); !ok) return ok.error();
+  return std::to_string(heads);
+}
+
+TEST_CASE("result: with a value or without, it is true when all is well") {
+  CHECK(Result<void>());
+  CHECK(checkHeads(4));
+  CHECK_FALSE(checkHeads(5));
+  CHECK(headsText(3));
+  CHECK(*headsText(3) == "3");
+  CHECK(headsText(3)->size() == 1);
+  CHECK_FALSE(headsText(5));
+  CHECK(Result<bool>(false));  // there is a value
+  CHECK_FALSE(*Result<bool>(false));
+  // Neither becomes a number by itself.
+  CHECK_FALSE(std::is_convertible_v<Result<void>, bool>);
+  CHECK_FALSE(std::is_convertible_v<Result<std::string>, bool>);
+}
+
+TEST_CASE("result: an error has the field and the sentence apart, and its message has both") {
+  const auto done = headsText(5);
+  REQUIRE_FALSE(done);
+  CHECK(done.error().kind == Error::Kind::range);
+  CHECK(done.error().field == "heads");
+  CHECK(done.error().sentence == "5 is too large; use 1 to 4.");
+  CHECK(done.error().message() == "heads: 5 is too large; use 1 to 4.");
+  CHECK(Error{Error::Kind::range, "q[0,1,2]", "is NaN; every number must be finite.", true}.message() ==
+        "q[0,1,2] is NaN; every number must be finite.");
+  CHECK(Error{Error::Kind::range, "", "Cannot read a.json: it is a folder."}.message() == "Cannot read a.json: it is a folder.");
+}
+
+TEST_CASE("result: errors can be changed on the way, and values and errors are moved out of results that end") {
+  auto done = checkHeads(5);
+  done.error().field = "options.heads";
+  CHECK(done.error().message() == "options.heads: 5 is too large; use 1 to 4.");
+  const Error error = std::move(done).error();
+  CHECK(error.field == "options.heads");
+  Result<std::unique_ptr<int>> only = std::make_unique<int>(7);
+  REQUIRE(only);
+  const std::unique_ptr<int> taken = std::move(*only);
+  CHECK(*taken == 7);
+}
+
+}  // namespace

@@ -1,0 +1,183 @@
+// Stepping through a row, and arithmetic that is touched, by the real input of Dear ImGui.
+#include "app_fixture.h"
+
+namespace {
+
+double cell(Fixture& f, std::string_view tensor, int row, int col) { return double{(*f.app().tensor(tensor))->at(0, row, col)}; }
+
+void rest(Fixture& f) {
+  for (int i = 0; i < 400 && f.app().wantsFrame(); ++i) f.frame();
+}
+
+}  // namespace
+
+TEST_CASE("stepper: the button in the inspector begins at the first step of the selected row, and keys go through it") {
+  Fixture f;
+  CHECK(f.option("stepper") == "0");
+  f.click(f.at("stepper"));
+  CHECK(f.option("stepper") == "1");
+  rest(f);
+  f.key(ImGuiKey_RightArrow);
+  CHECK(f.option("stepper") == "2");
+  f.key(ImGuiKey_RightArrow);
+  f.key(ImGuiKey_LeftArrow);
+  CHECK(f.option("stepper") == "2");
+  f.key(ImGuiKey_End);
+  CHECK(f.option("stepper") == "9");  // q·k, ÷ √d_k, mask, max, exp, Σ, weights, × V, output
+  f.key(ImGuiKey_RightArrow);
+  CHECK(f.option("stepper") == "9");
+  f.key(ImGuiKey_Home);
+  CHECK(f.option("stepper") == "1");
+  f.key(ImGuiKey_Escape);
+  CHECK(f.option("stepper") == "0");
+  f.type('i');
+  CHECK(f.option("stepper") == "1");
+  f.type('i');
+  CHECK(f.option("stepper") == "0");
+  f.key(ImGuiKey_LeftArrow);  // the cell before is selected again, as without steps
+  CHECK(f.option("stepper") == "0");
+}
+
+TEST_CASE("stepper: play goes to the end by itself and stops there; nothing is drawn afterwards") {
+  Fixture f;
+  f.type('i');
+  f.key(ImGuiKey_Space);
+  int frames = 0;
+  for (; frames < 4000 && f.app().wantsFrame(); ++frames) f.frame();
+  CHECK(f.option("stepper") == "9");
+  CHECK(!f.app().wantsFrame());
+  f.key(ImGuiKey_Space);  // from the beginning
+  CHECK(f.option("stepper") != "9");
+  f.key(ImGuiKey_Space);  // a pause
+  const std::string there = f.option("stepper");
+  rest(f);
+  for (int i = 0; i < 200; ++i) f.frame();
+  CHECK(f.option("stepper") == there);
+}
+
+TEST_CASE("stepper: buttons and dots of the bar") {
+  Fixture f;
+  f.type('i');
+  rest(f);
+  f.press("stepper-next", "stepper", "2");
+  f.press("stepper-last", "stepper", "9");
+  f.press("stepper-back", "stepper", "8");
+  f.press("stepper:5", "stepper", "5");
+  f.press("stepper-first", "stepper", "1");
+  f.press("stepper-close", "stepper", "0");
+  CHECK(!f.app().locate("stepper-next", 0, 0, 0));
+}
+
+TEST_CASE("stepper: undo leaves the steps as they are shown, as it leaves all that is only how the board is looked at") {
+  Fixture f;
+  f.drag(f.at("q", 0, 3, 2), 30, 0);
+  REQUIRE(f.app().set("stepper", "3"));
+  REQUIRE(f.app().undo());
+  CHECK(f.option("stepper") == "3");
+  CHECK(f.app().redo());
+  CHECK(f.option("stepper") == "3");
+}
+
+TEST_CASE("stepper: at every size, with every mechanism, and a step that a script asked for") {
+  for (const ImVec2 size : {ImVec2{1440, 900}, ImVec2{640, 440}, ImVec2{390, 844}, ImVec2{320, 320}}) {
+    Fixture f(size.x, size.y);
+    for (const char* score : {"\"dot\"", "\"scaled\"", "\"general\"", "\"additive\"", "\"cosine\""}) {
+      for (const char* normalizer : {"\"softmax\"", "\"sparsemax\"", "\"hardmax\""}) {
+        REQUIRE(f.app().set("score", score));
+        REQUIRE(f.app().set("normalizer", normalizer));
+        for (int step = 1; step <= 12; ++step) {
+          REQUIRE(f.app().set("stepper", std::to_string(step)));
+          rest(f);
+        }
+        const app::Rect bar = f.at("stepper-bar");
+        CHECK(bar.y + bar.height == doctest::Approx(size.y));
+      }
+    }
+    REQUIRE(f.app().set("tokens", "12"));
+    rest(f);
+    REQUIRE(f.app().set("view", "\"block\""));
+    rest(f);
+    CHECK(f.option("stepper") == "12");
+  }
+  Fixture f;
+  CHECK(!f.app().set("stepper", "25"));
+  CHECK(!f.app().set("stepper", "-1"));
+  CHECK(!f.app().set("stepper", "true"));
+}
+
+TEST_CASE("touch: a number under the pointer lights its cell, and a click goes there") {
+  Fixture f;
+  f.click(f.at("weights", 0, 3, 2));
+  f.moveTo(f.at("inspector"));
+  f.click(f.at("number:k:2:1"));
+  CHECK(f.host.events.back().detail.find("\"name\":\"k\"") != std::string::npos);
+  // What is explained stays: an input is selected now, and its own arithmetic says nothing.
+  CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 2});
+  f.moveTo(f.at("inspector"));
+  CHECK(f.app().locate("number:q:3:2", 0, 0, 0));
+}
+
+TEST_CASE("touch: a drag on a number edits its cell as a drag on the cell does, in one step of undo") {
+  Fixture f;
+  f.click(f.at("weights", 0, 3, 2));
+  f.moveTo(f.at("inspector"));
+  const double before = cell(f, "q", 3, 2);
+  f.drag(f.at("number:q:3:2"), 40, 0);
+  const double byNumber = cell(f, "q", 3, 2);
+  CHECK(byNumber != before);
+  f.checkWeights();
+  REQUIRE(f.app().undo());
+  CHECK(cell(f, "q", 3, 2) == before);
+  f.drag(f.at("q", 0, 3, 2), 40, 0);
+  CHECK(cell(f, "q", 3, 2) == doctest::Approx(byNumber));
+  REQUIRE(f.app().undo());
+  // A score is no input: nothing changes.
+  f.click(f.at("weights", 0, 3, 2));
+  f.moveTo(f.at("inspector"));
+  f.drag(f.at("number:masked:3:2"), 40, 0);
+  CHECK(cell(f, "q", 3, 2) == before);
+}
+
+TEST_CASE("touch: a number that is a sum opens into it, and closes again") {
+  Fixture f;
+  f.click(f.at("weights", 0, 3, 2));
+  f.moveTo(f.at("inspector"));
+  CHECK(!f.app().locate("number:exponentials:3:0", 0, 0, 0));
+  f.click(f.at("number:row_sum:3:0"));
+  f.moveTo(f.at("inspector"));
+  CHECK(f.app().locate("number:exponentials:3:0", 0, 0, 0));
+  f.click(f.at("number:exponentials:3:0"));  // and on: exp(−0.51 − 1.53)
+  f.moveTo(f.at("inspector"));
+  CHECK(f.app().locate("number:masked:3:0", 0, 0, 0));
+  f.click(f.at("number:row_sum:3:0"));
+  f.moveTo(f.at("inspector"));
+  CHECK(!f.app().locate("number:exponentials:3:0", 0, 0, 0));
+  REQUIRE(f.app().set("score", "\"additive\""));
+  f.settle();
+  f.moveTo(f.at("inspector"));
+  f.click(f.at("number:sum:0"));
+  f.moveTo(f.at("inspector"));
+  CHECK(f.app().locate("number:w_a:0:0", 0, 0, 0));
+}
+
+TEST_CASE("touch: a cell that takes part keeps the arithmetic in view, others are explained themselves") {
+  Fixture f;
+  f.click(f.at("weights", 0, 3, 2));
+  f.moveTo(f.at("q", 0, 3, 0));
+  CHECK(f.app().locate("number:q:3:0", 0, 0, 0));
+  CHECK(f.app().locate("number:k:2:0", 0, 0, 0));
+  f.moveTo(f.at("weights", 0, 1, 0));
+  CHECK(!f.app().locate("number:q:3:0", 0, 0, 0));
+  CHECK(f.app().locate("number:q:1:0", 0, 0, 0));
+}
+
+TEST_CASE("touch: both minus signs are numbers that are typed") {
+  for (const char* typed : {"-0.25", "−0.25"}) {
+    Fixture f;
+    f.click(f.at("q", 0, 3, 2));
+    f.key(ImGuiKey_Enter);
+    f.app().endText(app::Entry::commit, typed);
+    f.settle();
+    CHECK(cell(f, "q", 3, 2) == doctest::Approx(-0.25));
+  }
+}

@@ -1,0 +1,186 @@
+// The interface in other languages: how a table is read, and that the tables have all that the board shows.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "app_fixture.h"
+#include "document/preset.h"
+#include "files/language.h"
+#include "languages.h"
+#include "views/mirror.h"
+#include "views/words.h"
+
+namespace {
+
+/// The words that a table lacks, of all that the boards of a test show.
+class Listener {
+ public:
+  explicit Listener(views::Words& words) : words_(words) {
+    words.missed = &missed;
+    test::Faces::shared().all.words = &words;
+  }
+  ~Listener() { test::Faces::shared().all.words = nullptr, words_.missed = nullptr; }
+  std::set<std::string> missed;
+
+ private:
+  views::Words& words_;
+};
+
+std::vector<std::string> controls(Fixture& f) {
+  views::Mirror mirror;
+  test::Faces::shared().all.mirror = &mirror;
+  f.frame();
+  test::Faces::shared().all.mirror = nullptr;
+  std::vector<std::string> names;
+  std::istringstream lines(mirror.notes);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("C\x1f")) continue;
+    std::vector<std::string> fields;
+    std::istringstream parts(line);
+    for (std::string field; std::getline(parts, field, '\x1f');) fields.push_back(field);
+    if (fields.at(3) == "1") names.push_back(fields.at(4));
+  }
+  return names;
+}
+
+void press(Fixture& f, const std::string& name) {
+  views::Mirror mirror;
+  mirror.press = name;
+  test::Faces::shared().all.mirror = &mirror;
+  f.app().wake();
+  f.frame();
+  test::Faces::shared().all.mirror = nullptr;
+  f.settle();
+}
+
+/// web/languages/TAG.json as the shells give it to the stage.
+std::string tableOf(std::string_view name) {
+  for (const auto& file : languages::files) {
+    if (file.name == name) return *files::wordsOf(file.text);
+  }
+  return {};
+}
+
+/// With tokens that are no words.
+void open(Fixture& f, std::string_view preset) {
+  REQUIRE(f.app().openPreset(preset, false));
+  for (const auto& [labels, count] : {std::pair{"labels", "tokens"}, {"key_labels", "key_tokens"}}) {
+    std::string tokens;
+    for (int i = 0; i < std::stoi(*f.app().get(count)); ++i) tokens += (i > 0 ? "," : "") + std::string("\"") + std::to_string(i) + "\"";
+    static_cast<void>(f.app().set(labels, "[" + tokens + "]"));
+  }
+  f.settle();
+}
+
+/// Presses everything that can be pressed, which opens menus too, and goes back.
+void pressAll(Fixture& f, const std::string& state) {
+  for (const std::string& name : controls(f)) {
+    press(f, name);
+    f.key(ImGuiKey_Escape);
+    REQUIRE(f.app().setState(state, false));
+    f.settle();
+  }
+}
+
+}  // namespace
+
+/// What is the same in all languages: names of functions, methods and tensors, and the words of the toy sentences that are trained on.
+constexpr std::string_view kNames[] = {"exp", "tanh", "cos", "sin", "max", "softmax", "sparsemax", "Softmax", "Sparsemax", "ReLU", "GELU", "LSTM", "RNN", "ALiBi", "BigBird",
+    "Longformer", "Adam", "SGD", "Mom", "concat", "dot", "pre", "post", "Attention", "Playground", "Dropout", "Epsilon", "Sigmoid", "sigmoid", "rotated", "masked", "raw", "output", "attention",
+    "hidden", "norm", "dropout", "residual", "feed", "forward", "delta", "gamma", "memory", "token", "query", "segment", "model", "softcap", "capped", "biased",
+    "for", "sum", "largest", "first",  // of programs
+    "saw", "the", "cat", "old", "new", "big", "you", "like", "want", "see", "and"};
+
+/// Are there words of a language in it, and not only names, numbers and formulas?
+bool hasWords(std::string_view text) {
+  std::string word;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ' ';
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+      word += c;
+      continue;
+    }
+    if (word.size() > 2 && std::find(std::begin(kNames), std::end(kNames), word) == std::end(kNames)) return true;
+    word.clear();
+  }
+  return false;
+}
+
+/// Shows the board as readers can have it: all examples, pages, menus and keys, in windows of all sizes.
+void showAll() {
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {900.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
+    Fixture f(width, height);
+    for (const document::Preset& p : document::presets()) {
+      if (width != 1440.0f && width != 390.0f) break;
+      open(f, p.name);
+      for (const char* tensor : {"x", "q", "k", "v", "raw", "scores", "masked", "weights", "head_output", "output", "w_q", "q_rotated", "x_positioned"}) {
+        if (f.app().select(tensor, 0, 1, 1)) f.settle();
+      }
+      if (width < 1440.0f) continue;
+      for (const char c : std::string("cdmpyPlPuUihHnNtT[]zZ?")) f.type(c), f.settle();
+      f.key(ImGuiKey_Escape);
+      f.key(ImGuiKey_Escape);
+    }
+    for (const char* view : {"layer", "block", "segments", "train", "spread", "dense", "memory", "cost"}) {
+      open(f, "i-saw-a-saw");
+      REQUIRE(f.app().set("view", "\"" + std::string(view) + "\""));
+      f.settle();
+      pressAll(f, f.app().state());
+    }
+  }
+}
+
+TEST_CASE("words: a table says all that the board says") {
+  // All tables have the same messages: core/languages.test.mjs.
+  views::Words words(tableOf("de.json"));
+  const Listener listener(words);
+  showAll();
+  for (const std::string& one : listener.missed) CHECK_MESSAGE(!hasWords(one), "lacks: ", one);
+  CHECK(!listener.missed.empty());
+}
+
+TEST_CASE("words: a message is found whole, by its pattern, and within another") {
+  views::Words words("Open\x1fÖffnen\nHead {1} of {2}\x1f{2} Köpfe, der {1}.\n{A} is locked\x1f{A} ist gesperrt\n{a} is locked by {b}\x1f{b} sperrt {a}\n");
+  CHECK(words.of("Open") == "Öffnen");
+  CHECK(words.of("  Open ") == "  Öffnen ");
+  CHECK(words.of("Head 3 of 12") == "12 Köpfe, der 3.");
+  CHECK(words.of("Head of of it") == "Head of of it");          // its places are for numbers
+  CHECK(words.of("Open is locked") == "Öffnen ist gesperrt");   // a message in a message
+  CHECK(words.of("Open is locked by you") == "you sperrt Open");  // the longest pattern says most
+  CHECK(words.of("0.69") == "0.69");
+  CHECK(words.of("something else") == "something else");
+  words.paused = 1;
+  CHECK(words.of("Open") == "Open");
+}
+
+TEST_CASE("words: thousands of others leave the last one as it was") {
+  views::Words words("row {1}\x1fZeile {1}\n");
+  const std::string_view first = words.of("row 0");
+  for (int i = 1; i < 4000; ++i) words.of("row " + std::to_string(i));
+  CHECK(first == "Zeile 0");
+  for (int i = 0; i < 20'000; ++i) REQUIRE(words.of("row " + std::to_string(i)) == "Zeile " + std::to_string(i));
+}
+
+TEST_CASE("words: what readers wrote stays as they wrote it") {
+  views::Words words("Open\x1fÖffnen\nTokens\x1fTokens!\n");
+  const Listener listener(words);
+  Fixture f;
+  REQUIRE(f.app().set("labels", R"(["Open","Tokens","a","b"])"));
+  f.settle();
+  views::Mirror mirror;
+  test::Faces::shared().all.mirror = &mirror;
+  f.frame();
+  test::Faces::shared().all.mirror = nullptr;
+  CHECK(mirror.notes.find("\x1fÖffnen\x1f") != std::string::npos);   // the button
+  CHECK(mirror.notes.find("\x1fOpen\x1f") != std::string::npos);     // the token
+  CHECK(mirror.notes.find("\x1fOpen Tokens a b\x1f") != std::string::npos);  // the sentence
+}
+
+TEST_CASE("words: a table of something else is refused by its field") {
+  CHECK(!files::wordsOf("[]"));
+  CHECK(files::wordsOf(R"({"messages": {"a": {"Open": 1}}})").error().message() == R"(a.Open: it is missing or no group of texts; give {"English": "the same"}.)");
+  CHECK(*files::wordsOf(R"({"messages": {"a": {"Open": "Öffnen"}}})") == "Open\x1fÖffnen\n");
+}

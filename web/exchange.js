@@ -1,0 +1,143 @@
+// Files that come to a board and leave it. What they hold is read and written by reader.js, in a worker where that may be.
+import {inline} from './files.js';
+
+let worker, last = 0;
+const waiting = new Map();
+
+function startWorker() {
+  const made = new Worker(new URL('./reader.js', import.meta.url), {type: 'module'});
+  made.onmessage = ({data: {id, reply, error}}) => {
+    const {resolve, reject} = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) resolve(reply);
+    else reject(new Error(error));
+  };
+  // It could not be loaded, as a content policy or another origin may have it: the page reads itself from here on.
+  made.onerror = () => {
+    worker = null;
+    for (const {resolve, reject, call, values} of waiting.values()) here(call, values).then(resolve, reject);
+    waiting.clear();
+  };
+  return made;
+}
+
+const here = async (call, values) => (inline.get('reader.js') ?? await import('./reader.js')).ask(call, ...values);
+
+export function ask(call, ...values) {
+  try {
+    worker ??= worker === undefined && !inline.size ? startWorker() : null;
+  } catch {
+    worker = null;
+  }
+  if (!worker) return here(call, values);
+  return new Promise((resolve, reject) => {
+    waiting.set(++last, {resolve, reject, call, values});
+    worker.postMessage({id: last, call, values});
+  });
+}
+
+const TYPES = {json: 'application/json', csv: 'text/csv', tsv: 'text/tab-separated-values', svg: 'image/svg+xml', png: 'image/png'};
+export const typeOf = (name) => TYPES[name.split('.').at(-1)] ?? 'application/octet-stream';
+
+/** Gives the board what became of a file: a state, a form to fill in, JSON or cells. */
+function take(board, {kind, content}, name, whole) {
+  if (!board.alive) return undefined;
+  if (kind === 'error') return board.tell(`${name}: ${content}`);
+  if (kind === 'cells') return board.run('paste', content);
+  if (kind === 'text') return whole(content);
+  const bytes = kind === 'form' ? new TextEncoder().encode(content) : content;
+  const address = board.wasm._malloc(bytes.length);
+  if (!address) return board.tell(`${name}: there is not enough memory for it; give smaller tensors.`);
+  board.wasm.HEAPU8.set(bytes, address);
+  return board.run('take', address, bytes.length, name);  // which frees it
+}
+
+async function attempt(board, name, action) {
+  try {
+    return await action();
+  } catch (error) {
+    return board.tell(`${name}: ${error.message}`, 'load');
+  }
+}
+
+/** Opens a File or a Blob; the one that was opened last counts. */
+export async function open(board, file, name) {
+  const turn = board.turn = (board.turn ?? 0) + 1;
+  board.choosesFor = name;
+  await attempt(board, name, async () => {
+    const reply = await ask('open', file, name);
+    if (turn !== board.turn) return;
+    await take(board, reply, name, async () => {
+      if (file.size > board.maxText) return board.tell(`${name} has ${file.size} bytes; the playground reads up to ${board.maxText}.`);
+      const text = await file.text();
+      return board.alive && board.run('open', text, name);
+    });
+  });
+}
+
+export const paste = (board, text) => attempt(board, board.choosesFor = 'The clipboard', async () =>
+  take(board, await ask('paste', text), 'The clipboard', (json) => board.run('open', json || text, 'The clipboard')));
+
+/** What was chosen in the form; nothing: it was closed. */
+export const choose = (board, choices) => attempt(board, board.choosesFor, async () => {
+  if (choices) take(board, await ask('choose', choices), board.choosesFor);
+  else await ask('forget');
+});
+
+/** src="…": a file of the page's own site, or one that allows it. */
+export const fetchFile = (board, address) => attempt(board, address, async () => {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`the server answered with status ${response.status}.`);
+  const name = decodeURIComponent(new URL(response.url || address, document.baseURI).pathname.split('/').at(-1)) || 'file';
+  await open(board, await response.blob(), name);
+});
+
+/** All tensors of the board as a file of that name; of .npy, .csv and .tsv the one called `only`. */
+export async function write(board, name, only = '') {
+  const size = board.run('tensors');
+  if (!size) throw Object.assign(new RangeError(JSON.parse(board.reply()).message));
+  const at = board.wasm._playground_reply(), bytes = board.wasm.HEAPU8.slice(at, at + size);
+  const {kind, content} = await ask('write', bytes, name, only);
+  if (kind === 'error') throw new RangeError(content);
+  return new Blob([content], {type: typeOf(name)});
+}
+
+/** A figure as SVG, or that drawn on a canvas; or the board as it stands, in so many times as many pixels. */
+export async function figure(board, {format, what = 'weights', style, scale = 1, head = JSON.parse(board.ask('get', 'focus_head')), with: parts, colors = 'own'}) {
+  if (what === 'board' && format === 'png' && style === undefined) return picture(board, scale);
+  const listed = parts === undefined ? '' : Array.isArray(parts) ? parts.join() || 'none' : String(parts) || 'none';
+  const words = [what, style ?? 'print', scale, head, listed, colors].map((word) => String(word).replace(/\s/g, '_'));
+  const svg = what === 'board' ? new Blob([board.ask('figure', ...words)], {type: TYPES.svg}) : await write(board, 'figure.svg', words.join(' '));
+  if (format === 'svg') return svg;
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await svg.text())}`;
+  await image.decode();
+  const canvas = Object.assign(document.createElement('canvas'), {width: image.naturalWidth, height: image.naturalHeight});
+  canvas.getContext('2d').drawImage(image, 0, 0);
+  return blobOf(canvas);
+}
+
+/** The layer as a program: its text. */
+export async function code(board, language) {
+  const {kind, content} = await ask('code', board.ask('state'), language);
+  if (kind === 'error') throw new RangeError(content);
+  return content;
+}
+
+const blobOf = (canvas) => new Promise((resolve, reject) => canvas.toBlob((blob) => {
+  if (blob) resolve(blob);
+  else reject(new RangeError('scale: the picture would be larger than this browser draws; give a smaller one.'));
+}, 'image/png'));
+
+function picture(board, scale) {
+  const {canvas} = board, wanted = Number(scale) * (devicePixelRatio || 1);
+  if (!(wanted >= 0.1 && wanted <= 20)) throw new RangeError(`scale: ${scale} is no scale; use 0.1 to 20.`);
+  board.pixels = [Math.round(canvas.clientWidth * wanted), Math.round(canvas.clientHeight * wanted)];
+  [canvas.width, canvas.height] = board.pixels;
+  board.run('resize', ...board.pixels, wanted);
+  board.draw();
+  const made = blobOf(canvas);  // of what it shows now
+  board.pixels = [0, 0];
+  board.measure();
+  return made;
+}

@@ -1,0 +1,90 @@
+// Lessons of the Guide: fetched when one is opened. What they do is done by the wasm module behind `board`, a Playground.
+import {home} from './values.js';
+
+const LONGEST_LESSON = 1 << 20;  // C++ refuses it by the same number
+const refusal = (sentence) => Object.assign(new RangeError(`lesson: ${sentence}`), {field: 'lesson'});
+
+function short(text, what) {
+  if (text.length > LONGEST_LESSON) throw refusal(`${what} has ${text.length} characters; at most ${LONGEST_LESSON} are read.`);
+  return text;
+}
+
+/** Of an answer that never ends no more is read than a lesson may have. */
+async function shortOf(body, what) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ''; ;) {
+    const {done, value} = await reader.read();
+    if (done) return text;
+    text += value;
+    if (text.length <= LONGEST_LESSON) continue;
+    reader.cancel();
+    throw refusal(`${what} has more than ${LONGEST_LESSON} characters; no more are read.`);
+  }
+}
+
+async function textOf(address, what) {
+  const response = await fetch(address, {credentials: 'same-origin'}).catch((error) => {
+    throw refusal(`${what} could not be fetched (${error.message}); check the address and the connection.`);
+  });
+  if (!response.ok) throw refusal(`${what} could not be fetched (status ${response.status}); check its address.`);
+  return shortOf(response.body, what);
+}
+
+const fetched = new Map();
+
+/** A file of ours, asked for once. */
+function fileOf(name) {
+  if (!fetched.has(name)) fetched.set(name, textOf(new URL(`lessons/${name}`, home()), name));
+  fetched.get(name).catch(() => fetched.delete(name));
+  return fetched.get(name);
+}
+
+/** Opens one by its id in our list ("" is the first one), or by the address of a file ("my-lesson.json"). */
+export async function open(board, which, step, keeps = 0) {
+  if (/[./]/.test(which)) {
+    const text = await textOf(new URL(which, document.baseURI), which);
+    return board.alive && board.ask('open_lesson', text, which, '', step, keeps);
+  }
+  const all = JSON.parse(await fileOf('index.json')).lessons, entry = which === '' ? all[0] : all.find(({id}) => id === which);
+  if (!entry) throw refusal(`there is no "${which}"; use one of ${all.slice(0, 3).map(({id}) => `"${id}"`).join(', ')} …, or the address of a file such as "my-lesson.json".`);
+  const text = await fileOf(entry.file);
+  return board.alive && board.ask('open_lesson', text, '', entry.id, step, keeps);
+}
+
+export function openText(board, text, step) { board.ask('open_lesson', short(text, 'it'), '', '', step, 0); }
+
+/** The same for the module, which asks for a lesson and for the list; when it does not come, the board says so. */
+export async function bring(board, id, step) {
+  try {
+    await open(board, id, step);
+  } catch (error) {
+    if (board.alive) board.run('fail_lesson', error.message);
+  }
+}
+
+export async function bringList(board) {
+  const text = await fileOf('index.json').catch(() => '');
+  if (!board.alive) return;
+  if (text) board.ask('lessons', text);
+  else board.run('fail_lesson', '');
+}
+
+/**
+ * The lesson that is open from the start: the one that was asked for; else the one that was open last, or the first. `keeps`: it goes
+ * on where it was when the page was loaded again, with the board as the reader left it.
+ */
+export async function begin(board, asked, askedStep, keeps) {
+  let {lesson = '', step = 0} = {};
+  try {
+    ({lesson = '', step = 0} = JSON.parse(localStorage['attention-playground']));
+  } catch { /* the first visit */ }
+  try {
+    if (keeps && lesson && (asked === null || asked === lesson)) return await open(board, lesson, step, 1);
+    if (asked !== null) return await open(board, asked, Math.trunc(askedStep) || 0);
+    await open(board, lesson, step).catch((error) => lesson === '' ? Promise.reject(error) : open(board, '', 0));
+  } catch (error) {
+    if (!board.alive) return;
+    board.run('guide', 0);
+    if (asked !== null) board.tell(error.message);
+  }
+}

@@ -1,0 +1,550 @@
+// What a hand does to a board: pointer, touch, keys, clipboard, text fields and files. Comes with the rest of the module.
+// It takes no key, no wheel turn and no focus that the reader did not give it.
+
+import * as exchange from './exchange.js';
+import {inline} from './files.js';
+import {keep} from './keep.js';
+import {decimalSign, languageFor} from './language.js';
+import {link} from './link.js';
+import {mirror} from './mirror.js';
+import {plainContext} from './plain-context.js';
+import {languageOf} from './values.js';
+import {boards} from './watch.js';
+
+const MODIFIER = {shift: 1, control: 2, alt: 4};
+const modifiersOf = (e) => (e.shiftKey ? MODIFIER.shift : 0) | (e.ctrlKey || e.metaKey ? MODIFIER.control : 0) |
+  (e.altKey ? MODIFIER.alt : 0);
+const MOVED = 0, DOWN = 1, UP = 2, LEFT = 3;
+const RESTS = 300;   // milliseconds, of a finger that does not tap
+const TREMBLE = 12;  // pixels, of a finger that taps
+// How a text field ends: app::Entry.
+const COMMIT = 0, CANCEL = 1, LEAVE = 2, NEXT = 3, PREVIOUS = 4;
+// Apple's decimal keyboard has no minus sign; there the ordinary one has to do.
+const LACKS_MINUS = /^(iPhone|iPad|Mac)/.test(globalThis.navigator?.platform) && navigator.maxTouchPoints > 0;
+
+const CHOICES = {theme: ['auto', 'light', 'dark'], wheel: ['focus', 'always', 'never'], loading: ['lazy', 'eager']};
+const NO_WEBGL = 'This browser has WebGL 2 switched off or blocked, so the playground draws no pictures: its board is here as tables.';
+const FORCED = globalThis.matchMedia?.('(forced-colors: active)');
+const whenIdle = globalThis.requestIdleCallback ? (work) => requestIdleCallback(work, {timeout: 3000}) : (work) => setTimeout(work, 1000);
+const DROP_TEXT = 'Drop a file with Q, K and V (.npy, .npz, .safetensors, .csv, .tsv, .json), or with a saved state';
+const LEAST_SCALE = 0.8, MOST_SCALE = 2.5;  // of words
+const OPENED = ['.json', '.npy', '.npz', '.safetensors', '.csv', '.tsv'];
+// What NumPy, PyTorch or Python print; all else that is pasted are cells.
+const PRINTED = /^\s*(?:[[{(]|[A-Za-z_][\w.]*\s*[=:]?\s*(?:[[{(]|[A-Za-z_][\w.]*\())/;
+
+/** The methods of a Playground that need all of the module. */
+export class Hands {
+  /** From here on it takes input. */
+  listen() {
+    boards.set(this.root.host, this);
+    this.listenToPointer();
+    this.listenToTouch();
+    this.listenToKeys();
+    this.listenToClipboard();
+    this.listenToFiles();
+    if (this.isFocused()) this.run('focus', 1);
+    this.takeColors();
+    FORCED.addEventListener('change', () => this.alive && this.takeColors(), {signal: this.ends.signal});
+    this.takeLooks();
+    // Styles tell nobody that they are others, but by the end of a transition.
+    this.canvas.addEventListener('transitionend', () => this.alive && this.takeLooks(), {signal: this.ends.signal});
+    document.fonts?.addEventListener('loadingdone', () => this.alive && this.family && this.takeLooks(true), {signal: this.ends.signal});
+    // The page may be translated, or ask for another language, while it is looked at.
+    const words = new MutationObserver(() => this.alive && this.speak());
+    for (const place of [document, this.root.host]) words.observe(place, {attributes: true, attributeFilter: ['lang'], subtree: place === document});
+    this.ends.signal.addEventListener('abort', () => words.disconnect());
+    if (this.isPlain) this.openMirror();
+  }
+
+  // ------------------------------------------------------------ language
+
+  /** Takes the language of the page: fetches its table, and has all words said anew. */
+  async speak() {
+    const wanted = languageOf(this.root.host);
+    if (wanted === (this.wanted ?? '')) return;
+    this.wanted = wanted;
+    const language = await languageFor(wanted);
+    if (!this.alive || this.wanted !== wanted || this.language === language?.tag) return;
+    this.language = language?.tag;
+    this.decimal = language ? decimalSign(language.tag) : '.';
+    this.run('words', language?.words ?? '');
+    this.describe();
+    if (!this.mirror) return;
+    this.mirror.end();
+    this.mirror = null;
+    this.openMirror();
+  }
+
+  /** Words of the interface in that language; as they are where it has none for them. */
+  word(english) { return this.language && english ? this.ask('word', english) : english; }
+
+  describe() {
+    this.canvas.setAttribute('aria-label', this.word('Attention playground'));
+    this.canvas.setAttribute('aria-description', this.word('Press F10 for all controls and tables, Escape to come back, ? for the keys.'));
+  }
+
+  /** What the page's styles give it: --attention-font, --attention-size and --attention-accent. */
+  takeLooks(anew = false) {
+    const {fontFamily, fontSize, caretColor} = getComputedStyle(this.canvas), given = getComputedStyle(this.root.host);
+    const has = (name) => given.getPropertyValue(`--attention-${name}`).trim() !== '';
+    this.family = has('font') ? fontFamily : undefined;
+    const scale = Math.min(Math.max(parseFloat(fontSize) / 14, LEAST_SCALE), MOST_SCALE);
+    const looks = [this.family ? 1 : 0, has('size') ? scale : 1, has('accent') ? this.numberOf(caretColor) : -1];
+    const said = String([looks, this.family]);
+    if (!anew && said === (this.looks ?? '0,1,-1,')) return;
+    this.looks = said;
+    this.run('looks', ...looks);
+  }
+
+  /** A colour of CSS, however it is written, as 0xRRGGBB. */
+  numberOf(color) {
+    const pen = this.pen('', 1, 400);
+    pen.clearRect(0, 0, 1, 1);
+    pen.fillStyle = color;
+    pen.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = pen.getImageData(0, 0, 1, 1).data;
+    return red * 65536 + green * 256 + blue;
+  }
+
+  /** With the attribute `fit` the element is as high as the board takes at its width; a page around an iframe hears of it too. */
+  fit() {
+    const {host} = this.root;
+    const height = host.fit ? this.run('fit', this.canvas.clientWidth) : 0;
+    if (height === (this.fitted ?? 0)) return;
+    this.fitted = height;
+    if (!this.fitSheet) this.root.adoptedStyleSheets = [...this.root.adoptedStyleSheets, this.fitSheet = new CSSStyleSheet()];
+    this.fitSheet.replaceSync(height ? `:host(:not([page])) { height: ${height}px !important; }` : '');
+    if (height) this.on.event('fit', {height});
+  }
+
+  /** Where the reader has colours of his own for all pages, the board has them too. */
+  takeColors() {
+    if (!FORCED.matches && !this.isForced) return;
+    const {canvas} = this, {color} = canvas.style;
+    const colors = ['Canvas', 'CanvasText', 'Highlight', 'HighlightText'].map((name) => {
+      canvas.style.color = name;
+      const [red, green, blue] = getComputedStyle(canvas).color.match(/[\d.]+/g);
+      return red * 65536 + green * 256 + +blue;
+    });
+    canvas.style.color = color;
+    this.run('colors', FORCED.matches ? 1 : 0, ...colors);
+    this.isForced = FORCED.matches;
+  }
+
+  /** The page's own board comes back as it was, and is kept from here on; web/keep.js says what is returned. */
+  recall() { return keep(this); }
+
+  // ------------------------------------------------------------ in words
+
+  /** The board in words, tables and controls beside the canvas, or in its place. */
+  openMirror() {
+    if (this.isWhole) this.mirror ??= mirror(this, this.isPlain);
+    return this.mirror;
+  }
+
+  /** Where the browser draws nothing: the module computes, and its mirror is the board. */
+  openTables() {
+    this.openContext(plainContext());
+    this.isPlain = true;
+    this.canvas.tabIndex = -1;
+    this.canvas.ariaHidden = 'true';
+    Object.assign(this.canvas.style, {opacity: 0, pointerEvents: 'none'});  // it still says whether the board is in view
+    this.measure = () => {
+      this.pixels = [1440, 900];  // where all parts have room
+      this.run('resize', ...this.pixels, 1);
+      this.draw();
+    };
+    this.on.event('error', {type: 'webgl', message: NO_WEBGL});
+  }
+
+  /** After each frame. The mirror is made when there is nothing else to do. */
+  drawn() {
+    this.fit();
+    if (!this.alive) return;  // a listener of the page's disposed of it
+    if (this.mirror) this.mirror.stale();
+    else if (this.isWhole) this.soon ??= whenIdle(() => this.openMirror());
+  }
+
+  // ------------------------------------------------------------ pointer
+
+  /** In logical pixels of the canvas, also where the page scales it. */
+  point(e) {
+    const box = this.canvas.getBoundingClientRect();
+    const scale = box.width / this.canvas.clientWidth || 1;
+    return [(e.clientX - box.left) / scale, (e.clientY - box.top) / scale];
+  }
+
+  pointer(what, e, clicks = 0) { this.run('pointer', what, ...this.point(e), e.pointerType === 'touch' ? 1 : 0, modifiersOf(e), clicks); }
+
+  /** Browsers count clicks, but not taps. */
+  countTaps({timeStamp, clientX, clientY}) {
+    const {last} = this;
+    const goesOn = last && timeStamp - last.timeStamp < 350 && Math.hypot(clientX - last.clientX, clientY - last.clientY) < 24;
+    this.last = {timeStamp, clientX, clientY, count: goesOn ? last.count + 1 : 1};
+    return this.last.count;
+  }
+
+  isFocused() {
+    const {activeElement} = this.root;
+    return activeElement != null && (activeElement === this.canvas || activeElement === this.field);
+  }
+
+  mayScroll() { return this.on.wheelAlways() || this.isFocused(); }
+
+  listenToPointer() {
+    const {canvas, ends: {signal}} = this;
+    let awaitsMouse = false;
+    const listen = (type, handler) => canvas.addEventListener(type, (e) => e.isPrimary && handler(e), {signal});
+    listen('pointermove', (e) => {
+      if (this.tap && this.isFar(e)) clearTimeout(this.resting);
+      if (e.pointerType !== 'touch' || this.isOurs(e)) this.pointer(MOVED, e);
+    });
+    const press = (e) => {
+      canvas.classList.add('pointed');  // no ring around it until a key is used
+      canvas.focus({preventScroll: true});
+      if (!this.alive) return;  // a listener of the page's disposed of it
+      // What is in a field was refused: the press does no more than to leave it, which it did not.
+      if (this.field) return this.field.focus({preventScroll: true});
+      awaitsMouse = e.pointerType === 'mouse';
+      if (!awaitsMouse) this.pointer(DOWN, e, this.countTaps(e));
+    };
+    // A finger that rests on a board in a page is for the board.
+    const hold = () => {
+      const {tap} = this;
+      this.tap = null;
+      if (canvas.matches(':active')) canvas.setPointerCapture(tap.pointerId);
+      press(tap);
+    };
+    canvas.addEventListener('contextmenu', (e) => e.pointerType === 'touch' && e.preventDefault(), {signal});
+    listen('pointerdown', (e) => {
+      if (e.button !== 0) return;
+      this.wasFocused = this.mayScroll();
+      this.swipe = {x: e.clientX, y: e.clientY, kept: false};
+      // The first touch of a board in a page is a tap, or the page's: it may be about to scroll.
+      this.tap = e.pointerType === 'touch' && !this.wasFocused ? e : null;
+      clearTimeout(this.resting);
+      if (this.tap) return this.resting = setTimeout(() => this.tap && this.alive && hold(), RESTS);
+      canvas.setPointerCapture(e.pointerId);
+      press(e);
+    });
+    listen('pointerup', (e) => {
+      const {tap} = this;
+      this.tap = null;
+      if (e.button !== 0 || (tap && this.isFar(e))) return;
+      if (tap) press(tap);
+      if (this.alive) this.pointer(UP, e);
+    });
+    const leave = (e) => {
+      clearTimeout(this.resting);
+      if (!this.tap) this.pointer(LEFT, e);
+      this.tap = null;
+    };
+    listen('pointercancel', leave);
+    listen('pointerleave', (e) => canvas.hasPointerCapture(e.pointerId) || leave(e));
+    canvas.addEventListener('mousedown', (e) => {
+      if (e.button !== 0) return;
+      e.preventDefault();  // the browser's own reaction would be to focus, and scroll there, and to start selecting text
+      // Comes right after pointerdown, and knows which of several clicks in a row this one is.
+      if (awaitsMouse) this.pointer(DOWN, e, e.detail);
+      awaitsMouse = false;
+    }, {signal});
+    const wheel = (e) => this.wheel(e);
+    const listenToWheel = () => canvas.addEventListener('wheel', wheel, {signal, passive: false});
+    // Listened to only while it may be used: a listener makes the browser ask before it scrolls the page.
+    canvas.addEventListener('focus', listenToWheel, {signal});
+    canvas.addEventListener('blur', () => this.on.wheelAlways() || canvas.removeEventListener('wheel', wheel), {signal});
+    this.wheelMayHaveChanged = () => {
+      if (this.mayScroll()) listenToWheel();
+      else canvas.removeEventListener('wheel', wheel);
+    };
+    this.wheelMayHaveChanged();
+  }
+
+  wheel(e) {
+    if (e.ctrlKey || this.on.wheelNever() || !this.mayScroll()) return;
+    const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : e.deltaMode === WheelEvent.DOM_DELTA_PAGE ? this.canvas.clientHeight : 1;
+    if (this.run('wheel', ...this.point(e), e.deltaY * unit)) e.preventDefault();
+  }
+
+  /**
+   * A vertical swipe belongs to the page (touch-action: pan-y). On the focused board it is kept where it would drag a
+   * cell or scroll the board itself. What is kept has to be said before the browser starts to scroll: at the first touch,
+   * or at the first move.
+   */
+  listenToTouch() {
+    const {canvas, ends: {signal}} = this;
+    const options = {signal, passive: false};
+    let began = null;
+    canvas.addEventListener('touchstart', (e) => {
+      began = e.touches.length === 1 && this.wasFocused ? this.point(e.touches[0]) : null;
+      if (!began || !this.run('hit', ...began)) return;
+      this.swipe.kept = true;
+      if (e.cancelable) e.preventDefault();
+    }, options);
+    canvas.addEventListener('touchmove', (e) => {
+      if (began && !this.swipe.kept) {
+        const [, y] = this.point(e.touches[0]);
+        this.swipe.kept = this.run('scrolls', ...began, began[1] - y) !== 0;
+        began = null;
+      }
+      if (this.swipe.kept && e.cancelable) e.preventDefault();
+    }, options);
+  }
+
+  isFar({clientX, clientY}) { return Math.hypot(clientX - this.swipe.x, clientY - this.swipe.y) > TREMBLE; }
+
+  /** Before the browser takes a swipe for its own it reports a move or two; they must not change a number. */
+  isOurs({clientX, clientY}) {
+    const {swipe, tap} = this;
+    if (tap) return false;
+    swipe.kept ||= Math.abs(clientX - swipe.x) > Math.abs(clientY - swipe.y);
+    return swipe.kept;
+  }
+
+  // ------------------------------------------------------------ keys and clipboard
+
+  listenToKeys() {
+    const {canvas, ends: {signal}} = this;
+    const held = new Map();
+    canvas.addEventListener('keydown', (e) => {
+      canvas.classList.remove('pointed');
+      const isClipboard = (e.ctrlKey || e.metaKey) && /^[cxv]$/i.test(e.key);
+      if (e.isComposing || e.key === 'Tab' || isClipboard) return;
+      if (e.key === 'F10' && !modifiersOf(e)) {
+        e.preventDefault();
+        return this.openMirror()?.begin();
+      }
+      const repeats = e.repeat && e.key.length > 1 && held.has(e.code);  // arrows and the like repeat by themselves
+      if (!repeats && !this.run('key', 1, e.key, modifiersOf(e))) return;
+      held.set(e.code, e.key);
+      e.preventDefault();
+      e.stopPropagation();
+    }, {signal});
+    canvas.setAttribute('aria-keyshortcuts', 'F10');
+    this.describe();
+    canvas.addEventListener('keyup', (e) => {
+      const key = held.get(e.code);  // as it went down: Shift may have gone up since
+      if (held.delete(e.code)) this.run('key', 0, key, modifiersOf(e));
+    }, {signal});
+    // A field with what was refused is open still: it is what the reader has to do with.
+    canvas.addEventListener('focus', () => this.field?.focus({preventScroll: true}), {signal});
+    // A text field that opens takes the focus while C++ is on the stack; it hears of that afterwards.
+    const tell = (focused) => this.alive && this.run('focus', focused);
+    const tellLater = (focused) => this.depth > 0 ? queueMicrotask(() => tell(focused)) : tell(focused);
+    canvas.addEventListener('focus', () => tellLater(1), {signal});
+    canvas.addEventListener('blur', () => tellLater(0), {signal});
+  }
+
+  listenToClipboard() {
+    const {canvas, ends: {signal}} = this;
+    const copy = (e) => {
+      const text = this.call('copy', [], (some) => some && this.reply());
+      if (!text) return;
+      e.clipboardData.setData('text/plain', text);
+      e.preventDefault();
+      if (e.type === 'cut') this.run('clear_cells');
+    };
+    canvas.addEventListener('copy', copy, {signal});
+    canvas.addEventListener('cut', copy, {signal});
+    // Nothing on the page is selected, so the browser asks first whether there is something to cut or copy.
+    const yes = (e) => e.preventDefault();
+    canvas.addEventListener('beforecopy', yes, {signal});
+    canvas.addEventListener('beforecut', yes, {signal});
+    canvas.addEventListener('paste', (e) => {
+      const text = e.clipboardData.getData('text/plain');
+      if (!text) return;
+      e.preventDefault();
+      if (!this.fits(text, 'The clipboard')) return;
+      if (PRINTED.test(text)) exchange.paste(this, text);
+      else this.run('paste', text);  // the board says why when it refuses
+    }, {signal});
+  }
+
+  /** A button's copy: by a copy event of our own, which needs no permission; the clipboard interface where that is refused. */
+  copy(text) {
+    const set = (e) => {
+      e.clipboardData.setData('text/plain', text);
+      e.preventDefault();
+      e.stopImmediatePropagation();
+    };
+    document.addEventListener('copy', set, {capture: true});
+    const done = document.execCommand('copy');
+    document.removeEventListener('copy', set, {capture: true});
+    if (!done) navigator.clipboard?.writeText(text).catch((error) => this.tell(`The browser did not let the text be copied: ${error.message}`));
+  }
+
+  // ------------------------------------------------------------ typing
+
+  /** A real text field over the cell: phone keyboards, input methods, the clipboard and undo of the browser all work in it. */
+  beginText({x, y, width, height, zoom, text, name, numeric, centered, selectAll, dark, isCell, wrong}) {
+    this.closeField();
+    const field = this.field = document.createElement('input');
+    field.type = 'text';
+    field.value = text;
+    field.inputMode = numeric && !LACKS_MINUS ? 'decimal' : 'text';
+    field.autocomplete = 'off';
+    field.spellcheck = false;
+    field.setAttribute('autocapitalize', 'off');
+    field.setAttribute('enterkeyhint', 'done');
+    field.setAttribute('aria-label', this.word(name));
+    field.dir = numeric ? 'ltr' : 'auto';  // whichever way the page goes
+    field.className = `${numeric ? 'number' : ''} ${centered ? 'centered' : ''} ${dark ? 'dark' : 'light'}`;
+    if (wrong) {
+      field.setAttribute('aria-invalid', 'true');
+      field.title = this.word(wrong);
+    }
+    Object.assign(field.style, {left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px`});
+    field.style.setProperty('--zoom', zoom);
+    this.root.append(field);
+    // One that comes back after the reader has left the board does not call him back.
+    if (!this.isLeft) field.focus({preventScroll: true});
+    if (selectAll) field.select();
+    else field.setSelectionRange(text.length, text.length);
+    field.addEventListener('keydown', (e) => this.keyInField(e, isCell));
+    field.addEventListener('blur', (e) => {
+      if (this.field !== field) return;
+      this.isLeft = e.relatedTarget !== this.canvas;
+      this.endText(LEAVE);
+      this.isLeft = false;
+    });
+    // Native events of this field would leave the element and look like its own.
+    for (const type of ['keyup', 'keypress', 'beforeinput', 'input', 'change', 'copy', 'cut', 'paste']) {
+      field.addEventListener(type, (e) => e.stopPropagation());
+    }
+  }
+
+  keyInField(e, isCell) {
+    if (e.isComposing) return;
+    const tabs = isCell && e.key === 'Tab';
+    if (e.key !== 'Tab') e.stopPropagation();
+    if (!tabs && e.key !== 'Enter' && e.key !== 'Escape') return;
+    if (!tabs) e.preventDefault();
+    this.endText(tabs ? e.shiftKey ? PREVIOUS : NEXT : e.key === 'Enter' ? COMMIT : CANCEL);
+    if (!this.field) this.canvas.focus({preventScroll: true});  // from where Tab leaves the board
+    else if (tabs) e.preventDefault(), e.stopPropagation();
+  }
+
+  /** What was refused is in a new field when this returns; so is the next cell. */
+  endText(how) {
+    const {field} = this;
+    this.field = null;
+    if (field && this.alive) this.run('end_text', how, this.fits(field.value, 'What was typed') ? field.value : '');
+    field?.remove();
+  }
+
+  dropText() {
+    const hadFocus = this.field && this.root.activeElement === this.field;
+    this.closeField();
+    if (hadFocus) this.canvas.focus({preventScroll: true});
+  }
+
+  /** Taking away a focused field blurs it, so it is forgotten first. */
+  closeField() {
+    const {field} = this;
+    this.field = null;
+    field?.remove();
+  }
+
+  // ------------------------------------------------------------ files
+
+  /** Says once in the console what is misspelt in an attribute. */
+  checkNames(attribute, list) {
+    const said = this.said ??= new Set(), choices = CHOICES[attribute];
+    let sentences = [];
+    if (choices) sentences = choices.includes(list) ? [] : [`${attribute}: there is no "${list.slice(0, 99)}"; use ${choices.join(', ')}.`];
+    else this.answer('misspelt', [attribute, list], (reply) => sentences = reply.split('\n').filter(Boolean));
+    for (const sentence of sentences) {
+      if (!said.has(sentence)) console.warn(`<attention-playground> ${sentence}`);
+      said.add(sentence);
+    }
+  }
+
+  listenToFiles() {
+    const {root: {host}, ends: {signal}} = this;
+    const drop = this.root.appendChild(document.createElement('div'));
+    drop.className = 'message drop';
+    drop.hidden = true;
+    signal.addEventListener('abort', () => drop.remove());
+    const hasFiles = (e) => e.dataTransfer?.types.includes('Files');
+    const over = (shown) => (e) => {
+      if (!hasFiles(e)) return;
+      e.preventDefault();
+      e.dataTransfer.dropEffect = 'copy';
+      drop.textContent = this.word(DROP_TEXT);
+      drop.hidden = !shown;
+    };
+    host.addEventListener('dragenter', over(true), {signal});
+    host.addEventListener('dragover', over(true), {signal});
+    host.addEventListener('dragleave', over(false), {signal});
+    host.addEventListener('drop', (e) => {
+      over(false)(e);
+      if (hasFiles(e)) this.openFiles(e.dataTransfer.files);
+    }, {signal});
+  }
+
+  /** Links to the board, and code that embeds it. */
+  async share() {
+    try {
+      (inline.get('dialog.js') ?? await import('./dialog.js')).open(this);
+    } catch {
+      this.copy(await link(this.root.host, this.ask('state')));
+      this.run('notify', 'The dialog could not be fetched: perhaps there is no connection. A link to this board is on the clipboard.', 0);
+    }
+  }
+
+  pickFile() {
+    const chooser = document.createElement('input');
+    chooser.type = 'file';
+    chooser.accept = OPENED.join();
+    chooser.addEventListener('change', () => this.openFiles(chooser.files), {once: true});
+    chooser.click();
+  }
+
+  /**
+   * A state comes with its bytes; of another name all tensors are written, or the one that a table is called after. `asks` for
+   * a place where the browser lets it, which the next one without a question goes to.
+   */
+  async saveFile(name, bytes, asks) {
+    const isState = name.endsWith('.json');
+    try {
+      if (asks && globalThis.showSaveFilePicker) {
+        const types = OPENED.filter((ending) => ending !== '.npy').map((ending) => ({accept: {[exchange.typeOf(ending)]: [ending]}}));
+        const handle = await showSaveFilePicker({suggestedName: name, types});
+        if (handle.name.endsWith('.json')) this.savesTo = handle;
+        return await this.saveTo(handle, bytes);
+      }
+      if (isState && this.savesTo) return await this.saveTo(this.savesTo, bytes);
+      const blob = isState ? new Blob([bytes], {type: exchange.typeOf(name)}) : await exchange.write(this, name, name.endsWith('.csv') ? name.slice(0, -4) : '');
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(blob);
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+      return this.say(`Saved with your downloads as ${name}.`);
+    } catch (error) {
+      return error.name !== 'AbortError' && this.tell(`${name} could not be saved: ${error.message}`);
+    }
+  }
+
+  /** Written whole or not at all: what a browser gives to write into takes the place of the file when it is closed. */
+  async saveTo(handle, bytes) {
+    const {name} = handle, isTable = /\.[ct]sv$/i.test(name);
+    const content = /\.json$/i.test(name) ? bytes : await exchange.write(this, name, isTable ? 'weights' : '');
+    const file = await handle.createWritable();
+    await file.write(content);
+    await file.close();
+    return this.say(`Saved to ${name}.`);
+  }
+
+  say(sentence) { return this.alive && this.run('notify', sentence, 0); }
+  choose(choices) { exchange.choose(this, choices); }
+
+  async openFiles(files) {
+    if (files.length === 0) return;
+    if (files.length > 1) return this.tell('Drop one file at a time: a state, or one with all tensors, such as an .npz.');
+    await exchange.open(this, files[0], files[0].name.slice(0, 200));
+  }
+
+  /** src="…". */
+  openSource(address) { return exchange.fetchFile(this, address); }
+}

@@ -1,0 +1,170 @@
+// The board of a tab is kept in this browser's storage (IndexedDB), with its undo history, and comes back when the page is loaded
+// again or crashed. Nothing leaves the machine. Only the page itself does it: an element is a guest in the page of another.
+// Each tab has a name in its session storage. A tab that is duplicated has a copy of that, so a name is held by a lock while its tab
+// lives: whoever finds it held begins with what is kept under it, and keeps under a name of its own.
+
+const NAME = 'attention-playground', TAB = `${NAME}-tab`, LAST = `${NAME}-last`, STORE = 'boards', KEPT_BY = 'updated';
+const MOST_AT_ONCE = 2 ** 20;  // bytes that the session storage takes while the page is left, when there is no time to wait for the other
+const WAIT = 400, LONGEST_WAIT = 800;  // milliseconds after an edit, in which others may come: the more, the longer it takes
+const MOST = 32 * 2 ** 20;   // bytes of one board
+const MOST_BOARDS = 40, OLDEST = 30 * 86_400_000;  // of tabs that are closed, and milliseconds
+const OWN = ['preset', 'view', 'theme'];
+
+const PATIENCE = 3000, LONG_PATIENCE = 15_000;  // milliseconds until a storage that does not answer is given up: opened, read
+
+const inTime = (promise, most) => new Promise((resolve, reject) => {
+  const timer = setTimeout(() => reject(new Error('no answer')), most);
+  promise.then(resolve, reject).finally(() => clearTimeout(timer));
+});
+
+const settled = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+});
+
+async function openStorage() {
+  const request = indexedDB.open(NAME, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(STORE, {keyPath: 'tab'}).createIndex(KEPT_BY, KEPT_BY);
+  return settled(request);
+}
+
+/** Is the name free, and ours from here on? Where there are no locks nobody knows. */
+async function claim(tab) {
+  return navigator.locks && new Promise((resolve, reject) => navigator.locks.request(`${NAME}:${tab}`, {ifAvailable: true}, (lock) => {
+    resolve(lock !== null);
+    return lock && new Promise(() => {});  // until the tab ends
+  }).catch(reject));
+}
+
+class Keeper {
+  constructor(board) {
+    this.board = board;
+    this.isNew = true;
+    this.wait = WAIT;
+  }
+
+  /** The bytes that are kept for this tab, if any; `tab` is the name that it keeps under from here on. */
+  async recall() {
+    const before = sessionStorage.getItem(TAB);
+    if (before && await claim(before)) this.tab = before;
+    else await claim(this.tab = crypto.getRandomValues(new Uint32Array(4)).join('-'));
+    this.storage = await inTime(openStorage(), PATIENCE);
+    this.storage.onversionchange = () => this.storage.close();
+    const [last, kept] = [sessionStorage.getItem(LAST), before && await inTime(settled(this.boards('readonly').get(before)), LONG_PATIENCE)];
+    sessionStorage.removeItem(LAST);
+    const [, when, text] = /^(\d+) ([^]*)$/.exec(last ?? '') ?? [];
+    return when > (kept?.[KEPT_BY] ?? 0) ? Uint8Array.from(text, (letter) => letter.charCodeAt(0)) : kept?.bytes;
+  }
+
+  /** The page is being left: what is written now may not arrive, but for what is written at once. */
+  leave() {
+    if (!this.timer) return;
+    this.keep();
+    const {bytes} = this;
+    if (!bytes || bytes.length > MOST_AT_ONCE) return;
+    let text = `${Date.now()} `;
+    for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+    sessionStorage.setItem(LAST, text);
+  }
+
+  boards(mode) {
+    this.transaction = this.storage.transaction(STORE, mode, {durability: 'strict'});
+    return this.transaction.objectStore(STORE);
+  }
+
+  /** Keeps it after each edit; the last one, when the tab is left, at once. */
+  listen() {
+    const {board} = this, {host} = board.root, {signal} = board.ends;
+    const soon = () => { this.timer ??= setTimeout(() => this.keep(), this.wait); };
+    for (const type of ['input', 'change']) host.addEventListener(type, soon, {signal});
+    addEventListener('pagehide', () => this.leave(), {signal});
+    document.addEventListener('visibilitychange', () => document.hidden && this.timer && this.keep(), {signal});
+  }
+
+  /** Whole or not at all: the storage takes what it is given in one transaction. */
+  async keep() {
+    const {board} = this;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (!board.alive || !this.storage) return;
+    const began = performance.now();
+    try {
+      const bytes = this.bytes = board.call('kept', [MOST], (size) => {
+        const at = board.wasm._playground_reply();
+        return board.wasm.HEAPU8.slice(at, at + size);
+      });
+      const boards = this.boards('readwrite'), {transaction} = this;
+      boards.put({tab: this.tab, bytes, [KEPT_BY]: Date.now()});
+      const done = new Promise((resolve, reject) => {
+        transaction.oncomplete = resolve;
+        transaction.onabort = () => reject(transaction.error);
+      });
+      transaction.commit?.();
+      this.wait = Math.min(LONGEST_WAIT, WAIT + 10 * (performance.now() - began));
+      sessionStorage.setItem(TAB, this.tab);
+      await done;
+      sessionStorage.removeItem(LAST);
+      if (this.isNew) await this.tidy();
+      this.isNew = false;
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Boards of tabs that were closed go, the oldest first, once there are many. */
+  async tidy() {
+    const held = new Set((await navigator.locks?.query())?.held.map(({name}) => name.slice(NAME.length + 1)));
+    const index = this.boards('readonly').index(KEPT_BY);
+    const [all, old] = await Promise.all([settled(index.getAllKeys()), settled(index.getAllKeys(IDBKeyRange.upperBound(Date.now() - OLDEST)))]);
+    const gone = all.filter((tab, i) => !held.has(tab) && tab !== this.tab && i < Math.max(all.length - MOST_BOARDS, old.length));
+    for (const tab of gone) this.boards('readwrite').delete(tab);
+  }
+
+  fail(error) {
+    if (this.isSaid || !this.board.alive) return;
+    this.isSaid = true;
+    const full = error?.name === 'QuotaExceededError';
+    this.board.run('notify', full ? 'The storage of this browser is full, so this board is not kept if the tab is closed or crashes; save it with Ctrl+S.'
+      : 'This browser does not let the page store anything, so this board is not kept if the tab is closed or crashes; save it with Ctrl+S.', 1);
+  }
+}
+
+/**
+ * Gives the board what is kept for this tab, and keeps it from here on. 0: nothing was kept; 1: it is as the reader left it; 2: it is,
+ * but another board was asked for in the address, which one undo takes back.
+ */
+export async function keep(board) {
+  const keeper = new Keeper(board);
+  let found = 0;
+  try {
+    const kept = await keeper.recall();
+    if (!board.alive) return 0;
+    if (kept) found = restore(board, kept);
+    else board.run('restore', 0, 0);  // so that Help says where it is kept
+  } catch (error) {
+    keeper.storage = undefined;  // what is kept there stays as it is, for a visit that can read it
+    keeper.fail(error);
+  }
+  keeper.listen();
+  return found;
+}
+
+function restore(board, bytes) {
+  const address = board.wasm._malloc(bytes.length);
+  if (!address) return 0;
+  board.wasm.HEAPU8.set(bytes, address);
+  try {
+    board.ask('restore', address, bytes.length);  // which frees it
+  } catch (error) {
+    board.tell(`The board that was kept could not be opened: ${error.message}`);
+    return 0;
+  }
+  const query = new URLSearchParams(location.search), [{type} = {}] = performance.getEntriesByType('navigation');
+  if (type !== 'navigate' || !(query.has('preset') || location.hash.startsWith('#s='))) return 1;
+  for (const name of OWN) {
+    if (!query.has(name)) continue;
+    if (name === 'preset') board.attempt('open_preset', query.get(name), 1);
+    else board.attempt('set', name, JSON.stringify(query.get(name)));
+  }
+  return 2;
+}

@@ -1,0 +1,102 @@
+// Links to a board and code that embeds it. A link holds the state after #s=: JSON, deflated (raw), in base64url. Which version
+// of the state it is stands in that JSON ("version": 1); every one that was ever released is read.
+import {home, refusal, wrong} from './values.js';
+
+// Characters of an address, and of the JSON in it: what a browser takes, and what a board could hold.
+const LONGEST_ADDRESS = 2 ** 22, LONGEST_STATE = 2 ** 26;
+const OPTIONS = ['preset', 'view', 'show', 'hide', 'lock', 'theme', 'lesson', 'step', 'wheel', 'lang', 'fit'];
+
+async function through(stream, bytes, most) {
+  const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
+  writer.write(bytes).catch(() => {});  // the reader hears of it
+  writer.close().catch(() => {});
+  const parts = [];
+  for (let size = 0; ;) {
+    const {done, value} = await reader.read();
+    if (done) return new Blob(parts);
+    size += value.length;
+    if (size > most) {
+      reader.cancel().catch(() => {});
+      throw refusal(RangeError, 'state', `of this link is too large: it has more than ${most} characters`);
+    }
+    parts.push(value);
+  }
+}
+
+/** JSON text as it stands in a link. */
+export async function pack(text) {
+  const packed = new Uint8Array(await (await through(new CompressionStream('deflate-raw'), new TextEncoder().encode(text), Infinity)).arrayBuffer());
+  let binary = '';
+  for (let i = 0; i < packed.length; i += 8192) binary += String.fromCharCode(...packed.subarray(i, i + 8192));
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** The JSON text of a link: of what stands after #s=. Throws a RangeError or SyntaxError that names the field `state`. */
+export async function unpack(packed) {
+  if (packed.length > LONGEST_ADDRESS) throw refusal(RangeError, 'state', `of this link is too long: it has ${packed.length} characters, and takes at most ${LONGEST_ADDRESS}`);
+  try {
+    const bytes = Uint8Array.from(atob(packed.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
+    return await (await through(new DecompressionStream('deflate-raw'), bytes, LONGEST_STATE)).text();
+  } catch (error) {
+    if (error.field) throw error;
+    throw refusal(SyntaxError, 'state', 'of this link is damaged: perhaps a part of the address is missing; copy all of it');
+  }
+}
+
+function queryOf(options, names = OPTIONS) {
+  const query = new URLSearchParams();
+  for (const name of names) {
+    const value = options[name];
+    if (value === undefined || value === null || value === '' || value === false) continue;
+    if (name === 'fit' && value !== true) throw wrong(name, 'true or false', value);
+    if (name === 'step' && !(Number.isInteger(value) && value >= 0)) throw wrong(name, 'a whole number from 0', value);
+    if (typeof value !== 'string' && !/^(fit|step)$/.test(name) && !Array.isArray(value)) throw wrong(name, 'a text or a list of texts', value);
+    query.set(name, value === true ? '' : String(value));
+  }
+  // Commas, colons and slashes may stand in a query as they are, and can be read so.
+  const text = query.toString().replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%2F', '/');
+  return text && `?${text}`;
+}
+
+function optionsOf(options) {
+  if (options === undefined) return {};
+  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object', options);
+  return options;
+}
+
+const pageOf = (element) => element.hasAttribute('page') && location.protocol !== 'about:' && !/\/embed\.html$/.test(location.pathname)
+  ? location.href.replace(/[?#].*$/, '') : home();
+
+/** Of a model the layer on the board alone: the others are in the board's memory and its files, and would make an address too long. */
+function forLink(state) {
+  if (!/"batch_of": *"layers"/.test(state)) return state;
+  const {pages, batch, batch_item, batch_of, ...rest} = JSON.parse(state), signed = '\u0000-0';
+  return JSON.stringify(rest, (_, value) => Object.is(value, -0) ? signed : value).replaceAll(JSON.stringify(signed), '-0.0');
+}
+
+/** `state` is the text of the state, in which no sign of a zero is lost. */
+export async function link(element, state, options) {
+  const query = optionsOf(options);
+  return pageOf(element) + queryOf(query) + '#s=' + await pack(forLink(state));
+}
+
+const escaped = (text) => String(text).replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** HTML that embeds the board: parts that are at their default do not appear in it. */
+export async function embedCode(text, options) {
+  const {kind = 'element', width = 640, height = 440, title = 'Attention Playground', state = false, ...query} = optionsOf(options);
+  if (kind !== 'element' && kind !== 'iframe') throw refusal(RangeError, 'kind', 'must be "element" or "iframe"');
+  for (const [name, size] of Object.entries({width, height})) {
+    if (!Number.isFinite(size) || size < 1) throw wrong(name, 'a number of pixels', size);
+  }
+  const asked = {preset: state ? undefined : JSON.parse(text).preset, ...query};
+  if (kind === 'iframe') {
+    const address = `${home()}embed.html${queryOf(asked)}${state ? `#s=${await pack(forLink(text))}` : ''}`;
+    return `<iframe width="${width}" height="${height}" style="border:0" title="${escaped(title)}" sandbox="allow-scripts" src="${escaped(address)}"></iframe>`;
+  }
+  queryOf(asked);  // refuses what is wrong
+  const attributes = OPTIONS.filter((name) => ![undefined, null, '', false].includes(asked[name])).map((name) => asked[name] === true ? name : `${name}="${escaped(asked[name])}"`);
+  if (state) attributes.push(`state="${escaped(forLink(text))}"`);
+  attributes.push(`style="width:${width}px;height:${height}px"`);
+  return `<script type="module" src="${escaped(home())}element.js"></script>\n<attention-playground ${attributes.join(' ')}></attention-playground>`;
+}

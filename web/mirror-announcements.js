@@ -1,0 +1,77 @@
+// What is said of a change, shortly: "weight from saw to a: 0.69, was 0.12".
+import {capital, say, spaced, TENSORS} from './mirror-nodes.js';
+
+const SPOKEN = {weights: 'weight', scores: 'score', masked: 'score', raw: 'raw score', softcapped: 'capped score', biased: 'biased score', exponentials: 'exponential', bias: 'bias', head_output: 'output', q: 'query', k: 'key', v: 'value'};
+
+/** Methods of Mirror. */
+export class Announcements {
+  announce(words) {
+    if (words) say(this.live, this.live.textContent === words ? `${words}\u00a0` : words);
+  }
+
+  valueAt({tensor, head, row, col}) {
+    const name = tensor === 'scores' ? 'masked' : tensor;
+    try {
+      return this.board.answer('tensor', [name], (reply) => {
+        const [address, heads, rows, cols] = JSON.parse(reply);
+        return head < heads && row < rows && col < cols ? this.board.wasm.HEAPF32[address / 4 + (head * rows + row) * cols + col] : undefined;
+      });
+    } catch {
+      return undefined;
+    }
+  }
+
+  noteExplained() {
+    const e = this.found?.explained;
+    this.before = e && {...e, value: this.valueAt(e)};
+  }
+
+  /** "weight from saw to a" */
+  spoken({tensor, row, col}) {
+    const m = this.found.matrices.find((one) => one.tensor === tensor), what = SPOKEN[tensor] ?? TENSORS[tensor] ?? tensor;
+    const isPair = m ? m.pairs : /weights|scores|masked/.test(tensor);
+    if (isPair) return this.t(`${what} from ${this.tokens(0, row)} to ${this.tokens(1, col)}`);
+    const kind = m?.rowKind ?? (tensor === 'k' || tensor === 'v' ? 1 : /^w_|^u_/.test(tensor) ? 2 : 0);
+    const line = kind < 2 ? this.tokens(kind, row) : row + 1, place = m?.names?.[col - m.firstCol] ?? col + 1;
+    return this.t(m?.turned ? `${what}, row ${place}, column ${line}` : `${what}, row ${line}, column ${place}`);
+  }
+
+  hear(type, detail) {
+    if (!this.board.alive || !this.found) return;
+    if (type === 'input' || type === 'train') return;  // while it goes on
+    if (type === 'select') return this.hearSelection(detail);
+    if (type === 'answer') this.announce(this.t(detail.right ? 'Right.' : 'That is not right.'));
+    if (type === 'passed') this.announce(this.t('Passed.'));
+    if (type === 'error') this.announce(this.t(detail.message));
+    if (type === 'change') this.hearChange(detail);
+    this.isStale = true;
+    if (this.isUsed) this.later();
+  }
+
+  hearSelection(cell) {
+    if (!cell) return;
+    const target = {tensor: cell.name, head: cell.head, row: cell.row, col: cell.col};
+    const m = this.found.matrices.find((one) => one.tensor === cell.name);
+    if (m && !m.editable) this.before = {...target, value: this.valueAt(target)};
+    const value = this.valueAt(target);
+    if (value !== undefined && !this.isIn) this.announce(`${this.spoken(target)}: ${this.written(value)}`);
+    this.isStale = true;
+    this.later();
+  }
+
+  hearChange({name, option, action, row, col, rows, cols, before, after}) {
+    const shown = (value) => value === true ? this.t('on') : value === false ? this.t('off') : typeof value === 'number' && !option ? this.written(value) : Array.isArray(value) ? value.join(' ') : String(value);
+    const said = [];
+    const was = (what, now, earlier) => this.t(`${what}: ${now}, was ${earlier}`);
+    if (option) said.push(before === undefined ? `${this.t(capital(spaced(option)))}: ${shown(after)}` : was(this.t(capital(spaced(option))), shown(after), shown(before)));
+    else if (name && before !== undefined) said.push(was(name === 'mask' ? this.t(`mask from ${this.tokens(0, row)} to ${this.tokens(1, col)}`) : name.endsWith('labels') ? this.t('token') : this.spoken({tensor: name, row, col}), shown(after), shown(before)));
+    else if (name) said.push(this.t(rows * cols ? `${name}: ${rows * cols} numbers changed` : `${name}: several numbers changed`));
+    else if (action) said.push(this.t(capital(action)));
+    const seen = this.before, value = seen && this.valueAt(seen);
+    if (seen && value !== undefined && seen.value !== undefined && this.written(value) !== this.written(seen.value)) {
+      said.push(was(this.spoken(seen), this.written(value), this.written(seen.value)));
+    }
+    if (seen) seen.value = value;
+    this.announce(said.join('. '));
+  }
+}

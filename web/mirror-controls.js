@@ -1,0 +1,223 @@
+// Switches, menus, sliders, steppers and fields as real controls, and the sentences between them.
+import {capital, make, say, set, spaced} from './mirror-nodes.js';
+
+// Of controls that show a picture, or stand beside their words.
+const NAMES = {
+  undo: 'Undo', redo: 'Redo', reset: 'Start again', theme: 'Light or dark colours', help: 'Keys and pointer', 'help-close': 'Close', present: 'Present',
+  fullscreen: 'Full screen', panel: 'Controls', more: 'More', 'lab-close': 'Back to the layer', paint: 'Paint the mask', preset: 'Example', views: 'View',
+  gradient: 'What would raise it', labels: 'Sentence', key_labels: 'Sentence of the keys', mode: 'Input', view: 'View', 'guide-close': 'Close', 'guide-back': 'Back', 'guide-next': 'Next',
+  'view:play': 'Play',
+};
+
+const LINK = /^guide:(text|question|because|task|hint|sentence):\d+$/;  // within a sentence
+
+/** Does a piece of text belong to the sentence before it: in its row, or in the next one? */
+function goesOn(line, {kind, x, y}) {
+  if (!line || line.kind !== 0 || kind !== 0) return false;
+  if (Math.abs(line.y - y) < 5) return x >= line.right - 4;
+  return y > line.y && y - line.y < 24 && Math.abs(x - line.x) < 3 && !/[.:!?。：！？]$/.test(line.words);
+}
+
+/** Runs of text, and links between them, that are one sentence. */
+class Line {
+  words = '';
+  content = [];  // texts and nodes
+
+  constructor(kind, node) { Object.assign(this, {kind, node: node(kind)}); }
+
+  /** `link`: what stands there for the words. */
+  add({words, x, y, width}, link) {
+    const isNext = this.words && Math.abs(this.y - y) >= 5, gap = this.words && (isNext || x - this.right >= 2) ? ' ' : '';
+    if (!this.words || isNext) Object.assign(this, {x: this.x ?? x, y});
+    this.words += gap + words;
+    this.right = x + width;
+    const {content} = this, text = gap + (link ? '' : words);
+    if (typeof content.at(-1) === 'string') content[content.length - 1] += text;
+    else if (text) content.push(text);
+    if (link) content.push(link);
+  }
+
+  /** Brings the element up to date; what is there already is not written again. */
+  show() {
+    let at = this.node.firstChild;
+    this.content.forEach((one, i, {length}) => {
+      if (typeof one === 'string') {
+        let words = one.replace(/\s+/g, ' ');
+        if (i === 0) words = words.trimStart();
+        if (i === length - 1) words = words.trimEnd();
+        if (at?.nodeType !== Node.TEXT_NODE) at = this.node.insertBefore(document.createTextNode(words), at);
+        else if (at.data !== words) at.data = words;
+      } else if (at !== one) {
+        at = this.node.insertBefore(one, at);
+      }
+      at = at.nextSibling;
+    });
+    while (at) {
+      const next = at.nextSibling;
+      at.remove();
+      at = next;
+    }
+  }
+}
+
+/** Methods of Mirror. */
+export class Controls {
+  items(part, items, name) {
+    const isMenu = name === 'menu', taken = new Set();
+    let group = null, lastRadio = null, line = null;
+    const lines = [];
+    const tokens = new Set(this.labels.flat()), titles = new Set(this.found.matrices.map((m) => this.t(m.title))), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
+    const heads = new Set([this.t('mean'), ...Array.from({length: this.found.controls.filter((c) => c.name.startsWith('head:')).length}, (_, i) => this.t(`head ${i + 1}`))]);
+    for (const item of items) {
+      if (item.words !== undefined && item.role === undefined) {
+        // Runs of one line are one sentence; what tables say is not said again.
+        if (isMenu) continue;
+        const isNumber = /^[-−+\d.,%Σ∞\s]*$/.test(item.words), isOnBoard = /^(board|arcs|inspector|brief)$/.test(name);
+        if (isOnBoard && (isNumber || tokens.has(item.words) || titles.has(item.words) || told.includes(item.words) || heads.has(item.words))) continue;
+        if (goesOn(line, item)) {
+          line.add(item);
+        } else {
+          lines.push(line = new Line(item.kind, (kind) => this.keyed(part, `text ${part.wanted.length} ${kind}`, () => make('p', kind ? {role: 'heading', 'aria-level': 3} : {}))));
+          line.add(item);
+        }
+        continue;
+      }
+      if (LINK.test(item.name) && item.inside.length) {
+        const [first] = item.inside;
+        if (!goesOn(line, {...first, kind: 0})) lines.push(line = new Line(0, () => this.keyed(part, `text ${part.wanted.length} 0`, () => make('p'))));
+        line.add({...first, words: item.words, width: item.inside.at(-1).x + item.inside.at(-1).width - first.x}, this.inner(part, item, item.role));
+        continue;
+      }
+      const above = line?.kind === 0 && line.words.length < 40 ? line.words : '';
+      line = null;
+      if (taken.has(item)) continue;
+      if (item.role === 'radio') {
+        if (!group || !lastRadio || Math.abs(lastRadio.y - item.y) > 6) {
+          const name = item.name.split(':')[0], title = NAMES[name] ? this.t(NAMES[name]) : above || item.before || this.t(capital(spaced(name)));
+          group = this.keyed(part, `radios ${item.name}`, () => make('div', {role: 'radiogroup', class: 'row'}));
+          set(group, {'aria-label': title});
+          group.wanted = [];
+        }
+        lastRadio = item;
+        const node = this.inner(part, item, 'radio');
+        if (node.parentNode !== group) group.append(node);
+        group.wanted.push(node);
+        for (const old of [...group.children]) if (!group.wanted.includes(old) && !items.some((o) => o.role === 'radio' && part.keyed.get(`control ${o.name}`) === old)) old.remove();
+        continue;
+      }
+      group = null;
+      const base = /^(.*)(-value|-|\+)$/.exec(item.name);
+      if (base && items.some((o) => o.name === `${base[1]}-`) && items.some((o) => o.name === `${base[1]}+`)) {
+        const of = (end) => items.find((o) => o.name === base[1] + end);
+        ['-value', '-', '+'].map(of).filter(Boolean).forEach((o) => taken.add(o));
+        this.stepper(part, base[1], of('-value'), of('-'), of('+'));
+        continue;
+      }
+      if (/-value$/.test(item.name) || item.role === 'field') this.field(part, item);
+      else if (item.role === 'slider') this.slider(part, item);
+      else this.control(part, item, isMenu ? 'entry' : item.role);
+    }
+    for (const one of lines) one.show();
+  }
+
+  /** A control that stands in a group or a sentence. */
+  inner(part, item, role) {
+    const node = this.control(part, item, role);
+    part.wanted.pop();
+    part.inner.add(node);
+    return node;
+  }
+
+  nameOf(item) {
+    const own = this.t(NAMES[item.name] ?? '');
+    if (item.name === 'stepper') return this.t('Stepper');  // it stands beside a title that is not its name
+    const head = /^head:(\d+|mean)$/.exec(item.name);
+    if (head) return this.t(head[1] === 'mean' ? 'Mean of the heads' : `Head ${+head[1] + 1}`);
+    const ofLayer = /^layer:(\d+):(\d+)$/.exec(item.name);
+    if (ofLayer) return this.t(`Layer ${+ofLayer[1] + 1}, head ${+ofLayer[2] + 1}`);
+    const hide = /^hide-head:(\d+)$/.exec(item.name);
+    if (hide) return this.t(`Head ${+hide[1] + 1} takes part`);
+    const step = /^guide:step:(\d+)$/.exec(item.name);
+    if (step) return this.t(`Step ${+step[1] + 1}`);
+    if (item.role === 'menu') return [...new Set([item.before || own || this.t(capital(spaced(item.name))), item.words])].filter(Boolean).join(': ');
+    if (item.role === 'fold') return [item.before, item.words].filter(Boolean).join(' ') || own || this.t(capital(spaced(item.name)));
+    if (/^[-−\d.]+( [-−\d.]+)+$/.test(item.words)) return this.t(capital(spaced(item.name)));  // a picture with numbers
+    return own && item.words.length < 2 ? own : item.words || own || item.before || this.t(capital(spaced(item.name)));
+  }
+
+  control(part, item, role) {
+    const node = this.keyed(part, `control ${item.name}`, () => make('button', {type: 'button'}));
+    node.item = item;
+    say(node, this.nameOf(item));
+    const isOn = item.value > 0;
+    set(node, {
+      role: {switch: 'switch', radio: 'radio', entry: isOn ? 'menuitemradio' : 'menuitem'}[role],
+      'aria-checked': role === 'switch' || role === 'radio' ? String(isOn) : role === 'entry' && isOn ? true : null,
+      'aria-expanded': role === 'fold' || role === 'menu' ? String(isOn) : null,
+      'aria-haspopup': role === 'menu' || item.name === 'more' ? 'menu' : null,
+      'aria-pressed': role === 'button' && isOn ? true : null,
+      'aria-disabled': item.enabled ? null : true,
+      'data-state': role === 'switch' ? this.t(isOn ? 'on' : 'off') : null,
+      tabindex: this.isIn || this.isPlain ? 0 : -1,
+    });
+    return node;
+  }
+
+  input(part, item, attributes) {
+    const node = this.keyed(part, `control ${item.name}`, () => {
+      const row = make('span', {class: 'row'}, make('input', attributes));
+      row.input = row.firstChild;
+      return row;
+    });
+    set(node.input, {tabindex: this.isIn || this.isPlain ? 0 : -1, 'aria-disabled': item.enabled ? null : true, readonly: item.enabled ? null : ''});
+    node.input.item = item;
+    return node;
+  }
+
+  fill(input, words) {
+    if (this.root.activeElement !== input || input.value === input.was) input.value = words;
+    input.was = words;
+  }
+
+  stepper(part, base, value, less, more) {
+    const item = {...(value ?? less), name: value ? `${base}-value` : base, base, less, more, enabled: less.enabled || more.enabled || Boolean(value?.enabled)};
+    const words = capital(less.before || (value && value.before) || this.t(NAMES[base] || capital(spaced(base)))), node = this.input(part, item, {type: 'text', role: 'spinbutton', inputmode: 'decimal', autocomplete: 'off'});
+    node.input.item = item;
+    const shown = value?.words ?? this.between(less, more);
+    set(node.input, {'aria-label': words, 'aria-valuenow': Number.isFinite(Number.parseFloat(shown)) ? Number.parseFloat(shown) : null, 'aria-valuetext': shown || this.t('none'), readonly: value?.enabled ? null : ''});
+    this.fill(node.input, shown);
+    if (!node.less) {
+      node.less = make('button', {type: 'button'}, '−');
+      node.more = make('button', {type: 'button'}, '+');
+      node.prepend(make('span', {'aria-hidden': 'true'}, words), node.less);
+      node.append(node.more);
+    }
+    say(node.firstChild, words);
+    for (const [button, at, verb] of [[node.less, less, 'less'], [node.more, more, 'more']]) {
+      button.item = at;
+      set(button, {'aria-label': this.t(`${words}, ${verb}`), 'aria-disabled': at.enabled ? null : true, tabindex: -1});
+    }
+  }
+
+  between(less, more) {
+    const found = this.found.words.find((w) => w.place === less.place && w.x >= less.x + less.width - 2 && w.x + w.width <= more.x + 2 && Math.abs(w.y + w.height / 2 - less.y - less.height / 2) < 9);
+    if (found) found.owner ??= less;
+    return found?.words ?? '';
+  }
+
+  field(part, item) {
+    const base = item.name.replace(/-value$/, ''), node = this.input(part, item, {type: 'text', autocomplete: 'off'});
+    const words = (NAMES[base] ? this.t(NAMES[base]) : item.role === 'field' ? '' : item.before) || this.t(capital(spaced(base)));
+    set(node.input, {'aria-label': item.role === 'field' ? words : this.t(`${words}, number`)});
+    const whole = base === 'labels' || base === 'key_labels' ? this.labels[base === 'labels' ? 0 : 1].join(' ') : item.words;
+    this.fill(node.input, whole);
+  }
+
+  slider(part, item) {
+    const node = this.input(part, item, {type: 'range', min: 0, max: 100});
+    const typed = this.found.controls.find((c) => c.name === `${item.name.replace(/^slider:/, '')}-value` || c.name === `${item.name}-value`);
+    set(node.input, {'aria-label': item.before || this.t(NAMES[item.name] || capital(spaced(item.name.replace(/^slider:/, '')))), 'aria-valuetext': typed?.words || null});
+    if (Number(node.input.value) !== item.value) node.input.value = item.value;
+    node.input.at = item.value;
+  }
+}

@@ -1,0 +1,110 @@
+// Every matrix as a table with row and column headings by token.
+import {make, say, set, spaced, TENSORS} from './mirror-nodes.js';
+
+const MOST = 32;       // rows and columns of a table
+
+/** Methods of Mirror. */
+export class Tables {
+  /** Rows and columns around the selection, where there are more than a table has. */
+  numbersOf(m, found) {
+    const {board: {wasm: {HEAPF32}}} = this, s = found.selected;
+    const from = (count, at, first) => count <= MOST ? 0 : Math.max(0, Math.min(count - MOST, at - first - MOST / 2));
+    const mine = s && (s.tensor === m.tensor || m.pairs === 1);
+    m.top = from(m.rows, mine ? s.row : m.firstRow, m.firstRow);
+    m.left = from(m.cols, mine ? s.col : m.firstCol, m.firstCol);
+    const numbers = [];
+    for (let i = 0; i < Math.min(m.rows, MOST); i++) {
+      const at = m.address / 4 + (m.top + i) * m.stride + m.left;
+      numbers.push(Array.from(HEAPF32.subarray(at, at + Math.min(m.cols, MOST))));
+    }
+    return numbers;
+  }
+
+  tokens(kind, at) { return this.labels[kind === 1 ? 1 : 0][at] ?? `t${at + 1}`; }
+
+  boardTables(part) {
+    for (const m of this.found.matrices) {
+      const title = this.t(m.tensor === 'weights' ? m.title.startsWith('W') ? `${m.title}, weights` : m.title : TENSORS[m.tensor] ?? m.title);
+      this.table(part, m, {
+        title: this.changeable(title, m),
+        row: (i) => m.rowKind < 2 ? this.tokens(m.rowKind, m.firstRow + i) : String(m.firstRow + i + 1),
+        col: (j) => m.pairs ? this.tokens(1, m.firstCol + j) : m.names[j] ?? String(m.firstCol + j + 1),
+      });
+    }
+    const {arithmetic} = this;
+    if (!arithmetic) return;
+    const node = this.keyed(part, 'arithmetic', () => make('div', {role: 'group', 'aria-label': this.t('Arithmetic')}));
+    const lines = [arithmetic.text.split('\n')[0], ...arithmetic.terms.map(({label: name, text}) => `${name}: ${text}`)];
+    lines.forEach((words, i) => say(node.children[i] ?? node.appendChild(make('p')), words));
+    while (node.children.length > lines.length) node.lastChild.remove();
+  }
+
+  pageTables(part) {
+    const {controls, pages} = this.found, sentence = controls.find((c) => /^train:/.test(c.name) && c.before.includes(' '))?.before.split(' ');
+    const layers = controls.some((c) => c.name.startsWith('train:')) ? JSON.parse(this.board.ask('get', 'train_layers')) : 0;
+    const trained = Array.from({length: layers}, (_, i) => ({tensor: `train:weights:${i + 1}`, editable: false}));
+    for (const {tensor, editable} of [...pages, ...trained]) {
+      let all = [];
+      try {
+        this.board.answer('tensor', [tensor], (reply) => {
+          const [address, heads, rows, cols] = JSON.parse(reply);
+          all = Array.from({length: heads}, (_, head) => {
+            const m = {tensor, editable, head, heads, rows, cols, stride: cols, address: address + 4 * head * rows * cols, firstRow: 0, firstCol: 0, isPage: true, pairs: tensor.startsWith('train:')};
+            m.numbers = this.numbersOf(m, {});
+            return m;
+          });
+        });
+      } catch { /* not made yet */ }
+      for (const m of all) this.pageTable(part, m, m.pairs ? sentence : this.labels[0]);
+    }
+  }
+
+  changeable(title, {editable}) { return editable ? this.t(`${title}, can be changed`) : title; }
+
+  pageTable(part, m, words) {
+    const isTokens = m.rows === words?.length;
+    this.table(part, m, {
+      title: this.changeable(this.t(m.heads > 1 ? `${spaced(m.tensor)}, head ${m.head + 1}` : spaced(m.tensor)), m),
+      row: (i) => isTokens ? words[i] : String(i + 1),
+      col: (j) => isTokens && m.cols === words.length && m.pairs ? words[j] : String(j + 1),
+    });
+  }
+
+  table(part, m, {title, row, col}) {
+    // Where tokens are columns, so they are here; a cell keeps the place that it has in its tensor.
+    const seen = (down, across) => m.turned ? [across, down] : [down, across];
+    const [rows, cols] = seen(m.numbers.length, m.numbers[0]?.length ?? 0), [allRows, allCols] = seen(m.rows, m.cols);
+    const [top, left] = seen(m.top, m.left), [down, across] = seen(row, col), shape = `${rows} × ${cols}`;
+    const node = this.keyed(part, `table ${m.tensor} ${m.head} ${shape} ${m.turned}`, () => {
+      const table = make('table', {role: 'grid'}, make('caption'));
+      const head = table.createTHead().insertRow();
+      head.append(make('td'));
+      for (let j = 0; j < cols; j++) head.append(make('th', {scope: 'col'}));
+      const body = table.createTBody();
+      for (let i = 0; i < rows; i++) {
+        const line = body.insertRow();
+        line.append(make('th', {scope: 'row'}));
+        for (let j = 0; j < cols; j++) Object.assign(line.insertCell(), m.turned ? {i: j, j: i} : {i, j}).tabIndex = -1;
+      }
+      return table;
+    });
+    node.matrix = m;
+    const span = (from, count, all, words) => all > count ? `, ${this.t(`${words} ${from + 1} to ${from + count} of ${all}`)}` : '';
+    say(node.caption, title + span(top, rows, allRows, 'rows') + span(left, cols, allCols, 'columns'));
+    const s = this.found.selected, isBig = allRows > rows || allCols > cols;
+    set(node, {'aria-rowcount': isBig ? allRows + 1 : null, 'aria-colcount': isBig ? allCols + 1 : null});
+    const heads = node.tHead.rows[0].cells;
+    for (let j = 0; j < cols; j++) say(heads[j + 1], across(left + j));
+    for (let at = 0; at < rows; at++) {
+      const {cells} = node.tBodies[0].rows[at];
+      say(cells[0], down(top + at));
+      for (const cell of [...cells].slice(1)) {
+        const {i, j} = cell, isSelected = s && s.tensor === m.tensor && s.row === m.firstRow + m.top + i && s.col === m.firstCol + m.left + j;
+        if (!cell.firstElementChild) say(cell, this.written(m.numbers[i][j]));
+        set(cell, {'aria-selected': isSelected ? true : 'false', 'aria-readonly': m.editable ? 'false' : 'true'});
+        if (this.isIn || this.isPlain) cell.tabIndex = isSelected || (!s && !i && !j) ? 0 : -1;
+      }
+    }
+    if ((this.isIn || this.isPlain) && !node.querySelector('td[tabindex="0"]') && rows && cols) node.tBodies[0].rows[0].cells[1].tabIndex = 0;
+  }
+}

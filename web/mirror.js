@@ -1,0 +1,244 @@
+// The board in words, tables and real controls, for assistive technology, for finding in the page, and where WebGL is missing. It is made of
+// what the module notes of a frame (src/app/mirror.h), stands beside the canvas in a root of its own, and is brought up to date
+// while nothing is drawn.
+
+import {Announcements} from './mirror-announcements.js';
+import {Controls} from './mirror-controls.js';
+import {MirrorHands} from './mirror-hands.js';
+import {capital, make, set} from './mirror-nodes.js';
+import {Tables} from './mirror-tables.js';
+import {label, partOf, read} from './noted.js';
+
+const QUIET = 400, SOON = 40;  // milliseconds until it is brought up to date: where nobody was seen to use it, and else
+
+const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
+
+const STYLES = `
+  :host { position: absolute; inset: 0; overflow: hidden; contain: strict; pointer-events: none; clip-path: inset(50%); direction: ltr; text-align: left; }
+  :host(.plain) { position: static; contain: none; container-type: inline-size; clip-path: none; pointer-events: auto; overflow: auto; height: 100%; box-sizing: border-box; padding: 12px 16px;
+    background: Canvas; color: CanvasText; font: clamp(15px, var(--attention-size, 0.9375rem), 37px)/1.5 var(--attention-font, system-ui, sans-serif); }
+  :host(.plain) > div { display: grid; grid-template-columns: minmax(16em, 20em) minmax(0, 1fr); gap: 0 24px; align-items: start; }
+  :host(.plain) > div > *, :host(.plain) > div > .header { grid-column: 2; }
+  :host(.plain) > div > p, :host(.plain) > div > .header { grid-column: 1 / -1; }
+  :host(.plain) > div > .side { grid-column: 1; grid-row: 4 / span 20; display: flex; flex-direction: column; align-items: flex-start; }
+  :host(.plain) .board, :host(.plain) .page { display: flex; flex-wrap: wrap; gap: 0 28px; align-items: flex-start; }
+  :host(.plain) .board > div, :host(.plain) .board > p, :host(.plain) .page > p { flex-basis: 100%; }
+  @container (max-width: 50em) { :host(.plain) > div { display: block; } }
+  td:first-child { border: 0; }
+  [role=group] { margin: 0 0 14px; }
+  [role=heading] { font-weight: 600; margin-top: 8px; }
+  p { margin: 2px 0; }
+  p > button { padding: 0 3px; margin: 0; }
+  table { border-collapse: collapse; margin: 4px 0 14px; }
+  caption { text-align: left; font-weight: 600; padding: 2px 0; }
+  th { font-weight: 500; padding: 3px 8px; text-align: right; }
+  td { border: 1px solid color-mix(in srgb, CanvasText 35%, Canvas); padding: 3px 8px; text-align: right; font-variant-numeric: tabular-nums; min-width: 3.5em; position: relative; }
+  td[aria-readonly=false] { border-color: #0072b2; }
+  td[aria-selected=true] { outline: 2px solid CanvasText; outline-offset: -2px; font-weight: 600; }
+  td input { position: absolute; inset: 0; width: 100%; box-sizing: border-box; font: inherit; text-align: right; }
+  button, input { font: inherit; margin: 2px 4px 2px 0; }
+  button { padding: 2px 10px; }
+  :focus-visible { outline: 3px solid #0072b2; outline-offset: 1px; }
+  [aria-checked=true], [aria-expanded=true] { font-weight: 700; }
+  [role=switch]::after { content: ": " attr(data-state); }
+  .row { display: inline-flex; flex-wrap: wrap; align-items: center; gap: 4px; margin-right: 14px; }
+  .row input { width: 7em; }
+  @media (forced-colors: active) { td[aria-selected=true] { outline-color: Highlight; } }
+`;
+let sheet;
+
+export class Mirror {
+  /** `isPlain`: it is the board, and to be seen. */
+  constructor(board, isPlain) {
+    Object.assign(this, {board, isPlain, isUsed: isPlain, last: new Map(), ends: new AbortController()});
+    if (!sheet) (sheet = new CSSStyleSheet()).replaceSync(STYLES);
+    this.host = make('div', {class: isPlain ? 'plain' : 'hidden'});
+    this.root = this.host.attachShadow({mode: 'closed'});
+    this.root.adoptedStyleSheets = [sheet];
+    this.live = make('p', {role: 'status'});
+    this.all = make('div', {role: 'group', 'aria-label': this.t('Attention playground, in words'), lang: board.language ?? 'en'}, this.live);
+    if (isPlain) this.all.prepend(make('p', {}, this.t('The browser draws no pictures here (WebGL 2 is switched off or blocked), so this is the board as tables. Everything works.')));
+    this.root.append(this.all);
+    this.parts = new Map();
+    board.root.append(this.host);
+    this.ring = board.root.appendChild(make('div', {hidden: ''}));
+    Object.assign(this.ring.style, {position: 'absolute', outline: '3px solid #0072b2', borderRadius: '6px', pointerEvents: 'none'});
+    const {signal} = this.ends, {canvas} = board;
+    board.ends.signal.addEventListener('abort', () => this.end(), {signal});
+    for (const type of ['input', 'change', 'select', 'answer', 'passed', 'step', 'error', 'train']) {
+      board.root.host.addEventListener(type, (e) => this.hear(type, e.detail), {signal});
+    }
+    canvas.addEventListener('focus', () => { if (!canvas.classList.contains('pointed')) this.use(); }, {signal});
+    this.root.addEventListener('focusin', (e) => this.entered(e));
+    this.root.addEventListener('focusout', (e) => this.left(e));
+    this.root.addEventListener('keydown', (e) => this.key(e));
+    this.root.addEventListener('click', (e) => this.click(e));
+    for (const type of ['keydown', 'keyup', 'input', 'change', 'copy', 'cut', 'paste', 'click']) this.host.addEventListener(type, (e) => e.stopPropagation());
+    this.update();
+  }
+
+  /** Words of the interface in the language of the page. */
+  t(words) { return this.board.word(words); }
+
+  end() {
+    this.ends.abort();
+    clearTimeout(this.timer);
+    this.host.remove();
+    this.ring.remove();
+  }
+
+  /** Somebody uses it, or goes by keys: from now on it is never late. */
+  use() {
+    this.isUsed = true;
+    if (this.isStale) this.later();
+  }
+
+  /** From the canvas, by a key. */
+  begin() {
+    this.update();
+    this.all.querySelector('button, input')?.focus();
+  }
+
+  /** A frame was drawn: something may be otherwise. */
+  stale() {
+    this.isStale = true;
+    if (this.isUsed && this.timer) return;
+    clearTimeout(this.timer);
+    this.later();
+  }
+
+  later() {
+    this.timer = setTimeout(() => {
+      this.timer = 0;
+      const {board} = this;
+      if (this.isStale && board.alive) this.update();
+    }, this.isUsed ? SOON : QUIET);
+  }
+
+  update(press = '', step = 0) {
+    const {board} = this;
+    this.isStale = false;
+    if (!board.isWhole || board.nested > 5) return;
+    let found;
+    board.answer('mirror', [press, step], (reply) => {
+      found = read(reply);
+      for (const m of found.matrices) m.numbers = this.numbersOf(m, found);  // before the memory changes
+    });
+    if (!this.board.alive) return;
+    this.found = found;
+    if (this.isPlain) this.host.style.colorScheme = board.run('is_dark') ? 'dark' : 'light';
+    this.labels = [JSON.parse(board.ask('get', 'labels')), JSON.parse(board.ask('get', 'key_labels'))];
+    this.explain();
+    const {activeElement} = this.root, at = [...this.nodes()].indexOf(activeElement);
+    this.show(label(found));
+    if (at >= 0 && !this.root.activeElement) this.keepFocus(activeElement.item?.name, at);
+    this.noteExplained();
+  }
+
+  /** What had the focus is gone, as a button that closes its panel: the one of its name has it, or what stands in its place. */
+  keepFocus(name, at) {
+    const all = [...this.nodes()];
+    (all.find(({item}) => name && item?.name === name) ?? all[Math.min(at, all.length - 1)])?.focus();
+  }
+
+  written(value) {
+    if (value === -Infinity) return this.t('masked');
+    return this.asRead(Math.abs(value) < 1e7 ? value.toFixed(this.found.decimals) : value.toPrecision(4));
+  }
+
+  /** A number as its language writes it: with a comma in German. */
+  asRead(digits) {
+    const {decimal = '.'} = this.board;
+    return decimal === '.' ? digits : digits.replace('.', decimal);
+  }
+
+  /** The words of an explanation, or null where there are none. */
+  explain() {
+    const e = this.found.explained;
+    this.arithmetic = null;
+    try {
+      if (e) this.arithmetic = JSON.parse(this.board.ask('explain', e.tensor === 'scores' ? 'masked' : e.tensor, e.head, e.row, e.col));
+    } catch { /* not of this layer */ }
+    if (!this.arithmetic || !this.board.language) return;
+    const {text, terms} = this.arithmetic;
+    this.arithmetic = {text: text.split('\n').map((line) => this.t(line)).join('\n'), terms: terms.map(({label: name, text: words}) => ({label: this.t(name), text: this.t(words)}))};
+  }
+
+  part(name, title) {
+    let part = this.parts.get(name);
+    if (!part) {
+      part = {node: make('div', {role: 'group', class: name, 'aria-label': title}), keyed: new Map()};
+      this.parts.set(name, part);
+      this.all.append(part.node);
+    }
+    set(part.node, {'aria-label': title});
+    Object.assign(part, {wanted: [], inner: new Set()});
+    return part;
+  }
+
+  /** Puts nodes in their order; those that are there already are neither moved nor made anew: one that moves loses the focus. */
+  place(part) {
+    for (const node of [...part.node.childNodes]) if (!part.wanted.includes(node)) node.remove();
+    let at = part.node.firstChild;
+    for (const node of part.wanted) {
+      if (node === at) at = at.nextSibling;
+      else part.node.insertBefore(node, at);
+    }
+  }
+
+  keyed(part, key, create) {
+    const node = part.keyed.get(key) ?? create();
+    part.keyed.set(key, node);
+    part.wanted.push(node);
+    return node;
+  }
+
+  show(controls) {
+    const {found} = this, used = new Set();
+    const order = ['menu', 'header', 'page', 'board', 'inspector', 'brief', 'arcs', 'side', 'help', 'notice'];
+    const inPart = (name) => [...controls.filter((c) => c.part === name), ...found.words.filter((w) => !w.owner && partOf(found, w) === name)].sort((a, b) => a.order - b.order);
+    for (const name of order) {
+      const items = inPart(name);
+      const isTables = name === 'board' && !found.onPage || name === 'page' && found.onPage;
+      if (!items.length && !isTables) continue;
+      used.add(name);
+      const part = this.part(name, this.t(PARTS[name] ?? capital(name)));
+      if (name === 'board') this.boardTables(part);
+      if (name === 'page') this.pageTables(part);
+      this.items(part, items, name);
+      if (name === 'menu') set(part.node, {role: 'menu'});
+      this.place(part);
+      for (const [key, node] of part.keyed) if (!part.wanted.includes(node) && !part.inner.has(node)) part.keyed.delete(key);
+    }
+    for (const [name, part] of this.parts) {
+      if (used.has(name)) continue;
+      part.node.remove();
+      this.parts.delete(name);
+    }
+    const nodes = order.map((name) => this.parts.get(name)?.node).filter(Boolean);
+    let at = this.all.querySelector(':scope > [role=group], :scope > [role=menu]');
+    for (const node of nodes) {
+      if (node === at) at = at.nextElementSibling;
+      else this.all.insertBefore(node, at);
+    }
+  }
+
+  nodes() { return this.root.querySelectorAll('button, input, td[tabindex]'); }
+}
+for (const {prototype} of [Tables, Controls, Announcements, MirrorHands]) {
+  const {constructor, ...own} = Object.getOwnPropertyDescriptors(prototype);
+  Object.defineProperties(Mirror.prototype, own);
+}
+
+/** One for a board that can be seen; the canvas says where it is. */
+export function mirror(board, isPlain = false) {
+  const made = new Mirror(board, isPlain);
+  made.root.addEventListener('change', (e) => {
+    const input = e.target;
+    if (!input.item) return;
+    if (input.type === 'range') made.slide(input);
+    else made.type(input);
+  });
+  made.root.addEventListener('input', (e) => { if (e.target.type === 'range' && e.target.item) made.slide(e.target); });
+  return made;
+}

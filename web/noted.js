@@ -1,0 +1,67 @@
+// What the module notes of a frame (src/app/mirror.h), read: the controls with their words, the matrices, and on which part of the screen they are.
+
+const ROLES = {b: 'button', s: 'switch', o: 'radio', m: 'menu', i: 'entry', d: 'fold', r: 'slider', f: 'field'};
+
+export function read(reply) {
+  const found = {controls: [], words: [], boxes: {}, matrices: [], pages: [], notice: ''};
+  let order = 0;
+  for (const line of reply.split('\n')) {
+    const [kind, ...f] = line.split('\x1f');
+    const box = (from) => ({x: +f[from], y: +f[from + 1], width: +f[from + 2], height: +f[from + 3]});
+    if (kind === 'C') found.controls.push({order: order++, role: ROLES[String.fromCharCode(f[0])], value: +f[1], enabled: f[2] === '1', name: f[3], place: f[4], ...box(5)});
+    if (kind === 'T') found.words.push({order: order++, kind: +f[0], words: f[1], place: f[2], ...box(3)});
+    if (kind === 'B') found.boxes[f[0]] = box(1);
+    if (kind === 'V') Object.assign(found, {onPage: f[0] === '1', decimals: +f[1], zoom: f[2] / 100});
+    if (kind === 'M') {
+      const [address, stride, rows, cols, firstRow, firstCol, head, editable, rowKind, pairs, turned] = f.slice(2).map(Number);
+      found.matrices.push({tensor: f[0], title: f[1], address, stride, rows, cols, firstRow, firstCol, head, editable, rowKind, pairs, turned, names: []});
+    }
+    if (kind === 'H') found.matrices.at(-1).names[f[0]] = f[1];
+    if (kind === 'D') found.pages.push({tensor: f[0], editable: f[1] === '1'});
+    if (kind === 'S' || kind === 'E') found[kind === 'S' ? 'selected' : 'explained'] = {tensor: f[0], head: +f[1], row: +f[2], col: +f[3]};
+    if (kind === 'N') found.notice = f[0];
+  }
+  return found;
+}
+
+const middle = ({x, y, width, height}) => [x + width / 2, y + height / 2];
+const holds = (box, [x, y]) => box && x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
+
+/** Which part of the screen something is on. */
+export function partOf(found, item) {
+  if (/Popup|Menu/.test(item.place)) return 'menu';
+  const own = /##(side|help|notice)/.exec(item.place)?.[1];
+  if (own) return own;
+  if (/##page/.test(item.place)) return 'page';
+  if (!/##playground/.test(item.place)) return 'side';
+  const at = middle(item), {header, inspector, brief, arcs} = found.boxes;
+  if (holds(header, at)) return 'header';
+  if (holds(inspector, at)) return 'inspector';
+  if (holds(brief, at)) return 'brief';
+  if (holds(arcs, at)) return 'arcs';
+  return found.onPage ? 'page' : 'board';
+}
+
+/** Gives each control its words: those inside of it, and those before it in its row. What is left stands for itself. */
+export function label(found) {
+  const byPlace = Map.groupBy ? Map.groupBy(found.words, (w) => w.place) : found.words.reduce((map, w) => map.set(w.place, [...(map.get(w.place) ?? []), w]), new Map());
+  const controls = found.controls.filter((c) => !/^guide-strip$/.test(c.name));
+  for (const c of controls) {
+    const words = byPlace.get(c.place) ?? [];
+    c.part = partOf(found, c);
+    const inside = words.filter((w) => w.y > c.y - 4 && holds({...c, x: c.x - 2, width: c.width + 4}, middle(w)));
+    // A wide row may hold smaller controls with words of their own.
+    c.inside = inside.filter((w) => !controls.some((o) => o !== c && o.place === c.place && o.width < c.width && o.width * o.height < c.width * c.height && holds(o, middle(w))));
+    c.inside.forEach((w) => { w.owner ??= c; });
+  }
+  for (const c of controls) {
+    const words = byPlace.get(c.place) ?? [], at = c.y + c.height / 2;
+    // Words before a link of a lesson are the lesson's.
+    const before = words.filter((w) => !c.name.startsWith('guide:') && !w.owner && w.kind === 0 && Math.abs(w.y + w.height / 2 - at) < 9 && w.x + w.width <= c.x + 8 && (c.part !== 'header' || c.x - w.x - w.width < 12));
+    c.before = before.at(-1)?.words.trim() ?? '';
+    c.beside = before.at(-1);
+    c.words = c.inside.map((w) => w.words.trim()).join(' ');
+  }
+  controls.forEach((c) => { if (c.beside) c.beside.owner ??= c; });
+  return controls;
+}

@@ -1,0 +1,75 @@
+// What comes from outside is read once, checked, and then passed on.
+
+export const DISPOSED = 'This playground was disposed of.';
+// Beyond these nothing fits, so nothing is read, copied or printed: C++ has the exact limits.
+export const LONGEST_NAME = 999, LONGEST_LIST = 9999;
+const MOST_VALUES = 2 ** 24;
+
+const HERE = import.meta.url;  // apart from new URL(), where bundlers would look for a file of that name
+/**
+ * Where index.html, embed.html, element.js and lessons/ of the playground are published: what a page says in AttentionPlayground.home, else
+ * beside the scripts. A bundle may know its place on the disk only.
+ */
+export function home() {
+  const place = new URL('./', HERE.startsWith('file:') && location.protocol !== 'file:' ? document.baseURI : HERE);
+  return new URL(customElements.get('attention-playground')?.home ?? '', place).href;
+}
+
+/** What the page says of a node: its own `lang`, or that of the nearest around it. */
+export function languageOf(node) {
+  while (node && !node.lang) node = node.parentNode ?? node.host;
+  return node?.lang ?? '';
+}
+
+export const refusal = (Kind, field, sentence) => Object.assign(new Kind(`${field} ${sentence}.`), {field});
+
+export function wrong(field, wanted, value) {
+  const shown = value === null || typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
+  return refusal(TypeError, field, `must be ${wanted}, not ${shown}`);
+}
+
+/** Looked at before anything is done with a text. */
+export function short(field, text, most) {
+  if (text?.length > most) throw refusal(RangeError, field, `is too long: it has ${text.length} characters, and takes at most ${most}`);
+  return text;
+}
+
+export function nameOf(field, name) {
+  if (typeof name !== 'string') throw wrong(field, 'a text', name);
+  if (short(field, name, LONGEST_NAME).includes('\0')) throw refusal(RangeError, field, 'holds the character NUL, which no name has');
+  return name;
+}
+
+const viewLength = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get;
+
+/** A copy of a list that may be a Proxy, or have getters. */
+export function listOf(field, list, most, wanted, isRight) {
+  const length = ArrayBuffer.isView(list) ? viewLength.call(list) : Number(list.length);
+  if (!(length >= 0 && length <= most)) throw refusal(RangeError, field, `is too long: it has ${length} items, and takes at most ${most}`);
+  const copy = [];
+  for (let i = 0; i < length; i++) {
+    copy.push(list[i]);
+    if (!isRight(copy[i])) throw wrong(`${field}[${i}]`, wanted, copy[i]);
+  }
+  return copy;
+}
+
+/** JSON that keeps the sign of -0, which JSON.stringify() drops: a matrix comes back bit for bit. */
+export function textOf(field, object, wanted) {
+  const mark = `\u{F0000}${Math.random()}`;  // no text in the object can be it
+  let left = MOST_VALUES;
+  const counted = (key, value) => {
+    left -= Array.isArray(value) ? Math.max(1, value.length) : 1;
+    if (!(left >= 0)) throw new RangeError(`more than ${MOST_VALUES} values`);
+    return Object.is(value, -0) ? mark : value;
+  };
+  let text;
+  try {
+    text = JSON.stringify(object, counted);
+  } catch (error) {
+    const refused = refusal(error instanceof RangeError ? RangeError : TypeError, field, `cannot be written as JSON: ${String(error?.message).split('\n')[0]}`);
+    throw Object.assign(refused, {cause: error});
+  }
+  if (text === undefined) throw wrong(field, wanted, object);
+  return text.replaceAll(`"${mark}"`, '-0.0');
+}
