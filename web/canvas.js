@@ -57,7 +57,10 @@ const graphics = {
     const canvas = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : document.createElement('canvas');
     const gl = canvas.getContext('webgl2', CONTEXT);
     if (!gl || gl.isContextLost()) return null;
+    const before = this.gl;
     this.gl = gl;
+    // With the lost one went what the boards show, though a browser may go on showing it: each is drawn again.
+    if (before) this.boards.forEach((board) => board.contextLost());
     const listen = (type, method) => canvas.addEventListener(type, (e) => {
       e.preventDefault();
       if (gl === this.gl) this.boards.forEach((board) => board[method]());
@@ -127,9 +130,9 @@ export class Playground {
     }).then(resolve, reject));
     if (rest) await WebAssembly.instantiate(rest, {first: first.exports});
     if (this.ends.signal.aborted) return;
-    Object.assign(this, {wasm, first, isWhole: rest != null, lacks: false});
-    const gl = graphics.context();
+    const gl = graphics.context();  // which tells the boards that have begun when it is a new one
     if (!gl) throw new Failure('webgl', 'The graphics context is gone.');
+    Object.assign(this, {wasm, first, isWhole: rest != null, lacks: false});
     this.adopt(gl);
     if (!this.run('start') && !this.lacks && !gl.isContextLost()) throw new Failure('webgl', `The graphics driver refused the playground's drawing program: ${this.reply()}`);
     this.maxText = this.run('max_text');
@@ -302,7 +305,7 @@ export class Playground {
   hasContext() {
     const gl = graphics.context();
     if (!gl || (gl === this.gl && !this.isLost)) return gl;
-    if (!this.isLost) this.contextLost();  // the event that says so is still to come
+    this.contextLost();  // the event that says so may be still to come
     if (!this.alive) return null;
     this.adopt(gl);
     return this.run('context_restored');
@@ -310,6 +313,7 @@ export class Playground {
 
   /** With the context the browser may forget what it drew. */
   contextLost() {
+    if (this.isLost) return;
     this.isLost = true;
     this.run('context_lost');
     this.requestFrame();
