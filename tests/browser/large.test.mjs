@@ -105,9 +105,33 @@ for (const [name, css, viewport] of [['--attention-size', LARGE, {width: 1280, h
   });
 }
 
+/** Every menu of the tables, opened by its button: its entries are whole, and the focus is on one of them, in view. */
+async function checkMenus(board, where) {
+  const buttons = board.page.locator('attention-playground .plain [aria-haspopup=menu]'), count = await buttons.count(), menu = board.page.locator('attention-playground .plain [role=menu]');
+  assert.ok(count >= 2, `${count} menus`);
+  for (let i = 0; i < count; i++) {
+    const name = await buttons.nth(i).textContent();
+    await buttons.nth(i).click();
+    await until(`the menu ${name}`, async () => await menu.count() === 1 && await menu.locator('button').count() > 1);
+    await board.rest();
+    const {out, texts} = await faults(board.page, '.plain');
+    assert.deepEqual(out, [], `${name} with ${where}`);
+    assert.ok(texts > 40);
+    await until('an entry in view', () => board.page.evaluate(() => {
+      let focus = document.activeElement;
+      while (focus.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
+      const {top, bottom, left, right} = focus.getBoundingClientRect();
+      return /^menuitem/.test(focus.role) && top >= 0 && bottom <= innerHeight && left >= 0 && right <= innerWidth;
+    }));
+    await board.page.screenshot({path: `${SCREENSHOTS}/large-menu-${where}-${i}.png`});
+    await board.page.keyboard.press('Escape');
+    await until(`${name} closed`, async () => await menu.count() === 0);
+  }
+}
+
 test('the board as tables with words of twice the size', async () => {
   const without = await start({gpu: ['--disable-gpu', '--disable-3d-apis']});
-  for (const css of [LARGE, ROOT]) {
+  for (const [name, css] of [['size', LARGE], ['root', ROOT]]) {
     for (const viewport of [{width: 1280, height: 800}, {width: 390, height: 844}]) {
       const board = await without.open('/', {allow: [/./], prepare: opened, viewport});
       await style(board.page, css);
@@ -115,6 +139,7 @@ test('the board as tables with words of twice the size', async () => {
       assert.ok(texts > 40 && size >= 28, `${texts} texts of ${size} px`);
       assert.deepEqual(out, []);
       await board.page.screenshot({path: `${SCREENSHOTS}/large-tables-${viewport.width}.png`});
+      await checkMenus(board, `${name}-${viewport.width}`);
       await board.close();
     }
   }
