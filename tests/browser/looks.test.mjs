@@ -96,6 +96,25 @@ const cellOfQ = async (board) => (await board.call('locate', 'q', 0, 0, 0)).widt
 /** Named things but the sentence that says what a key did: it lies over them for a while. */
 const lasting = async (board) => (await board.call('items')).filter(({name}) => !name.startsWith('notice'));
 
+test('an emoji alone stays upright where names are slanted', async () => {
+  const board = await browser.open('/', {deviceScaleFactor: 2});
+  await board.call('set', 'labels', ['🟥', 'a', 'b', 'antidisestablishmentarianism']);
+  await board.rest();
+  const path = `${SCREENSHOTS}/web-slanted-emoji.png`;
+  await board.page.screenshot({path});
+  const {at} = readPng(path), {rect} = (await board.call('items')).find(({name}) => name === 'label:above:0'), found = [[], []];
+  for (let y = Math.round(2 * (rect.y - 4)); y < 2 * (rect.y + rect.height + 4); y++) {
+    for (let x = Math.round(2 * (rect.x - 4)); x < 2 * (rect.x + rect.width + 4); x++) {
+      const [red, green, blue] = at(x, y);
+      if (red > 140 && green < 120 && blue < 120) found[0].push(x), found[1].push(y);
+    }
+  }
+  const [width, height] = found.map((all) => Math.max(...all) - Math.min(...all) + 1);
+  assert.ok(width > 12 && height > 12, `a square of ${width} × ${height} pixels`);
+  assert.ok(found[0].length > 0.85 * width * height, `it fills ${(100 * found[0].length / width / height).toFixed()} % of its box`);
+  await board.close();
+});
+
 test('z and Z, + and −, and 0 zoom the board, and nothing is cut at any zoom', async () => {
   const board = await browser.open('/');
   const usual = await cellOfQ(board);

@@ -476,14 +476,15 @@ class BoardView {
     ImFont* font = strong ? c_.fonts.smallStrong : c_.fonts.small;
     const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], std::min(84.0f, (end - x) / kTurn - 8));
     const int first = list_->VtxBuffer.Size;
-    textMiddle(list_, font, x, foot - 6, c_.palette.text, words);
+    const float reach = textWidth(font, words) * kTurn;
+    const bool isPicture = words.starts_with("\xf0\x9f") && reach < 20;  // an emoji alone stays upright
+    textMiddle(list_, font, isPicture ? x - 2 : x, isPicture ? foot - 8 : foot - 6, c_.palette.text, words);
     const ImVec2 pivot{x, foot - 3};
-    for (int i = first; i < list_->VtxBuffer.Size; ++i) {
+    for (int i = first; i < list_->VtxBuffer.Size && !isPicture; ++i) {
       ImVec2& p = list_->VtxBuffer[i].pos;
       const float dx = p.x - pivot.x, dy = p.y - pivot.y;
       p = {pivot.x + (dx + dy) * kTurn, pivot.y + (dy - dx) * kTurn};
     }
-    const float reach = textWidth(font, words) * kTurn;
     c_.widgetRects[kLabelPrefix + where + ":" + std::to_string(token)] = {x - 4, foot - reach - 8, reach + 8, reach + 10};
   }
 
