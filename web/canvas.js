@@ -13,6 +13,7 @@ const KEEPS_CONTEXT = /^(context|wake|resize|notify|embed|focus|frames|max)/;
 const UTF8 = new TextEncoder();
 const MOST_NESTED = 10;  // listeners that call back, whose listeners call back …; twice that fill the stack
 const DARK = globalThis.matchMedia?.('(prefers-color-scheme: dark)');
+const MOST_ENLARGED = 4;
 
 /** In the browser's storage: what was passed in lessons, and whether the Guide was closed; by tab, in `session`. Null where it is switched off. */
 export function storage(kind = 'local') {
@@ -286,6 +287,7 @@ export class Playground {
   draw() {
     if (!this.isVisible() || !this.hasContext()) return;
     const [width, height] = this.pixels, {canvas} = this.gl;
+    this.isDark = getComputedStyle(this.canvas).columnRuleColor === 'rgb(0, 0, 0)';
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     const said = this.call('frame', [], (bits) => {
@@ -322,10 +324,14 @@ export class Playground {
 
   contextRestored() { this.draw(); }
 
-  /** The canvas takes the size of its box in device pixels, and is drawn at once: a new size clears it. */
-  measure(entry) {
-    const {canvas} = this;
-    const ratio = devicePixelRatio || 1;
+  /**
+   * The canvas takes the size of its box in device pixels, and is drawn at once: a new size clears it. Where the page enlarges it by a
+   * transform or by zoom it has as many as it is seen with, in one ratio for both ways.
+   */
+  measure(entry = this.entry) {
+    const {canvas} = this, seen = canvas.getBoundingClientRect();
+    const larger = Math.max(seen.width / canvas.clientWidth || 1, seen.height / canvas.clientHeight || 1);
+    const ratio = (devicePixelRatio || 1) * (larger > 1.02 ? Math.min(larger, MOST_ENLARGED) : 1);
     const box = entry?.devicePixelContentBoxSize?.[0];
     // The box knows how the browser rounds; where a screen is only emulated it does not know of its pixel ratio.
     const exact = (size, reported) => Math.abs(reported - size * ratio) < 2 ? reported : Math.round(size * ratio);
@@ -343,7 +349,7 @@ export class Playground {
   listenToSurroundings() {
     const {signal} = this.ends;
     const look = () => this.alive && this.run('wake');
-    this.sizes = new ResizeObserver(([entry]) => this.alive && this.measure(entry));
+    this.sizes = new ResizeObserver(([entry]) => this.alive && this.measure(this.entry = entry));
     try {
       this.sizes.observe(this.canvas, {box: 'device-pixel-content-box'});
     } catch {
@@ -357,6 +363,7 @@ export class Playground {
     this.visibility.observe(this.canvas);
     document.addEventListener('visibilitychange', look, {signal});
     DARK.addEventListener('change', look, {signal});
+    this.canvas.addEventListener('transitionend', look, {signal});  // of the colour scheme, among others
   }
 
   /** Where no device-pixel box is reported: a query for the present ratio changes once, so it is asked anew each time. */
@@ -427,7 +434,8 @@ export class Playground {
   setCursor(cursor) { this.canvas.style.cursor = CURSORS[cursor + 1] ?? 'default'; }
 
   prefersStillness() { return matchMedia('(prefers-reduced-motion: reduce)').matches; }
-  prefersDark() { return DARK.matches ? 1 : 0; }
+  /** As the page around it: 1 for dark; −1 on paper, which is light whatever was chosen. */
+  prefersDark() { return this.prints ? -1 : this.isDark ? 1 : 0; }
 
   toggleFullscreen() { this.on.toggleFullscreen(); }
 

@@ -326,6 +326,7 @@ export class AttentionPlayground extends HTMLElement {
   lock: string;
   /** Comma-separated tensors and parts that are laid out, and nothing else: "q,k,weights,output", "arcs", "weights,inspector". From 200 × 120. */
   show: string;
+  /** "auto": as `color-scheme` of the page has it. Printed, it is light in any case. */
   theme: 'auto' | 'light' | 'dark';
   /** When the wheel scrolls inside the playground: once it has the focus (the default), always, or never. */
   wheel: 'focus' | 'always' | 'never';

@@ -95,14 +95,15 @@ async function compile(name, signal) {
 
 // Made by script, so a page with style-src 'self' needs no exception for it.
 const STYLES = `
-  :host { display: block; position: relative; overflow: hidden; height: 440px; min-width: 200px; min-height: 120px; color-scheme: light dark;
+  :host { display: block; position: relative; overflow: hidden; height: 440px; min-width: 200px; min-height: 120px;
     background: light-dark(#f7f7f5, #16181d); color: light-dark(#1f2328, #e6e7ea);
     font: var(--attention-size, 14px)/1.5 var(--attention-font, system-ui, sans-serif); }
   :host([hidden]) { display: none; }
   :host([page]) { position: fixed; inset: 0; height: auto; }
   :host([theme=light]) { color-scheme: light; }
   :host([theme=dark]) { color-scheme: dark; }
-  canvas { font: inherit; caret-color: var(--attention-accent, #0072b2); transition: font-size 1ms, font-family 1ms allow-discrete, caret-color 1ms; position: absolute; inset: 0; width: 100%; height: 100%; display: block; touch-action: pan-y pinch-zoom;
+  canvas { font: inherit; caret-color: var(--attention-accent, #0072b2); column-rule-color: light-dark(#fff, #000);
+    transition: font-size 1ms, font-family 1ms allow-discrete, caret-color 1ms, column-rule-color 1ms; position: absolute; inset: 0; width: 100%; height: 100%; display: block; touch-action: pan-y pinch-zoom;
     user-select: none; -webkit-user-select: none; -webkit-touch-callout: none; -webkit-tap-highlight-color: transparent; }
   canvas:focus { outline: none; }
   canvas:focus-visible:not(.pointed) { outline: 2px solid var(--attention-accent, #0072b2); outline-offset: -2px; }

@@ -49,6 +49,14 @@ export class Hands {
     // Styles tell nobody that they are others, but by the end of a transition.
     this.canvas.addEventListener('transitionend', () => this.alive && this.takeLooks(), {signal: this.ends.signal});
     document.fonts?.addEventListener('loadingdone', () => this.alive && this.family && this.takeLooks(true), {signal: this.ends.signal});
+    // No event tells of a transform, so it is looked for when the board comes into view or under the pointer, and with the window.
+    const measure = () => this.alive && this.measure();
+    const nears = new IntersectionObserver(measure);
+    nears.observe(this.canvas);
+    this.canvas.addEventListener('pointerenter', measure, {signal: this.ends.signal});
+    addEventListener('resize', measure, {signal: this.ends.signal});
+    this.ends.signal.addEventListener('abort', () => nears.disconnect());
+    for (const type of ['beforeprint', 'afterprint']) addEventListener(type, () => this.print(type === 'beforeprint'), {signal: this.ends.signal});
     // The page may be translated, or ask for another language, while it is looked at.
     const words = new MutationObserver(() => this.alive && this.speak());
     for (const place of [document, this.root.host]) words.observe(place, {attributes: true, attributeFilter: ['lang'], subtree: place === document});
@@ -104,6 +112,15 @@ export class Hands {
     pen.fillRect(0, 0, 1, 1);
     const [red, green, blue] = pen.getImageData(0, 0, 1, 1).data;
     return red * 65536 + green * 256 + blue;
+  }
+
+  /** On paper the board is light; also one that is not in view. */
+  print(prints) {
+    const {onScreen} = this;
+    Object.assign(this, {prints, onScreen: true});
+    this.run('wake');
+    this.draw();
+    this.onScreen = onScreen;
   }
 
   /** With the attribute `fit` the element is as high as the board takes at its width; a page around an iframe hears of it too. */
@@ -167,11 +184,10 @@ export class Hands {
 
   // ------------------------------------------------------------ pointer
 
-  /** In logical pixels of the canvas, also where the page scales it. */
+  /** In logical pixels of the canvas, also where the page scales it, each way by its own factor. */
   point(e) {
-    const box = this.canvas.getBoundingClientRect();
-    const scale = box.width / this.canvas.clientWidth || 1;
-    return [(e.clientX - box.left) / scale, (e.clientY - box.top) / scale];
+    const {left, top, width, height} = this.canvas.getBoundingClientRect(), {clientWidth, clientHeight} = this.canvas;
+    return [(e.clientX - left) * (clientWidth / width || 1), (e.clientY - top) * (clientHeight / height || 1)];
   }
 
   pointer(what, e, clicks = 0) { this.run('pointer', what, ...this.point(e), e.pointerType === 'touch' ? 1 : 0, modifiersOf(e), clicks); }

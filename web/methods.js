@@ -138,8 +138,8 @@ function setTensor(board, name, data, shape) {
 /** From pixels of the canvas to the window, also where the page scales it. */
 function onPage({canvas}, [x, y, width, height]) {
   const box = canvas.getBoundingClientRect();
-  const scale = box.width / canvas.clientWidth || 1;
-  return new DOMRect(box.left + x * scale, box.top + y * scale, width * scale, height * scale);
+  const across = box.width / canvas.clientWidth || 1, down = box.height / canvas.clientHeight || 1;
+  return new DOMRect(box.left + x * across, box.top + y * down, width * across, height * down);
 }
 
 /** Head, row and column for C++, which would take a text for an address and 2 ** 32 for 0. */

@@ -64,6 +64,7 @@ class Host : public draw::Rasteriser {
   virtual void share() {}
   virtual void copyToClipboard(std::string_view text) = 0;
   virtual bool prefersDark() const = 0;
+  virtual bool prints() const { return false; }  ///< the picture is for paper, which is light
   virtual bool isTouch() const = 0;  ///< the last pointer was a finger: larger targets, no hover
   virtual bool prefersStillness() const { return false; }  ///< what would glide is there at once
   /// Brings a lesson by its id; it arrives by App::openLesson(). And the list of lessons, by App::setLessons().

@@ -21,6 +21,7 @@ using attention::TensorId;
 }  // namespace
 
 bool Screen::dark() const {
+  if (host.prints()) return false;
   if (forced) return forced->dark;
   const document::Theme theme = session.state().theme;
   return theme == document::Theme::automatic ? host.prefersDark() : theme == document::Theme::dark;

@@ -150,6 +150,7 @@ test('--attention-font is the face of the words, and not of the numbers', async 
 for (const colorScheme of ['light', 'dark']) {
   test(`--attention-accent is the colour of what is on: ${colorScheme}`, async () => {
     const board = await column({}, 1300, {colorScheme});
+    await board.page.evaluate(() => { document.documentElement.style.colorScheme = 'light dark'; });
     const colourAt = async (name) => {
       const {x, y, width, height} = await board.call('locate', name);  // brings it into view
       await board.rest();

@@ -111,7 +111,8 @@ class Browser final : public app::Host {
   void copyToClipboard(std::string_view text) override { host_copy(text.data(), static_cast<int>(text.size())); }
   bool canShare() const override { return true; }
   void share() override { host_share(); }
-  bool prefersDark() const override { return host_prefers_dark() != 0; }
+  bool prefersDark() const override { return host_prefers_dark() > 0; }
+  bool prints() const override { return host_prefers_dark() < 0; }
   bool isTouch() const override { return touch; }
   bool prefersStillness() const override { return host_prefers_stillness() != 0; }
   void wantLesson(std::string_view id, int step) override { host_want_lesson(id.data(), static_cast<int>(id.size()), step); }
