@@ -284,20 +284,20 @@ export class Hands {
 
   /**
    * A vertical swipe belongs to the page (touch-action: pan-y). On the focused board it is kept where it would drag a
-   * cell or scroll the board itself. What is kept has to be said before the browser starts to scroll: at the first touch,
-   * or at the first move.
+   * cell or scroll the board itself. What is kept has to be said before the browser starts to scroll: at the first move. Said at the
+   * first touch it would keep a second finger from enlarging the page.
    */
   listenToTouch() {
     const {canvas, ends: {signal}} = this;
     const options = {signal, passive: false};
     let began = null;
     canvas.addEventListener('touchstart', (e) => {
-      began = e.touches.length === 1 && this.wasFocused ? this.point(e.touches[0]) : null;
-      if (!began || !this.run('hit', ...began)) return;
-      this.swipe.kept = true;
-      if (e.cancelable) e.preventDefault();
+      this.pinches = e.touches.length > 1;
+      began = !this.pinches && this.wasFocused ? this.point(e.touches[0]) : null;
+      if (began && this.run('hit', ...began)) this.swipe.kept = true;
     }, options);
     canvas.addEventListener('touchmove', (e) => {
+      if (this.pinches) return;
       if (began && !this.swipe.kept) {
         const [, y] = this.point(e.touches[0]);
         this.swipe.kept = this.run('scrolls', ...began, began[1] - y) !== 0;
@@ -311,8 +311,8 @@ export class Hands {
 
   /** Before the browser takes a swipe for its own it reports a move or two; they must not change a number. */
   isOurs({clientX, clientY}) {
-    const {swipe, tap} = this;
-    if (tap) return false;
+    const {swipe, tap, pinches} = this;
+    if (tap || pinches) return false;
     swipe.kept ||= Math.abs(clientX - swipe.x) > Math.abs(clientY - swipe.y);
     return swipe.kept;
   }

@@ -107,22 +107,26 @@ for (const [what, styles] of [['enlarged', {transform: 'scale(1.5)'}], ['made sm
   });
 }
 
-test('two fingers are the page’s: it is enlarged, and no number changes', async () => {
-  const board = await inPage({viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true});
-  const noted = await board.listen('select', 'input', 'change');
-  const [x, y] = await board.middle('q', 0, 1, 1), session = await board.page.context().newCDPSession(board.page);
-  const touch = (type, ...across) => session.send('Input.dispatchTouchEvent', {type, touchPoints: across.map((dx, id) => ({x: x + dx, y, id}))});
-  await touch('touchStart', -20);
-  await touch('touchStart', -20, 20);
-  for (let apart = 25; apart <= 80; apart += 5) {
-    await touch('touchMove', -apart, apart);
+for (const focused of [false, true]) {
+  test(`two fingers are the page’s: it is enlarged, and no number changes${focused ? '; also of a board that has the focus' : ''}`, async () => {
+    const board = await inPage({viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true});
+    if (focused) await board.page.touchscreen.tap(...await board.middle('q', 0, 0, 0));
     await board.settle();
-  }
-  await touch('touchEnd');
-  await until('a larger page', () => board.page.evaluate(() => visualViewport.scale > 1.5));
-  assert.deepEqual(await noted(), []);
-  await board.close();
-});
+    const was = await board.tensor('q');
+    const [x, y] = await board.middle('q', 0, 1, 1), session = await board.page.context().newCDPSession(board.page);
+    const touch = (type, ...across) => session.send('Input.dispatchTouchEvent', {type, touchPoints: across.map((dx, id) => ({x: x + dx, y, id}))});
+    await touch('touchStart', -20);
+    await touch('touchStart', -20, 20);
+    for (let apart = 25; apart <= 80; apart += 5) {
+      await touch('touchMove', -apart, apart);
+      await board.settle();
+    }
+    await touch('touchEnd');
+    await until('a larger page', () => board.page.evaluate(() => visualViewport.scale > 1.5));
+    assert.deepEqual((await board.tensor('q')).data, was.data);
+    await board.close();
+  });
+}
 
 test('what runs before a board comes near is one script of at most 12 KB', async () => {
   const board = await browser.open(PAGE, {wait: false, viewport: {width: 800, height: 200}});
