@@ -53,7 +53,8 @@ const STYLES = `
   .stage > div { transform-origin: 0 0; }
   .code { display: flex; align-items: center; justify-content: space-between; gap: 8px; margin: 8px 0 5px; }
   .code span { color: var(--muted); font-size: 0.89em; }
-  pre { margin: 0; padding: 6px 11px; border: 1px solid var(--border); border-radius: 6px; background: var(--back); font: 0.89em/1.5 'JetBrains Mono', ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 11em; overflow: auto; }
+  pre { margin: 0; padding: 6px 11px; border: 1px solid var(--border); border-radius: 6px; background: var(--back); font: 0.89em/1.5 'JetBrains Mono', ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; max-height: calc(12em + 14px); box-sizing: border-box; overflow: auto; }
+  pre.link { word-break: break-all; }
   pre i { font-style: normal; color: var(--tag); } pre b { font-weight: 400; color: var(--name); } pre u { text-decoration: none; color: var(--value); }
   .qr { width: 264px; max-width: 100%; aspect-ratio: 1; background: #fff; border-radius: 8px; border: 1px solid var(--border); display: block; }
   .both { display: flex; gap: 24px; flex-wrap: wrap; margin-top: 20px; align-items: flex-start; }
@@ -221,7 +222,7 @@ class Dialog {
 
   linkBody() {
     const {make, segments} = this;
-    this.address = make('pre', {tabIndex: 0, 'aria-label': 'Link'});
+    this.address = make('pre', {className: 'link', tabIndex: 0, 'aria-label': 'Link'});
     this.long = make('p', {className: 'note'});
     this.code = make('div');
     const copy = this.copyButton(() => this.address.textContent, 'Copy link');
