@@ -210,9 +210,8 @@ class Dialog {
   copyButton(text, words = 'Copy') {
     const {make} = this;
     const button = make('button', {type: 'button', textContent: words});
-    button.addEventListener('click', () => {
-      this.board.copy(text());
-      button.textContent = this.t('Copied');
+    button.addEventListener('click', async () => {
+      button.textContent = this.t(await this.board.copy(text()) ? 'Copied' : 'Not copied');
       this.node.addEventListener('focusout', () => { button.textContent = this.t(words); }, {once: true});
     });
     return button;

@@ -61,7 +61,7 @@ class Tab {
     for (const [button, act, done] of [[copy, actions.copy, 'Copied to the clipboard.'], [keep, actions.save, '']]) {
       button.addEventListener('click', async () => {
         try {
-          await act();
+          if (await act() === false) throw new Error('Not copied');
           this.said.textContent = done && this.dialog.t(done);
         } catch (error) {
           this.said.textContent = this.dialog.t(error.message);

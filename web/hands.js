@@ -376,8 +376,8 @@ export class Hands {
     }, {signal});
   }
 
-  /** A button's copy: by a copy event of our own, which needs no permission; the clipboard interface where that is refused. */
-  copy(text) {
+  /** A button's copy: by a copy event of our own, which needs no permission; the clipboard interface where that is refused. Was it copied? */
+  async copy(text) {
     const set = (e) => {
       e.clipboardData.setData('text/plain', text);
       e.preventDefault();
@@ -386,7 +386,14 @@ export class Hands {
     document.addEventListener('copy', set, {capture: true});
     const done = document.execCommand('copy');
     document.removeEventListener('copy', set, {capture: true});
-    if (!done) navigator.clipboard?.writeText(text).catch((error) => this.tell(`The browser did not let the text be copied: ${error.message}`));
+    if (done) return true;
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch (error) {
+      this.tell(`The browser did not let the text be copied: ${error.message}`);
+      return false;
+    }
   }
 
   // ------------------------------------------------------------ typing

@@ -317,6 +317,27 @@ test('without a connection the button still copies the link', async () => {
   await board.close();
 });
 
+test('where the browser lets nothing be copied, the button and an error say so', async () => {
+  const board = await browser.open('/');
+  await board.page.evaluate(() => {
+    document.execCommand = () => false;
+    navigator.clipboard.writeText = () => Promise.reject(new DOMException('It is denied.', 'NotAllowedError'));
+  });
+  const noted = await board.listen('error');
+  await openDialog(board);
+  for (const [tab, place] of [[0, 'button.main'], [1, '.code button']]) {
+    await dialog(board, '[role=tab]').nth(tab).click();
+    await dialog(board, place).locator('visible=true').first().click();
+    await until('the truth', () => dialog(board).getByText('Not copied').first().isVisible());
+  }
+  await dialog(board, '[role=tab]').nth(3).click();
+  await dialog(board).getByRole('button', {name: 'Copy', exact: true}).locator('visible=true').click();
+  await until('the truth of the code', async () => (await dialog(board).getByText('Not copied').locator('visible=true').count()) > 0);
+  assert.ok((await noted()).length >= 3);
+  assert.match((await noted())[0].detail.message, /did not let the text be copied: It is denied\./);
+  await board.close();
+});
+
 test('Embed shows what the code will show, and the code is that of embedCode()', async () => {
   const board = await browser.open('/');
   await openDialog(board);
