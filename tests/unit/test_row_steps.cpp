@@ -160,6 +160,26 @@ TEST_CASE("stepper: the steps of every mechanism, by their names") {
   CHECK(own == (projected.withOutputWeights ? "q·k, ÷ √d_k, max, exp, Σ, weights, × V, concat, output" : "q·k, ÷ √d_k, max, exp, Σ, weights, × V, output"));
 }
 
+TEST_CASE("stepper: a decoder keeps what no window has left behind") {
+  Random random(5);
+  Layer layer = test::direct(test::shape(1, 1, 5, 5, 2, 2), random);
+  layer.spec.causal = true;
+  const auto said = [&](int window, int row) {
+    layer.spec.windowLeft = window;
+    return Stepped(layer).lines(Step::cache, {0, row, row}).front().text;
+  };
+  CHECK(said(-1, 0) == "the first token : nothing is kept yet");
+  CHECK(said(-1, 4) == "those of 1 to 4 are kept : only 5 is computed");
+  CHECK(said(2, 4) == "those of 3 to 4 are kept : only 5 is computed");
+  CHECK(said(1, 4) == "that of 4 is kept : only 5 is computed");
+  CHECK(said(0, 4) == "none is kept : only 5 is computed");
+  layer.spec.windowLeft = 2;
+  const Stepped windowed(layer);
+  const StepCells cells = cellsOf(Step::cache, layer.spec, windowed.in, windowed.trace, {0, 4, 4});
+  CHECK(cells.from.front() == Region{TensorId::k, 0, 2, 0, 3, 2});
+  CHECK(cells.made.front() == Region{TensorId::k, 0, 4, 0, 1, 2});
+}
+
 TEST_CASE("stepper: every number of every mechanism is the tensor's, and the last step is the row of the output") {
   Random random(4);
   const Layer plain = test::direct(test::shape(2, 1, 3, 4, 4, 3), random);

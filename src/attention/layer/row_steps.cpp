@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "attention/engine/decode.h"
 #include "attention/layer/explanation_format.h"
 #include "base/late.h"
 #include "base/sentence.h"
@@ -135,10 +136,10 @@ StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace&
   switch (step) {
     case Step::none: break;
     case Step::cache: {
-      const int own = std::min(at.row + spec.causalOffset, spec.keyCount - 1);
+      const int own = std::min(at.row + spec.causalOffset, spec.keyCount - 1), first = std::min(cacheStep(spec, at.row).reused.begin, own);
       for (const TensorId id : {TensorId::k, TensorId::v}) {
         const int columns = id == TensorId::k ? spec.headDim : spec.valueDim;
-        reads({id, keyHead, 0, 0, own + 1, columns});
+        reads({id, keyHead, first, 0, own + 1 - first, columns});
         makes({id, keyHead, own, 0, 1, columns});
       }
       break;
@@ -258,9 +259,16 @@ class Lines {
     const int own = at_.row + spec_.causalOffset;
     Term line;
     line.label = late<"keys, values">();
-    line.text = own > 0 ? joined({late<"those of 1 to ">(), own, late<" are kept : only ">(), own + 1, late<" is computed">()})
+    line.text = own > 0 ? joined({kept(cacheStep(spec_, at_.row).reused), late<" : only ">(), own + 1, late<" is computed">()})
                         : late<"the first token : nothing is kept yet">();
     lines_.push_back(std::move(line));
+  }
+
+  /// Whose keys and values are used again.
+  static std::string kept(KeyRange keys) {
+    if (keys.begin >= keys.end) return late<"none is kept">();
+    if (keys.end - keys.begin == 1) return joined({late<"that of ">(), keys.end, late<" is kept">()});
+    return joined({late<"those of ">(), keys.begin + 1, late<" to ">(), keys.end, late<" are kept">()});
   }
 
   int largest() const {
