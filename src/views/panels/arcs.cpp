@@ -145,12 +145,15 @@ class Arcs {
 
   // What is left out is said.
   void note() {
-    if (c_.state.valueNorms) return say(base::late<"as thick as w × the length of v">());
+    const auto fits = [this](const std::string& words) { return textWidth(c_.fonts.small, words) <= roomToSay(); };
+    if (c_.state.valueNorms) {
+      const std::string words = base::late<"as thick as w × the length of v">();
+      return say(fits(words) ? words : base::late<"as thick as w·‖v‖">());
+    }
     const int all = c_.summaries.links(c_.weightsId(), c_.weights(), c_.weightsHead());
     const int drawn = static_cast<int>(links_.size());
     if (drawn >= all || c_.view.unreached >= 0) return;
     const std::string count = counted(drawn) + " of " + counted(all);
-    const auto fits = [this](const std::string& words) { return textWidth(c_.fonts.small, words) <= roomToSay(); };
     std::string words = count + " links of 1 % or more" + (strongestOnly_ ? ": each query's strongest" : ": the strongest");
     if (!fits(words)) words = count + " links ≥ 1 %";
     if (!fits(words)) words = count + " ≥ 1 %";
