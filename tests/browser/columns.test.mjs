@@ -50,6 +50,43 @@ onBoard('W_Q and W_K have the names of their columns too, and are given them the
   }
 });
 
+onBoard('biases have the names of what they are added to; what rotary positions have turned has none', async (board) => {
+  for (const [option, value] of [['mode', 'x'], ['d_k', 4], ['position', 'rotary'], ['projection_bias', true], ['column_names', ['', 'noun', '', '', '', 'verb']]]) await board.call('set', option, value);
+  for (const layout of [false, true]) {
+    await board.call('set', 'column_layout', layout);
+    for (const bias of ['b_q', 'b_k']) {
+      for (const column of [1, 5]) {
+        await board.call('locate', bias, 0, 0, column);  // brought into view
+        await board.settle();
+        const places = (await board.call('items')).map(({name}) => name).filter((name) => name.startsWith('column:'));
+        assert.ok(places.includes(`column:${bias}:${column}`), `${bias} ${column}, ${layout ? 'turned' : 'plain'}: ${places}`);
+        assert.ok(!places.some((name) => /:(b_v|q_rotated|k_rotated):|:b_[qk]:[02]$/.test(name)));
+      }
+    }
+  }
+});
+
+for (const [width, height, names] of [[1440, 900, ['w_q', 'w_k', 'w_v']], [640, 440, ['x', 'w_q', 'w_k', 'w_v', 'w_o']]]) {
+  onBoard(`${width} × ${height}: the matrices of a line begin at one height, with names above them or not`, async (board) => {
+    for (const [option, value] of [['mode', 'x'], ['column_names', ['noun']]]) await board.call('set', option, value);
+    for (const layout of [false, true]) {
+      await board.call('set', 'column_layout', layout);
+      let pairs = 0;
+      for (const [i, name] of names.entries()) {
+        for (const other of names.slice(i + 1)) {
+          await board.call('locate', name, 0, 0, 0);
+          await board.settle();  // both as the board is scrolled now
+          const [a, b] = [await board.call('locate', name, 0, 0, 0), await board.call('locate', other, 0, 0, 0)];
+          if (Math.abs(a.x - b.x) < a.width || Math.abs(a.y - b.y) > 60) continue;
+          assert.ok(Math.abs(a.y - b.y) < 0.5, `${name} at ${a.y}, ${other} at ${b.y}`);
+          ++pairs;
+        }
+      }
+      assert.ok(pairs > 1, `${pairs} of them are side by side`);
+    }
+  }, {viewport: {width, height}});
+}
+
 onBoard('names in the side panel, between commas; what is too long says so', async (board) => {
   await board.click('more-sizes');
   await board.settle();

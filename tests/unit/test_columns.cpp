@@ -148,6 +148,33 @@ TEST_CASE("columns: names stand clear of titles and other matrices, in both layo
 }
 
 TEST_CASE("columns: a page that locks their names keeps them") {
+TEST_CASE("columns: biases have the names of what they are added to, of all heads; turned rows have none") {
+  Fixture f;
+  for (const auto& [option, value] : {std::pair{"mode", "\"x\""}, {"d_k", "4"}, {"position", "\"rotary\""}, {"projection_bias", "true"}, {"column_names", "[\"\", \"noun\", \"\", \"\", \"\", \"verb\"]"}})
+    REQUIRE(f.app().set(option, value));
+  for (const char* layout : {"false", "true"}) {
+    REQUIRE(f.app().set("column_layout", layout));
+    for (const char* place : {"column:b_q:1", "column:b_q:5", "column:b_k:1", "column:b_k:5"}) {
+      f.at(std::string_view(place).substr(7, 3));  // in view
+      CHECK_MESSAGE(f.at(place).width > 0, place);
+    }
+    for (const char* place : {"column:b_v:1", "column:b_q:0", "column:q_rotated:1"}) CHECK_MESSAGE(!f.app().locate(place, 0, 0, 0), place);
+  }
+}
+
+TEST_CASE("columns: the matrices of a line begin at one height, whether their columns have names or not") {
+  for (const float width : {1440.0f, 800.0f}) {
+    Fixture f(width, 900);
+    for (const auto& [option, value] : {std::pair{"mode", "\"x\""}, {"column_names", "[\"noun\"]"}}) REQUIRE(f.app().set(option, value));
+    for (const char* layout : {"false", "true"}) {
+      REQUIRE(f.app().set("column_layout", layout));
+      f.at("w_q");
+      const float named = f.at("w_q").y;
+      for (const char* other : {"w_k", "w_v"}) CHECK_MESSAGE(f.app().locate(other, 0, 0, 0)->y == named, other);
+    }
+  }
+}
+
   Fixture f;
   f.app().setEmbed({"", "column_names"});
   f.settle();

@@ -345,7 +345,7 @@ class BoardView {
     return has ? 17.0f : 0.0f;
   }
 
-  // What the columns of Q and K are called, above W_Q and W_K too, which make them.
+  // What the columns of Q and K are called, above what makes them too.
   void columnNames(const MatrixPlace& m, const Box& box) {
     if (c_.state.columnNames.empty() || !namedColumn(c_.state, m.tensor, 0)) return;
     const int count = m.transposed ? m.rows : m.cols;

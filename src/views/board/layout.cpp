@@ -47,8 +47,9 @@ float clampCell(float wanted, float limit) {
   return cell >= 8 ? std::floor(cell) : std::max(cell, 0.02f);
 }
 
+// Not those that rotary positions have turned: each of their columns is a mixture of two that have names.
 bool hasNamedColumns(TensorId id) {
-  return id == TensorId::q || id == TensorId::k || id == TensorId::w_q || id == TensorId::w_k;
+  return id == TensorId::q || id == TensorId::k || id == TensorId::w_q || id == TensorId::w_k || id == TensorId::b_q || id == TensorId::b_k;
 }
 
 bool isProjection(TensorId id) {
@@ -96,7 +97,7 @@ class Builder {
   }
   bool projected() const { return in_.mode == Mode::x; }
   // Names of columns stand beside Kᵀ, where W_Q leaves them no room.
-  float nameRoom() const { return projected() && in_.nameWidth > 0 ? std::max(0.0f, in_.nameWidth + 14 - kGap) : 0; }
+  float nameRoom() const { return projected() && in_.nameWidth > 0 ? std::max(0.0f, in_.nameWidth + 15 - kGap) : 0; }
   // How many heads of a projection are shown.
   int queryHeads() const { return in_.wholeProjections ? in_.heads : 1; }
   int keyHeads() const { return in_.wholeProjections ? in_.kvHeads : 1; }
@@ -606,21 +607,26 @@ class Builder {
     return items;
   }
 
-  // From left to right, then on the next line; returns the y below.
+  // From left to right, then on the next line; returns the y below. The matrices of a line begin at one height, whatever stands above them.
   float lines(const std::vector<Item>& items, float left, float y, float right, float labels, float most) {
-    float x = left, lineHeight = 0;
+    float x = left, lineHeight = 0, above = 0;
+    std::size_t first = out_.matrices.size();  // of the line
     for (const Item& item : items) {
       const int rows = in_.columns ? item.cols : item.rows, cols = in_.columns ? item.rows : item.cols;
       const float c = clampCell((right - left) / static_cast<float>(std::max(cols, 1)), most);
       const float w = std::max(static_cast<float>(cols) * c, 150.0f);
       const bool isNamed = in_.nameWidth > 0 && hasNamedColumns(item.id);
       if (isNamed && in_.columns) x += std::max(0.0f, in_.nameWidth + 14 - labels);  // beside its rows
-      if (x > left && x + w > right) x = left, y += lineHeight, lineHeight = 0;
+      if (x > left && x + w > right) x = left, y += lineHeight, lineHeight = above = 0, first = out_.matrices.size();
       const bool isAbove = in_.columns && item.labelled && !attention::isOfPairs(item.id);
       const float strip = isAbove ? between(c, kLabels) : isNamed && !in_.columns ? kLabels : 0;
-      MatrixPlace& m = place(item.id, x, y + kTitle + strip, rows, cols, c, item.title, item.caption);
+      if (strip > above) {
+        for (std::size_t i = first; i < out_.matrices.size(); ++i) out_.matrices[i].box.y += strip - above;
+        lineHeight += strip - above, above = strip;
+      }
+      MatrixPlace& m = place(item.id, x, y + kTitle + above, rows, cols, c, item.title, item.caption);
       m.labelsLeft = item.labelled && !isAbove, m.labelsAbove = isAbove, m.labelRoom = strip, m.slanted = isAbove && slanted(c);
-      lineHeight = std::max(lineHeight, kTitle + strip + static_cast<float>(rows) * c + kCaption + 8);
+      lineHeight = std::max(lineHeight, kTitle + above + static_cast<float>(rows) * c + kCaption + 8);
       x += w + labels + 16;
     }
     return y + lineHeight;
@@ -678,11 +684,11 @@ Slice sliceOf(const document::Settings& s, TensorId id) {
 
 std::optional<NamedColumn> namedColumn(const document::Settings& s, TensorId id, int shown) {
   if (!hasNamedColumns(id)) return {};
-  const bool isWhole = s.wholeProjections && isProjection(id);
-  if (!isWhole) return NamedColumn{s.focusHead, shown};
+  const bool ofQueries = id == TensorId::w_q || id == TensorId::b_q, isBias = id == TensorId::b_q || id == TensorId::b_k;  // biases are shown whole
+  if (!isBias && !(s.wholeProjections && isProjection(id))) return NamedColumn{s.focusHead, shown};
   // A key head is named by the query head in focus, or by the first one that it serves.
   const int head = shown / s.headDim, group = s.heads / s.kvHeads;
-  const int named = id == TensorId::w_q ? head : s.focusHead / group == head ? s.focusHead : head * group;
+  const int named = ofQueries ? head : s.focusHead / group == head ? s.focusHead : head * group;
   return NamedColumn{named, shown % s.headDim};
 }
 

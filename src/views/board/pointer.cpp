@@ -284,7 +284,7 @@ class Pointer {
   // The column of Q or K, or of what makes them, whose heading is there: above it, or beside the row that it is drawn as. It need have no name.
   [[gnu::noinline]] std::optional<NamedColumn> headingAt(Box& heading) const {
     constexpr float kHigh = 20, kWide = 64;
-    for (const TensorId id : {TensorId::q, TensorId::k, TensorId::w_q, TensorId::w_k}) {
+    for (const TensorId id : {TensorId::q, TensorId::k, TensorId::w_q, TensorId::w_k, TensorId::b_q, TensorId::b_k}) {
       const MatrixPlace* m = c_.layout.find(id);
       for (int i = 0; m && i < (m->transposed ? m->rows : m->cols); ++i) {
         const Box cell = onScreen(c_.layout, c_.view, m->cellBox(0, i));
