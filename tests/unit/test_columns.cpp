@@ -1,6 +1,7 @@
 // The columns of Q and K: what they are called, and tokens as columns.
 #include "app_fixture.h"
 #include "document_support.h"
+#include "painted.h"
 
 #include "views/board/layout.h"
 
@@ -147,7 +148,6 @@ TEST_CASE("columns: names stand clear of titles and other matrices, in both layo
   }
 }
 
-TEST_CASE("columns: a page that locks their names keeps them") {
 TEST_CASE("columns: biases have the names of what they are added to, of all heads; turned rows have none") {
   Fixture f;
   for (const auto& [option, value] : {std::pair{"mode", "\"x\""}, {"d_k", "4"}, {"position", "\"rotary\""}, {"projection_bias", "true"}, {"column_names", "[\"\", \"noun\", \"\", \"\", \"\", \"verb\"]"}})
@@ -175,6 +175,7 @@ TEST_CASE("columns: the matrices of a line begin at one height, whether their co
   }
 }
 
+TEST_CASE("columns: a page that locks their names keeps them") {
   Fixture f;
   f.app().setEmbed({"", "column_names"});
   f.settle();
@@ -221,6 +222,30 @@ TEST_CASE("column layout: cells are dragged, typed, walked and painted where the
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 1});
   f.key(ImGuiKey_DownArrow);
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 2});
+}
+
+TEST_CASE("column layout: what was a row is called a column, in the arithmetic, beside its bars and below the matrices") {
+  Fixture f;
+  f.click(f.at("weights", 0, 3, 2));
+  f.moveTo(-1000, -1000);
+  const auto said = [&](std::string_view words) {
+    const test::Painted painted;
+    for (const test::Words& w : painted.words())
+      if (w.text.find(words) != std::string::npos) return true;
+    return false;
+  };
+  CHECK(said("row"));
+  REQUIRE(f.app().set("column_layout", "true"));
+  f.at("inspector");
+  for (const char* step : {"0", "3", "5", "6", "7"}) {
+    REQUIRE(f.app().set("stepper", step));
+    f.settle();
+    CAPTURE(step);
+    CHECK(!said("Σ row"));
+    CHECK(!said("of row"));
+    CHECK(!said("row 4"));
+  }
+  CHECK(said("Σ column"));
 }
 
 TEST_CASE("column layout: undo leaves it alone, as all of how things are shown") {

@@ -632,13 +632,28 @@ class Builder {
     return y + lineHeight;
   }
 
+  // What is said below a matrix that is drawn turned over.
+  [[gnu::noinline]] static std::string_view turnedCaption(TensorId id, std::string_view usual) {
+    switch (id) {
+      case TensorId::v_a: return "how much each row counts";
+      case TensorId::b_q: return "added to W_Q·X";
+      case TensorId::b_k: return "added to W_K·X";
+      case TensorId::b_v: return "added to W_V·X";
+      case TensorId::positions: return "one column per position";
+      case TensorId::q_rotated:
+      case TensorId::k_rotated: return "pairs of rows, by position";
+      default: return usual;
+    }
+  }
+
   std::vector<Item> extraItems() const {
     std::vector<Item> items;
     for (const Extra& extra : in_.extras) {
       const attention::TensorRow& row = attention::tensorRow(extra.tensor);
       const bool isLabelled = attention::rowsOf(row.id) != attention::Rows::other || row.rows == attention::Size::positions;
       const bool isOfKeysAlone = in_.separateValues && row.id == TensorId::x_kv;
-      items.push_back({row.id, extra.rows, extra.cols, row.title, isOfKeysAlone ? std::string_view("K is made of it") : row.caption, isLabelled});
+      const std::string_view caption = isOfKeysAlone ? std::string_view("K is made of it") : in_.columns ? turnedCaption(row.id, row.caption) : row.caption;
+      items.push_back({row.id, extra.rows, extra.cols, row.title, caption, isLabelled});
     }
     return items;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/late.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/board/stepper.h"
@@ -60,6 +61,12 @@ bool isPartOfNumber(std::string_view text, std::size_t& at) {
   return ++at, true;
 }
 
+// The row of a query is a column where tokens are columns. Labels have no other "row" in them.
+[[gnu::noinline]] void turnLabel(std::string& label) {
+  const std::string row = base::late<"row">();
+  if (const std::size_t at = label.find(row); at != std::string::npos) label.replace(at, row.size(), base::late<"column">());
+}
+
 class Reader {
  public:
   Reader(Context& c, CellRef focus) : c_(c), focus_(focus), view_(arithmeticOf(c.view)) {
@@ -97,6 +104,7 @@ class Reader {
     TouchedLine line;
     const std::string text = std::move(term.text);
     term.text.clear();
+    if (c_.state.columnLayout) turnLabel(term.label);
     std::size_t cell = 0;
     int ordinal = 0;
     const bool isCut = text.find("…") != std::string::npos;

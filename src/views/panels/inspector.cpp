@@ -346,7 +346,7 @@ class Inspector {
   void rowWords(const Box& box, float base, int row, bool narrow) {
     const auto line = [&](float y, const std::string& words) { textMiddle(list_, c_.fonts.small, box.x + 18, y, c_.palette.muted, words); };
     const bool mean = showsMean(c_.state);
-    const std::string sum = "Σ " + formatNumber(rowSum(c_, row), 2), number = "row " + std::to_string(row + 1);
+    const std::string sum = "Σ " + formatNumber(rowSum(c_, row), 2), number = (c_.state.columnLayout ? "column " : "row ") + std::to_string(row + 1);
     const auto bits = rowEntropy(c_, row);
     if (mean) line(base - 31, narrow ? "mean of heads" : headName(c_.state));
     line(base - 13, number + ", " + sum);

@@ -185,7 +185,9 @@ class PlaneCard {
   // --- what both have
 
   std::string axisName(int which) const { return base::late<"axis ">() + std::to_string(which); }
-  std::string columnName(int which) const { return (columns_ <= 2 ? base::late<"column ">() : base::late<"axis ">()) + std::to_string(which); }
+  std::string columnName(int which) const { return (columns_ > 2 ? base::late<"axis ">() : c_.state.columnLayout ? base::late<"row ">() : base::late<"column ">()) + std::to_string(which); }
+
+  std::string bothColumns() const { return c_.state.columnLayout ? base::late<"both rows, as they are">() : base::late<"both columns, as they are">(); }
 
   void axes() {
     const ImVec2 at = pixel(zero());
@@ -431,7 +433,7 @@ class PlaneCard {
     textMiddle(list_, c_.fonts.smallStrong, side_.x + 15, y, p_.text, (values_ ? base::late<"All values">() : base::late<"All q and k">()) + head);
     y += 18;
     if (columns_ <= 2) {
-      textMiddle(list_, c_.fonts.small, side_.x + 15, y, p_.muted, columns_ == 2 ? base::late<"both columns, as they are">() : base::late<"the one column there is">());
+      textMiddle(list_, c_.fonts.small, side_.x + 15, y, p_.muted, columns_ == 2 ? bothColumns() : c_.state.columnLayout ? base::late<"the one row there is">() : base::late<"the one column there is">());
       y += 18;
     } else {
       y = line(y, columnName(1), percent(shown_.shares.first), p_.muted);
@@ -501,7 +503,7 @@ class PlaneCard {
 
   // Two lines where there is no room beside the plane.
   void numbersBelow() {
-    const std::string share = columns_ <= 2 ? base::late<"both columns, as they are">() : percent(shown_.shares.first + shown_.shares.second) + base::late<" of the variance is in this plane">();
+    const std::string share = columns_ <= 2 ? bothColumns() : percent(shown_.shares.first + shown_.shares.second) + base::late<" of the variance is in this plane">();
     std::string words;
     if (values_) {
       const double w = double{weight(pair_.key)}, v = length(vectors_.first, pair_.key);
