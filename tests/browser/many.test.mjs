@@ -70,6 +70,25 @@ test('what is not changed is not uploaded: hovering and scrolling', async () => 
   await board.close();
 });
 
+test('the legend of the colours stands on no label and on no title, however long labels are', async () => {
+  const board = await browser.open('/');
+  for (const tokens of [16, 40, 64, 128, 1024]) {
+    await shape(board, {tokens, heads: 2, causal: true});
+    await board.call('set', 'labels', Array.from({length: tokens}, (_, i) => ['attention', 'understanding', 'of', 'the', 'transformer'][i % 5]));
+    for (const causal of [true, false]) {
+      await board.call('set', 'causal', causal);
+      await board.call('set', 'weight_scale', 'sqrt');
+      await board.settle();
+      const items = await board.call('items'), legend = items.find(({name}) => name === 'weight-legend').rect;
+      for (const {name, rect} of items.filter(({name}) => /^(label:above|title:|matrix:(q|k|v|scores|head_output)$)/.test(name))) {
+        const apart = rect.x >= legend.x + legend.width || rect.x + rect.width <= legend.x || rect.y >= legend.y + legend.height || rect.y + rect.height <= legend.y;
+        assert.ok(apart, `${tokens} tokens, ${causal ? 'causal' : 'all'}: ${name} at ${JSON.stringify(rect)}, the legend at ${JSON.stringify(legend)}`);
+      }
+    }
+  }
+  await board.close();
+});
+
 test('scales of colour: kept in the state, not undone, with a legend', async () => {
   const board = await browser.open('/');
   assert.equal(await board.get('weight_scale'), 'linear');

@@ -12,14 +12,14 @@ namespace views {
 namespace {
 
 constexpr int kMany = 32;  // tokens
-constexpr float kBar = 130, kHeight = 46, kPad = 10;
+constexpr float kBar = 130, kHeight = 46, kPad = 10, kTitle = 26;
 
-std::string words(const document::Settings& s, float end) {
+std::string words(const document::Settings& s, draw::Scale scale, float end) {
   if (end > 0) return base::joined({base::late<"weight; colours end at ">(), base::shortest(end)});
-  switch (s.weightScale) {
-    case document::WeightScale::linear: return "weight";
-    case document::WeightScale::root: return "weight, √ scale";
-    case document::WeightScale::row: return "weight ÷ its row's largest";
+  switch (scale) {
+    case draw::Scale::linear: return "weight";
+    case draw::Scale::root: return "weight, √ scale";
+    case draw::Scale::row: return s.columnLayout ? base::late<"weight ÷ its column's largest">() : "weight ÷ its row's largest";
   }
   return {};
 }
@@ -56,29 +56,28 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
     const float half = textWidth(c.fonts.small, number) / 2;
     textCentered(list, c.fonts.small, std::clamp(x, left + half, right - half), y + 19, c.palette.muted, number);
   }
-  textRight(list, c.fonts.small, right, y + 36, c.palette.muted, words(c.state, end) + (showsMost ? ", block maxima" : ""));
+  textRight(list, c.fonts.small, right, y + 36, c.palette.muted, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : ""));
 }
 
-}  // namespace
-
-void weightLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look) {
-  const bool many = std::max(m.rows, m.cols) > kMany;
-  const float end = look.scale != draw::Scale::row && c.summaries.range(TensorId::weights, c.trace.weights).size() > look.high ? look.high : 0.0f;
-  if (!many && c.state.weightScale == document::WeightScale::linear && c.state.colors == document::Colors::own && end <= 0) return;
+/// Where it stands on no label, title or other matrix.
+[[gnu::noinline]] void placeLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look, float end) {
   const bool showsMost = attention::Summaries::blockSize(c.trace.weights) > 1;
-  const float width = std::max(kBar, textWidth(c.fonts.small, words(c.state, end) + (showsMost ? ", block maxima" : "")));
+  const float width = std::max(kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : "")));
   // In the corner that the causal mask leaves free, else above, where nothing else stands; else over the corner.
-  const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 && box.width > 2 * width + 30 && box.height > 4 * kHeight;
+  const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 && box.width > width + 2 * kHeight + kPad && box.height > 4 * kHeight;
   const Box upper = onScreen(c.layout, c.view, c.layout.heads);
   const bool headsAreAbove = !c.layout.heads.empty() && upper.x < box.right() && upper.right() > box.x && upper.y < box.y;
-  float above = box.y - c.layout.board.y + c.view.scroll - kHeight - 14;  // what is left, with the labels of the columns
+  // What stands on the weights already: the labels of their columns, and over them whose they are where that is as far right.
+  const float labels = m.labelsAbove && m.slanted ? m.labelRoom : m.cell >= 14 ? 22.0f : 4.0f;
+  const float taken = labels + (!m.title.empty() && box.width < 2 * width + 100 ? kTitle : 0);
+  float above = box.y - c.layout.board.y + c.view.scroll - kHeight - std::max(taken, 14.0f);  // what is left
   for (const MatrixPlace& other : c.layout.matrices) {
     const Box o = onScreen(c.layout, c.view, other.box);
-    if (o.x < box.right() && o.right() > box.x && o.bottom() <= box.y) above = std::min(above, box.y - o.bottom() - kHeight - 20);
+    if (o.x < box.right() && o.right() > box.x && o.bottom() <= box.y) above = std::min(above, box.y - o.bottom() - kHeight - std::max(taken, 20.0f));
   }
   float right = box.right() - kPad, y = box.y + kPad;
   if (!isFree && above >= 0 && !headsAreAbove) {
-    right = box.right(), y = box.y - kHeight - (m.cell >= 14 ? 22.0f : 4.0f);
+    right = box.right(), y = box.y - kHeight - taken;
   } else if (!isFree) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 a{right - width - kPad, y - 4}, b{right + 6, y + kHeight};
@@ -87,6 +86,16 @@ void weightLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::
   }
   c.widgetRects["weight-legend"] = {right - width, y, width, kHeight};
   drawLegend(c, look, right, y, showsMost, end);
+}
+
+}  // namespace
+
+// Apart from the rest, as the first frame asks no more than whether there is one.
+void weightLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look) {
+  const bool many = std::max(m.rows, m.cols) > kMany;
+  const float end = look.scale != draw::Scale::row && c.summaries.range(TensorId::weights, c.trace.weights).size() > look.high ? look.high : 0.0f;
+  const bool isPlain = look.scale == draw::Scale::linear && c.state.colors == document::Colors::own;
+  if (many || !isPlain || end > 0) placeLegend(c, m, box, look, end);
 }
 
 }  // namespace views
