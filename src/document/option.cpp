@@ -28,7 +28,7 @@ constexpr std::string_view kRotaryScalings[] = {"none", "linear", "ntk"};
 constexpr std::string_view kBlockNorms[] = {"none", "post", "pre"};
 constexpr std::string_view kActivations[] = {"relu", "gelu", "tanh"};
 constexpr std::string_view kSegmentEnds[] = {"tokens", "punctuation"};
-constexpr std::string_view kWeightScales[] = {"linear", "sqrt", "row"};
+constexpr std::string_view kWeightScales[] = {"linear", "sqrt", "row", "auto"};
 constexpr std::string_view kViews[] = {"layer", "block", "segments", "spread", "dense", "memory", "cost", "train", "model"};
 constexpr std::string_view kExperiments[] = {"none", "spread", "weights", "reach", "block", "segments"};
 /// What each of these is called since: the views in the order of kExperiments.
@@ -155,7 +155,7 @@ constexpr Row kRows[] = {
     whole(Id::segment_seed, "segment_seed", 0, kMaxSeed, "Of the queries that weigh tokens and segments"),
     shown(choice(Id::experiment, "experiment", kExperiments, "The older name of view")),
     shown(choice(Id::weight_scale, "weight_scale", kWeightScales,
-                 "How the colour of a weight follows from it: in proportion, by its square root, or within its row")),
+                 "How the colour of a weight follows from it: in proportion, by its square root, within its row, or by itself: the root from 64 keys on")),
     shown(choice(Id::view, "view", kViews, "What is open: the layer, the block around it, segments, an experiment, or all heads of a model")),
     choice(Id::block_dropout_kind, "block_dropout_kind", kDropouts,
            "Inverted dropout divides what is kept by 1 - p; plain leaves it, and inference multiplies by 1 - p"),
@@ -644,6 +644,8 @@ bool isDefault(const Settings& settings, OptionId id) {
       return !settings.cross;
     case Id::view:  // the field "experiment" says it, as in older texts, where it can
       return settings.view == View::layer || olderName(settings.view) > 0;
+    case Id::weight_scale:  // what older texts mean that do not say it
+      return settings.weightScale == WeightScale::linear;
     default:
       return get(settings, id) == get(Settings(), id);
   }

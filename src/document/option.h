@@ -68,7 +68,7 @@ enum class OptionId : std::uint8_t {
   segment_tokens,  ///< in each segment; of segment_by "tokens"
   segment_seed,
   experiment,  ///< older name of view: "none" | "spread" | "weights" | "reach" | "block" | "segments"
-  weight_scale,  ///< "linear" | "sqrt" | "row": how the colour of a weight follows from it
+  weight_scale,  ///< "linear" | "sqrt" | "row" | "auto": how the colour of a weight follows from it
   view,  ///< "layer" | "block" | "segments" | "spread" | "dense" | "memory" | "cost" | "train" | "model"
   block_dropout_kind,  ///< "inverted" | "plain"
   block_dropout_seed,  ///< of what the block drops; -1: block_seed

@@ -533,6 +533,7 @@ Result<State> preset(std::string_view name) {
     if (example.text.empty()) return saw(name);
     auto state = fromText(textOf(example), {});
     if (!state) return state.error();
+    state->weightScale = Settings().weightScale;
     if (example.drawn.heads > 0) draw(*state, example.drawn.zeroQueries);
     if (example.other == Other::oneHot) makeOneHot(*state);
     if (example.other == Other::projected) makeProjected(*state);

@@ -35,8 +35,10 @@ enum class Theme : std::uint8_t { automatic, light, dark };
 /// Which sequence an edit of tokens is for. In self-attention there is one, whatever is said.
 enum class Side : std::uint8_t { queries, keys };
 
-/// How the colour of a weight follows from it: in proportion, by its square root, by its share of the row's largest.
-enum class WeightScale : std::uint8_t { linear, root, row };
+/// How the colour of a weight follows from it: in proportion, by its square root, by its share of the row's largest; or by
+/// itself, which is the square root where so many keys share a row that weights in proportion would hardly be seen.
+enum class WeightScale : std::uint8_t { linear, root, row, automatic };
+inline constexpr int kManyKeys = 64;
 
 /// What is open: the board of the layer, or one of the pages around it and beside it.
 enum class View : std::uint8_t { layer, block, segments, spread, dense, memory, cost, train, model };
@@ -187,7 +189,7 @@ struct Settings {
   Card card = Card::arcs;
   bool valueNorms = false;  ///< arcs and bars weigh by ‖w·v‖
   WeightBy weightBy = WeightBy::query;
-  WeightScale weightScale = WeightScale::linear;
+  WeightScale weightScale = WeightScale::automatic;  ///< a text that does not say is older than this choice, and means linear
   Colors colors = Colors::own;
   std::uint32_t seed = 1;     ///< of the last random fill, and of numbers for new tokens, heads and columns
 
@@ -307,6 +309,10 @@ Result<void> check(const State& state);
 /// The same in every bit, the sign of zero included.
 bool sameBits(const Tensor& a, const Tensor& b);
 bool sameBits(const State& a, const State& b);
+/// How the colours of the weights follow from them on this board.
+inline WeightScale shownScale(const Settings& s) {
+  return s.weightScale != WeightScale::automatic ? s.weightScale : s.keyTokens >= kManyKeys ? WeightScale::root : WeightScale::linear;
+}
 /// Gives `settings` the options of `from` that are not undoable: how things are shown belongs to the reader.
 void copyView(Settings& settings, const Settings& from);
 /// The same, clamped to the heads and tokens that there are.

@@ -108,6 +108,7 @@ class StateReader {
   StateReader(const JsonText& text, const State& current, State& out)
       : text_(text), root_(text.root), state_(out) {
     state_.theme = current.theme, state_.decimals = current.decimals;
+    state_.weightScale = WeightScale::linear;  // of a text that does not say
   }
 
   Result<void> read() {

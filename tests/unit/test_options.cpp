@@ -241,6 +241,24 @@ TEST_CASE("options: the page of the experiments is how things are shown, and nam
         "experiment: \"lab\" is unknown; use \"none\", \"spread\", \"weights\", \"reach\", \"block\" or \"segments\".");
 }
 
+TEST_CASE("options: colours of weights go by the square root from 64 keys on, unless it was said how; older texts meant linear") {
+  Document d(test::start());
+  CHECK(get(d.state(), OptionId::weight_scale) == Value(std::string("auto")));
+  CHECK(shownScale(d.state()) == WeightScale::linear);
+  for (const auto& [tokens, scale] : {std::pair{63.0, WeightScale::linear}, {64.0, WeightScale::root}}) {
+    REQUIRE(d.apply(test::set(OptionId::tokens, tokens)));
+    CHECK(shownScale(d.state()) == scale);
+  }
+  const auto again = fromText(toText(d.state()), {});
+  REQUIRE(again);
+  CHECK(again->weightScale == WeightScale::automatic);
+  REQUIRE(d.apply(test::set(OptionId::weight_scale, std::string("linear"))));
+  CHECK(shownScale(d.state()) == WeightScale::linear);
+  const std::string older = toText(d.state());
+  CHECK(older.find("weight_scale") == std::string::npos);
+  CHECK(shownScale(*fromText(older, {})) == WeightScale::linear);
+}
+
 TEST_CASE("options: experiment is the older name of view, and either is read") {
   const std::pair<const char*, const char*> names[] = {{"none", "layer"},  {"spread", "spread"}, {"weights", "dense"},
                                                        {"reach", "memory"}, {"block", "block"},   {"segments", "segments"}};

@@ -69,7 +69,7 @@ class BoardView {
     h.transposed = m.transposed;
     if (m.tensor == TensorId::weights && c_.state.normalizer != attention::Normalizer::none) {
       h.low = 0, h.high = niceBound(reach(TensorId::weights)), h.map = c_.palette.weightMap;
-      h.scale = static_cast<draw::Scale>(c_.state.weightScale);
+      h.scale = static_cast<draw::Scale>(document::shownScale(c_.state));
     } else {
       h.high = bound(m.tensor), h.low = -h.high, h.map = c_.palette.signedMap;
     }

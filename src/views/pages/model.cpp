@@ -76,7 +76,7 @@ class ModelView {
       const bool isSigned = s.normalizer == attention::Normalizer::none;
       draw::Heatmap look;
       look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c_.palette.signedMap : c_.palette.weightMap;
-      look.scale = static_cast<draw::Scale>(s.weightScale);
+      look.scale = static_cast<draw::Scale>(document::shownScale(s));
       const float inner = box.width - 8;
       look.cell = inner / static_cast<float>(std::max(w.rows(), w.cols()));
       look.x = box.x + 4 + (inner - look.cell * static_cast<float>(w.cols())) / 2, look.y = box.y + 4 + (inner - look.cell * static_cast<float>(w.rows())) / 2;

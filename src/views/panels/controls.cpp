@@ -52,7 +52,8 @@ constexpr Entry kPatterns[] = {{"none", "None", "every pair"},
                                {"longformer", "Longformer", "local and global"},
                                {"bigbird", "BigBird", "local, global and random"}};
 
-constexpr Entry kWeightScales[] = {{"linear", "Linear", "in proportion to the weight"},
+constexpr Entry kWeightScales[] = {{"auto", "Automatic", "√ from 64 keys on"},
+                                   {"linear", "Linear", "in proportion to the weight"},
                                    {"sqrt", "√", "small weights stand out"},
                                    {"row", "Per row", "share of the row's largest"}};
 

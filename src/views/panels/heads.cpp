@@ -54,7 +54,7 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   const bool isSigned = c.state.normalizer == attention::Normalizer::none;
   look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
-  look.scale = static_cast<draw::Scale>(c.state.weightScale);
+  look.scale = static_cast<draw::Scale>(document::shownScale(c.state));
   const int rows = (c.rowsSoFar() + size - 1) / size;
   draw::Values values{w.head(head), rows, w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
   values.rowPeaks = size > 1 ? c.summaries.blockPeaks(id, head) : c.summaries.rowPeaks(id, all, head);
