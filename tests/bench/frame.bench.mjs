@@ -112,6 +112,18 @@ for (const tokens of [4, 16, 64]) {
   console.log(`page    ${'a lesson, from click to frame'.padEnd(38)}${times[5].toFixed(1).padStart(8)} ms  ≤ 50     at most ${times.at(-1).toFixed(1)} ms`);
   await board.call('reset');
 }
+// The steps of a row, played: numbers travel, and what is not of the step is dimmed.
+for (const tokens of [12, 64]) {
+  for (const [option, value] of [['causal', true], ['heads', 1], ['d_k', 16], ['heads', 4], ['tokens', tokens]]) await board.call('set', option, value);
+  await board.click('weights', 0, tokens - 1, 2);
+  await board.call('set', 'stepper', 1);
+  await board.settle();
+  await board.click('stepper-play');
+  for (let i = 0; i < rounds; i++) await page.evaluate(() => new Promise(requestAnimationFrame));
+  const {frameMs, vertices} = await board.stats();
+  line('page', {what: 'step', tokens, heads: 4, causal: true, ms: frameMs, vertices});
+  await board.call('set', 'stepper', 0);
+}
 for (const [option, value] of [['heads', 1], ['tokens', 16], ['d_k', 16], ['heads', 4]]) await board.call('set', option, value);
 await board.click('weights', 0, 15, 2);
 for (const gradient of [false, true]) {
