@@ -163,16 +163,24 @@ TEST_CASE("columns: biases have the names of what they are added to, of all head
 }
 
 TEST_CASE("columns: the matrices of a line begin at one height, whether their columns have names or not") {
+  int pairs = 0;
   for (const float width : {1440.0f, 800.0f}) {
     Fixture f(width, 900);
     for (const auto& [option, value] : {std::pair{"mode", "\"x\""}, {"column_names", "[\"noun\"]"}}) REQUIRE(f.app().set(option, value));
     for (const char* layout : {"false", "true"}) {
       REQUIRE(f.app().set("column_layout", layout));
-      f.at("w_q");
-      const float named = f.at("w_q").y;
-      for (const char* other : {"w_k", "w_v"}) CHECK_MESSAGE(f.app().locate(other, 0, 0, 0)->y == named, other);
+      for (const char* other : {"w_k", "w_v"}) {
+        f.at(other);  // in view
+        const auto first = f.app().locate("w_q", 0, 0, 0), second = f.app().locate(other, 0, 0, 0);
+        REQUIRE(first);
+        REQUIRE(second);
+        if (std::fabs(first->y - second->y) > 60) continue;  // of another line
+        CHECK_MESSAGE(first->y == second->y, other);
+        ++pairs;
+      }
     }
   }
+  CHECK(pairs >= 4);
 }
 
 TEST_CASE("columns: a page that locks their names keeps them") {
