@@ -147,6 +147,7 @@ export class Playground {
 
   /** Adds the rest, or starts with it where nothing was started that could be gone on with; was that so? */
   async complete(create, module, rest) {
+    this.modules = [module, rest];
     const anew = !this.wasm || this.lacks;
     if (anew) await this.start(create, module, rest);
     else await WebAssembly.instantiate(rest, {first: this.first.exports});

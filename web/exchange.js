@@ -15,24 +15,32 @@ function startWorker() {
   // It could not be loaded, as a content policy or another origin may have it: the page reads itself from here on.
   made.onerror = () => {
     worker = null;
-    for (const {resolve, reject, call, values} of waiting.values()) here(call, values).then(resolve, reject);
+    for (const {resolve, reject, parts, call, values} of waiting.values()) here(parts, call, values).then(resolve, reject);
     waiting.clear();
   };
   return made;
 }
 
-const here = async (call, values) => (inline.get('reader.js') ?? await import('./reader.js')).ask(call, ...values);
+async function here(parts, call, values) {
+  const reader = inline.get('reader.js') ?? await import('./reader.js');
+  reader.use(parts);
+  return reader.ask(call, ...values);
+}
 
-export function ask(call, ...values) {
+/** What the page runs, loaded and compiled: the reader is made of it too. */
+const partsOf = (board) => ({kind: board.ask('kernel') === 'wasm-relaxed' ? 'playground-relaxed' : 'playground', modules: board.modules, calls: board.wasm._playground_files()});
+
+function ask(board, call, ...values) {
   try {
     worker ??= worker === undefined && !inline.size ? startWorker() : null;
   } catch {
     worker = null;
   }
-  if (!worker) return here(call, values);
+  const parts = partsOf(board);
+  if (!worker) return here(parts, call, values);
   return new Promise((resolve, reject) => {
-    waiting.set(++last, {resolve, reject, call, values});
-    worker.postMessage({id: last, call, values});
+    waiting.set(++last, {resolve, reject, parts, call, values});
+    worker.postMessage({id: last, call, values, parts});
   });
 }
 
@@ -65,7 +73,7 @@ export async function open(board, file, name) {
   const turn = board.turn = (board.turn ?? 0) + 1;
   board.choosesFor = name;
   await attempt(board, name, async () => {
-    const reply = await ask('open', file, name);
+    const reply = await ask(board, 'open', file, name);
     if (turn !== board.turn) return;
     await take(board, reply, name, async () => {
       if (file.size > board.maxText) return board.tell(`${name} has ${file.size} bytes; the playground reads up to ${board.maxText}.`);
@@ -76,12 +84,12 @@ export async function open(board, file, name) {
 }
 
 export const paste = (board, text) => attempt(board, board.choosesFor = 'The clipboard', async () =>
-  take(board, await ask('paste', text), 'The clipboard', (json) => board.run('open', json || text, 'The clipboard')));
+  take(board, await ask(board, 'paste', text), 'The clipboard', (json) => board.run('open', json || text, 'The clipboard')));
 
 /** What was chosen in the form; nothing: it was closed. */
 export const choose = (board, choices) => attempt(board, board.choosesFor, async () => {
-  if (choices) take(board, await ask('choose', choices), board.choosesFor);
-  else await ask('forget');
+  if (choices) take(board, await ask(board, 'choose', choices), board.choosesFor);
+  else await ask(board, 'forget');
 });
 
 /** src="…": a file of the page's own site, or one that allows it. */
@@ -97,7 +105,7 @@ export async function write(board, name, only = '') {
   const size = board.run('tensors');
   if (!size) throw Object.assign(new RangeError(JSON.parse(board.reply()).message));
   const at = board.wasm._playground_reply(), bytes = board.wasm.HEAPU8.slice(at, at + size);
-  const {kind, content} = await ask('write', bytes, name, only);
+  const {kind, content} = await ask(board, 'write', bytes, name, only);
   if (kind === 'error') throw new RangeError(content);
   return new Blob([content], {type: typeOf(name)});
 }
@@ -119,7 +127,7 @@ export async function figure(board, {format, what = 'weights', style, scale = 1,
 
 /** The layer as a program: its text. */
 export async function code(board, language) {
-  const {kind, content} = await ask('code', board.ask('state'), language);
+  const {kind, content} = await ask(board, 'code', board.ask('state'), language);
   if (kind === 'error') throw new RangeError(content);
   return content;
 }

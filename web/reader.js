@@ -1,28 +1,43 @@
-// Reads and writes files with files.wasm. As a worker it does so beside the page, which goes on drawing meanwhile; the page imports it
-// itself where it may have no worker.
+// Reads and writes files in an instance of the module of its own, with the part that only this needs. As a worker it does so beside the
+// page, which goes on drawing meanwhile; the page imports it itself where it may have no worker.
 import {inline} from './files.js';
 
+// Written out, so that bundlers find them.
+const address = {
+  playground: () => new URL('./playground.files.wasm', import.meta.url),
+  'playground-relaxed': () => new URL('./playground-relaxed.files.wasm', import.meta.url),
+};
+// As src/shell/web/shell_files.cpp has them.
+const CALLS = ['begin', 'room', 'open', 'paste', 'choose', 'write', 'code', 'reply', 'replySize', 'forget', 'malloc', 'free'];
 const KINDS = ['error', 'state', 'form', 'text', 'cells'];
 const MOST_BYTES = 2 ** 30;
 const UTF8 = new TextEncoder();
 const megabytes = (bytes) => `${Math.ceil(bytes / 1e6)} MB`;
 
-async function bytesOfModule() {
-  if (inline.has('files.wasm')) return inline.get('files.wasm')();
-  const response = await fetch(new URL('./files.wasm', import.meta.url), {credentials: 'same-origin'});
-  if (!response.ok) throw new Error(`status ${response.status} for files.wasm`);
-  return response.arrayBuffer();
+let page;  // {kind, modules, calls}: what the page runs, compiled, and where the addresses of the calls are
+
+export const use = (parts) => { page ??= parts; };
+
+async function lastPart() {
+  const name = `${page.kind}.files.wasm`;
+  if (inline.has(name)) return WebAssembly.compile(await inline.get(name)());
+  const response = await fetch(address[page.kind](), {credentials: 'same-origin'});
+  if (!response.ok) throw new Error(`status ${response.status} for ${name}`);
+  return WebAssembly.compile(await response.arrayBuffer());
 }
 
-/** What it imports is about growth of memory and an end that does not come. */
+/** An instance that has no page: whatever it asks of one is 0. */
 async function start() {
-  if (inline.has('files')) return inline.get('files')();
-  const module = await WebAssembly.compile(await bytesOfModule());
-  const imports = {};
+  const [module, rest] = page.modules, last = await lastPart(), imports = {};
   for (const {module: space, name} of WebAssembly.Module.imports(module)) (imports[space] ??= {})[name] = () => 0;
-  const {exports} = await WebAssembly.instantiate(module, imports);
-  exports._initialize?.();
-  return exports;
+  const {exports: first} = await WebAssembly.instantiate(module, imports);
+  const {exports: second} = await WebAssembly.instantiate(rest, {first});
+  await WebAssembly.instantiate(last, {first, rest: second});
+  const found = (kind) => Object.values(first).find((one) => one instanceof kind);  // the linker's come first
+  const memory = found(WebAssembly.Memory), table = found(WebAssembly.Table), addresses = new Uint32Array(memory.buffer, page.calls, CALLS.length);
+  const exports = Object.fromEntries(CALLS.map((name, i) => [name, table.get(addresses[i])]));
+  exports.begin();
+  return {memory, ...exports};
 }
 
 let started;
@@ -56,7 +71,7 @@ function withTexts(exports, words, call) {
 }
 
 function replyOf(exports, kind) {
-  const at = exports.files_reply(), bytes = new Uint8Array(exports.memory.buffer).slice(at, at + exports.files_reply_size());
+  const at = exports.reply(), bytes = new Uint8Array(exports.memory.buffer).slice(at, at + exports.replySize());
   const isBytes = kind === 'state' || kind === 'file';
   return {kind, content: isBytes ? bytes : new TextDecoder().decode(bytes)};
 }
@@ -64,20 +79,20 @@ function replyOf(exports, kind) {
 const calls = {
   async open(exports, file, name) {
     if (file.size > MOST_BYTES) throw new Error(`it has ${megabytes(file.size)}; the playground reads up to ${megabytes(MOST_BYTES)}.`);
-    const bytes = new Uint8Array(await file.arrayBuffer()), address = put(exports, bytes, exports.files_room(bytes.length));
-    return replyOf(exports, KINDS[withTexts(exports, [name], (path) => exports.files_open(address, bytes.length, path))]);
+    const bytes = new Uint8Array(await file.arrayBuffer()), address = put(exports, bytes, exports.room(bytes.length));
+    return replyOf(exports, KINDS[withTexts(exports, [name], (path) => exports.open(address, bytes.length, path))]);
   },
   paste(exports, words) {
     const bytes = UTF8.encode(words);
-    return replyOf(exports, KINDS[exports.files_paste(put(exports, bytes, exports.files_room(bytes.length)), bytes.length)]);
+    return replyOf(exports, KINDS[exports.paste(put(exports, bytes, exports.room(bytes.length)), bytes.length)]);
   },
-  choose: (exports, choices) => replyOf(exports, KINDS[withTexts(exports, [choices], (lines) => exports.files_choose(lines))]),
+  choose: (exports, choices) => replyOf(exports, KINDS[withTexts(exports, [choices], (lines) => exports.choose(lines))]),
   write(exports, bytes, name, only) {
-    const address = put(exports, bytes, exports.files_room(bytes.length));
-    return replyOf(exports, withTexts(exports, [name, only], (path, tensor) => exports.files_write(address, bytes.length, path, tensor)) ? 'file' : 'error');
+    const address = put(exports, bytes, exports.room(bytes.length));
+    return replyOf(exports, withTexts(exports, [name, only], (path, tensor) => exports.write(address, bytes.length, path, tensor)) ? 'file' : 'error');
   },
-  code: (exports, state, language) => replyOf(exports, withTexts(exports, [state, language], (json, name) => exports.files_code(json, name)) ? 'text' : 'error'),
-  forget: (exports) => exports.files_forget(),
+  code: (exports, state, language) => replyOf(exports, withTexts(exports, [state, language], (json, name) => exports.code(json, name)) ? 'text' : 'error'),
+  forget: (exports) => exports.forget(),
 };
 
 /** Does one of the calls; a fault of the module is a sentence, and the next call begins with another one. */
@@ -93,7 +108,8 @@ export async function ask(call, ...values) {
 }
 
 if (typeof DedicatedWorkerGlobalScope === 'function' && self instanceof DedicatedWorkerGlobalScope) {
-  self.onmessage = async ({data: {id, call, values}}) => {
+  self.onmessage = async ({data: {id, call, values, parts}}) => {
+    if (parts) use(parts);
     try {
       const reply = await ask(call, ...values);
       self.postMessage({id, reply}, reply?.content?.buffer ? [reply.content.buffer] : []);

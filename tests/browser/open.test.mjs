@@ -1,14 +1,15 @@
 // Files that come to the board: dropped, picked, pasted, by src="…". They are real ones, written by NumPy.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
+import {brotliCompressSync} from 'node:zlib';
 import {python} from '../numpy.mjs';
 import {until} from '../until.mjs';
-import {start} from './harness.mjs';
+import {SITE, start} from './harness.mjs';
 
 const script = fileURLToPath(new URL('files.py', import.meta.url));
 let browser, folder;
@@ -269,8 +270,16 @@ test('readers come with the first file, and not before', async () => {
   await board.rest();
   assert.equal(board.requests.filter((url) => /reader\.js|files\.wasm/.test(url)).length, 0);
   await event(board, ['change'], () => drop(board, 'clear.npz'));
-  await until('they were asked for', () => ['reader.js', 'files.wasm'].every((name) => board.requests.some((url) => url.endsWith(name))));
+  await until('they were asked for', () => ['reader.js', '.files.wasm'].every((name) => board.requests.some((url) => url.endsWith(name))));
+  assert.equal(board.requests.filter((url) => url.endsWith('.wasm')).length, 3, 'the reader has the parts that the page runs');
   await board.close();
+});
+
+test('what reads files stays as small as it is', () => {
+  for (const name of readdirSync(SITE).filter((one) => one.endsWith('.files.wasm'))) {
+    const size = brotliCompressSync(readFileSync(`${SITE}/${name}`)).length;
+    assert.ok(size <= 1024 * 65, `${name}: ${size} bytes after Brotli`);
+  }
 });
 
 test('what is added to the scores has its share of their colours', async () => {

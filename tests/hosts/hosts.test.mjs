@@ -145,7 +145,7 @@ test('Docusaurus: its component, with React', async () => {
   const options = {absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'error', define: {'process.env.NODE_ENV': '"production"'}};
   await build({...options, entryPoints: {main: 'docusaurus-source/main.jsx'}, splitting: true, outdir: made});
   for (const name of readdirSync(SITE).filter((file) => file.endsWith('.wasm'))) cpSync(join(SITE, name), join(made, name));
-  if (!existsSync(join(made, 'playground.wasm'))) for (const part of ['wasm', 'rest.wasm']) cpSync(join(SITE, `playground-relaxed.${part}`), join(made, `playground.${part}`));
+  if (!existsSync(join(made, 'playground.wasm'))) for (const part of ['wasm', 'rest.wasm', 'files.wasm']) cpSync(join(SITE, `playground-relaxed.${part}`), join(made, `playground.${part}`));
   await visit(browser, made, 'index.html', async (board, tab) => {
     await isShown(board);
     assert.equal(await tab.evaluate(() => document.querySelector('attention-playground').offsetHeight), 320);

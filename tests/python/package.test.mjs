@@ -34,7 +34,7 @@ const ran = (...args) => {
 
 test('wheel and sdist hold the package, the whole page and the licence, and need NumPy alone', () => {
   const listed = JSON.parse(run(home.python, '-c', 'import json, sys, zipfile; print(json.dumps(zipfile.ZipFile(sys.argv[1]).namelist()))', built('.whl')));
-  for (const name of ['__init__.py', 'watch.py', 'widget.js', 'page/index.html', 'page/element.js', 'page/standalone.js', 'page/files.wasm', 'page/lessons/index.json']) {
+  for (const name of ['__init__.py', 'watch.py', 'widget.js', 'page/index.html', 'page/element.js', 'page/standalone.js', 'page/reader.js', 'page/lessons/index.json']) {
     assert.ok(listed.includes(`attention_playground/${name}`), name);
   }
   assert.ok(listed.some((name) => name.endsWith('licenses/LICENSE')));

@@ -26,7 +26,7 @@ test('cmake --install puts programs, manual pages, completions, desktop entry, i
   assert.match(entry, /^Exec=attention-playground %f$/m);
   installed(`share/icons/hicolor/scalable/apps/${/^Icon=(.*)$/m.exec(entry)[1]}.svg`);
   if (has('desktop-file-validate')) assert.equal(spawnSync('desktop-file-validate', [join(prefix, 'share/applications/attention-playground.desktop')], {encoding: 'utf8'}).stdout, '');
-  for (const name of ['index.html', 'embed.html', 'element.js', 'files.wasm']) installed(`share/attention-playground/page/${name}`);
+  for (const name of ['index.html', 'embed.html', 'element.js', 'reader.js']) installed(`share/attention-playground/page/${name}`);
   if (has('man')) assert.match(spawnSync('man', ['-l', join(prefix, 'share/man/man1/attn.1')], {encoding: 'utf8', env: {...process.env, MANWIDTH: '100'}}).stdout, /Compute the tensors of an attention layer/);
   assert.deepEqual(readdirSync(prefix).sort(), ['bin', 'share']);
 });

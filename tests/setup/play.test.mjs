@@ -221,7 +221,8 @@ test('the page is served on a free port, with the right types, until Ctrl-C', as
     assert.notEqual(first.address, second.address);
     for (const [file, type] of [['', 'text/html'], ['element.js', 'text/javascript'], ['playground.js', 'text/javascript'],
       ['playground.wasm', 'application/wasm'], ['playground-relaxed.js', 'text/javascript'], ['playground-relaxed.wasm', 'application/wasm'],
-      ['playground.rest.wasm', 'application/wasm'], ['playground-relaxed.rest.wasm', 'application/wasm']]) {
+      ['playground.rest.wasm', 'application/wasm'], ['playground-relaxed.rest.wasm', 'application/wasm'],
+      ['playground.files.wasm', 'application/wasm'], ['playground-relaxed.files.wasm', 'application/wasm']]) {
       const answer = await fetch(first.address + file);
       assert.equal(answer.status, 200, file);
       assert.equal(answer.headers.get('content-type').split(';')[0], type, file);

@@ -1,5 +1,6 @@
-// files.wasm: what reads and writes files on the page, apart from what draws: web/reader.js runs it beside the page. Fetched when
-// the first file comes. No glue: texts and bytes lie in memory at the addresses that cross; answers are left in files_reply().
+// What reads and writes files on the page: web/reader.js calls it in an instance of its own, beside the page, that nothing is drawn with.
+// The functions that only this needs are a third part of the module (split.mjs), which is fetched when the first file comes. No glue: texts
+// and bytes lie in memory at the addresses that cross; answers are left in reply().
 #include <emscripten/emscripten.h>
 
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include "files/figure.h"
 #include "files/opener.h"
 #include "files/packed.h"
+#include "shell_memory.h"
 
 namespace {
 
@@ -63,30 +65,34 @@ void release() {
   std::free(std::exchange(reader().bytes, nullptr));
 }
 
-}  // namespace
+extern "C" void __wasm_call_ctors();
 
-extern "C" {
+/// Makes what is static; once, before all else.
+void begin() {
+  shell::useAllMemory();
+  __wasm_call_ctors();
+}
 
 /// Memory for a file or a text, which the call that is given it frees; 0 where there is none.
-EMSCRIPTEN_KEEPALIVE char* files_room(std::size_t size) {
+char* room(std::size_t size) {
   release();
   return static_cast<char*>(std::malloc(size + 1));
 }
 
-EMSCRIPTEN_KEEPALIVE int files_open(char* bytes, std::size_t size, const char* name) {
+int open(char* bytes, std::size_t size, const char* name) {
   reader().bytes = bytes;
   return answer(reader().opener.open({bytes, size}, name));
 }
 
-EMSCRIPTEN_KEEPALIVE int files_paste(char* text, std::size_t size) {
+int paste(char* text, std::size_t size) {
   reader().bytes = text;
   return answer(reader().opener.paste({text, size}));
 }
 
-EMSCRIPTEN_KEEPALIVE int files_choose(const char* choices) { return answer(reader().opener.choose(choices)); }
+int choose(const char* choices) { return answer(reader().opener.choose(choices)); }
 
 /// The tensors of the board in another format, or as a figure; `only` is the one of a table, or says what is drawn.
-EMSCRIPTEN_KEEPALIVE int files_write(char* bytes, std::size_t size, const char* name, const char* only) {
+int write(char* bytes, std::size_t size, const char* name, const char* only) {
   reader().bytes = bytes;
   std::string& reply = reader().reply;
   reply.clear();
@@ -103,7 +109,7 @@ EMSCRIPTEN_KEEPALIVE int files_write(char* bytes, std::size_t size, const char* 
 }
 
 /// The layer of a state as a program, or 0 and why not.
-EMSCRIPTEN_KEEPALIVE int files_code(const char* state, const char* language) {
+int code(const char* state, const char* language) {
   std::string& reply = reader().reply;
   const auto wanted = files::languageNamed(language);
   if (!wanted) {
@@ -116,12 +122,31 @@ EMSCRIPTEN_KEEPALIVE int files_code(const char* state, const char* language) {
   return done ? 1 : 0;
 }
 
-EMSCRIPTEN_KEEPALIVE const char* files_reply() { return reader().reply.data(); }
-EMSCRIPTEN_KEEPALIVE std::size_t files_reply_size() { return reader().reply.size(); }
+const char* reply() { return reader().reply.data(); }
+std::size_t replySize() { return reader().reply.size(); }
 /// Lets go of the file and the answer.
-EMSCRIPTEN_KEEPALIVE void files_forget() {
+void forget() {
   release();
   reader().reply = {};
 }
 
-}  // extern "C"
+/// In the order of CALLS in web/reader.js.
+const struct {
+  decltype(&begin) begin;
+  decltype(&room) room;
+  decltype(&open) open;
+  decltype(&paste) paste;
+  decltype(&choose) choose;
+  decltype(&write) write;
+  decltype(&code) code;
+  decltype(&reply) reply;
+  decltype(&replySize) replySize;
+  decltype(&forget) forget;
+  decltype(&std::malloc) malloc;
+  decltype(&std::free) free;
+} calls{begin, room, open, paste, choose, write, code, reply, replySize, forget, std::malloc, std::free};
+
+}  // namespace
+
+/// Where the calls are: an export of each would come before the first frame. What only they need is no part of the page (functions.mjs).
+extern "C" EMSCRIPTEN_KEEPALIVE const void* playground_files() { return &calls; }

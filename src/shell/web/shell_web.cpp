@@ -536,7 +536,7 @@ EMSCRIPTEN_KEEPALIVE int playground_open(const char* text, const char* name) {
   return answer(self->app.openText(text, name));
 }
 
-/// What files.wasm read: a state or a form, in memory that is freed here.
+/// What web/reader.js read: a state or a form, in memory that is freed here.
 EMSCRIPTEN_KEEPALIVE int playground_take(char* bytes, int size, const char* name) {
   settle();
   const auto done = self->app.take({bytes, static_cast<std::size_t>(size)}, name);

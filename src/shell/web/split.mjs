@@ -1,15 +1,20 @@
-// Splits the page's WebAssembly module in two: FILE.wasm keeps the functions that run until the first frames are drawn, and
-// FILE.rest.wasm takes all others. Which ones run is found by running them: the module, instrumented by Binaryen's wasm-split,
-// draws the first frames of the default board here under Node, at many sizes, with a WebGL that does nothing. So there is no
-// list to maintain. A function that is missed nevertheless costs time, not the board: web/canvas.js begins anew with both parts.
-// Then the data that only the second part needs goes there too (late-data.mjs), and the first part must draw the same frames.
+// Splits the page's WebAssembly module in three: FILE.wasm keeps the functions that run until the first frames are drawn,
+// FILE.files.wasm has those that only web/reader.js calls, in an instance of its own, and FILE.rest.wasm all others. Which ones run is
+// found by running them: the module, instrumented by Binaryen's wasm-split, draws the first frames of the default board here under Node, at
+// many sizes, with a WebGL that does nothing. Which ones only files need is found by following calls and addresses (functions.mjs). So there is
+// no list to maintain. A function that is missed by the first part nevertheless costs time, not the board: web/canvas.js begins anew with
+// two parts. Then the data that only later parts need goes there too (late-data.mjs), and the first part must draw the same frames.
 //   node split.mjs BINARYEN_ROOT FILE.wasm SCRATCH_FOLDER
 import {execFileSync} from 'node:child_process';
 import {copyFileSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {pathToFileURL} from 'node:url';
 import {setFlagsFromString} from 'node:v8';
+import {inline} from '../../../web/files.js';
 import {plainContext} from '../../../web/plain-context.js';
+import * as reader from '../../../web/reader.js';
+import {Functions} from './functions.mjs';
 import {moveLateData} from './late-data.mjs';
+import {shortenNames} from './short-names.mjs';
 
 const [binaryen, file, scratch] = process.argv.slice(2);
 const temporary = (name) => `${scratch}/${name}`;
@@ -101,9 +106,32 @@ async function firstFrames(file, script) {
   return {sum: webGl.sum(), profile: wasm.HEAPU8.slice(address, address + size)};
 }
 
+/** All parts together, as the reader has them. Returns what becomes of a pasted list. */
+async function pasted(place, list) {
+  const [module, rest] = [place.first, place.rest].map((part) => new WebAssembly.Module(readFileSync(part))), imports = {};
+  for (const {module: space, name} of WebAssembly.Module.imports(module)) (imports[space] ??= {})[name] = () => 0;
+  const {exports} = new WebAssembly.Instance(module, imports);
+  new WebAssembly.Instance(rest, {first: exports});
+  inline.set('playground.files.wasm', async () => readFileSync(place.files));
+  reader.use({kind: 'playground', modules: [module, rest], calls: exports[exported]()});
+  return (await reader.ask('paste', list)).content;
+}
+
 mkdirSync(scratch, {recursive: true});
-copyFileSync(file, temporary('whole.wasm'));
+copyFileSync(file, temporary('linked.wasm'));
 copyFileSync(file.replace(/wasm$/, 'js'), temporary('glue.mjs'));
+
+// As it was linked, with small addresses. Its functions keep their names until the end.
+const functions = new Functions(run('wasm-dis', temporary('linked.wasm')).toString(), readFileSync(temporary('linked.wasm')));
+const exported = /Module\["_playground_files"\]=wasmExports\["(\w+)"\]/.exec(readFileSync(temporary('glue.mjs'), 'utf8'))?.[1];
+const calls = functions.exports.get(exported);
+if (!calls) throw new Error('playground_files is not to be found among the exports');
+writeFileSync(temporary('whole.wat'), functions.smallText());
+run('wasm-as', '-g', temporary('whole.wat'), '-o', temporary('whole.wasm'));
+writeFileSync(temporary('whole.wasm'), functions.smallData(readFileSync(temporary('whole.wasm'))));
+const onPage = functions.reachedFrom([...functions.exports.values()], [calls]);
+const forFiles = [...functions.bodies.keys()].filter((name) => !onPage.has(name));
+
 run('wasm-split', '--instrument', temporary('whole.wasm'), '-o', temporary('instrumented.wasm'));
 let wanted, sum;
 try {
@@ -117,16 +145,24 @@ try {
   console.warn(`${file} is not split: this Node cannot run it (${error.message})`);
   wanted = ['--split-funcs=_'];
 }
-run('wasm-split', temporary('whole.wasm'), ...wanted, '--no-placeholders', '--import-namespace=first', '--export-prefix=%',
-  '-o1', temporary('first.wasm'), '-o2', temporary('rest.wasm'));
-const rest = file.replace(/wasm$/, 'rest.wasm');
-for (const [part, place] of [['first', file], ['rest', rest]]) {
+const PREFIX = '%';
+const split = (from, part, others, ...options) => run('wasm-split', '-g', temporary(`${from}.wasm`), ...options, '--no-placeholders', `--import-namespace=${part}`, `--export-prefix=${PREFIX}`,
+  '-o1', temporary(`${part}.wasm`), '-o2', temporary(`${others}.wasm`));
+writeFileSync(temporary('for-files'), forFiles.join('\n'));
+split('whole', 'first', 'others', ...wanted);
+split('others', 'rest', 'files', `--split-funcs=@${temporary('for-files')}`);
+const place = {first: file, rest: file.replace(/wasm$/, 'rest.wasm'), files: file.replace(/wasm$/, 'files.wasm')};
+for (const [part, name] of Object.entries(place)) {
   // Binaryen would write the empty places of a table in a way that only engines with garbage collection read. With local variables
   // shared and ordered once more the first part has 0.4 KB less after Brotli.
   run('wasm-opt', '--disable-gc', temporary(`${part}.wasm`), '--coalesce-locals', '--reorder-locals', '--vacuum',
-    '--strip-debug', '--strip-producers', '-o', place);
+    '--strip-debug', '--strip-producers', '-o', name);
 }
+run('wasm-opt', '--disable-gc', temporary('whole.wasm'), '--strip-debug', '--strip-producers', '-o', temporary('whole.wasm'));  // for standalone.js
+shortenNames(place.first, 'first', [place.rest, place.files], PREFIX);
+shortenNames(place.rest, 'rest', [place.files], PREFIX);
 if (sum !== undefined) {
-  moveLateData(file, rest, run('wasm-dis', file).toString());
+  moveLateData(Object.values(place), [place.first, place.rest].map((part) => run('wasm-dis', part).toString()), functions.tables);
   if ((await firstFrames(file, temporary('glue.mjs'))).sum !== sum) throw new Error(`${file} draws other first frames without the data that was moved`);
+  if (await pasted(place, '[[1, 2], [3, 4]]') !== '1\t2\n3\t4\n') throw new Error(`${place.files} does not read what was pasted`);
 }

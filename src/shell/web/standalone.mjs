@@ -1,7 +1,7 @@
 // One file with all of it, for places that cannot load modules or fetch: a sandbox without an origin, a file on a disk, slides.
-//   node standalone.mjs ESBUILD WEB_FOLDER SITE_FOLDER [--whole=GLUE] [ESBUILD_OPTION…]
-// GLUE is the script of a module in one piece that also reads and writes files; what it shares with the board is in it once. Without
-// it (a build for development, of the relaxed kind alone) the three modules of the site are packed as they are.
+//   node standalone.mjs ESBUILD WEB_FOLDER SITE_FOLDER [--whole=MODULE] [ESBUILD_OPTION…]
+// MODULE is that of every engine in one piece, before it was split. Without it (a build for development, of the relaxed kind alone)
+// the three parts on the site are packed as they are.
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -27,9 +27,8 @@ const text = JSON.stringify, scratch = mkdtempSync(join(tmpdir(), 'standalone-')
 const EMPTY = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);  // a module with nothing in it
 const folder = join(web, 'languages');
 const languages = readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5));
-const pieces = [[`${kind}.wasm`, readFileSync(whole ? whole.replace(/js$/, 'wasm') : join(site, `${kind}.wasm`))],
-  [`${kind}.rest.wasm`, whole ? EMPTY : readFileSync(join(site, `${kind}.rest.wasm`))],
-  ...whole ? [] : [['files.wasm', readFileSync(join(site, 'files.wasm'))]],
+const pieces = [[`${kind}.wasm`, readFileSync(whole ?? join(site, `${kind}.wasm`))],
+  ...['rest', 'files'].map((part) => [`${kind}.${part}.wasm`, whole ? EMPTY : readFileSync(join(site, `${kind}.${part}.wasm`))]),
   ...languages.map((tag) => [tag, Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(folder, `${tag}.json`), 'utf8')))) ])];
 const bytes = Buffer.concat(pieces.map(([, bytes]) => bytes)), packed = join(scratch, 'pieces.packed');
 const hasXz = existsSync(join(packages, 'xz-decompress'));
@@ -40,7 +39,7 @@ const places = pieces.map(([name, bytes]) => [name, end, end += bytes.length]);
 
 const entry = `
 ${hasXz ? "import {XzReadableStream} from 'xz-decompress';" : ''}
-import create from ${text(whole ?? join(site, `${kind}.js`))};
+import create from ${text(join(site, `${kind}.js`))};
 import packed from ${text(packed)};
 import * as later from ${text(join(web, 'later.js'))};
 import * as guide from ${text(join(web, 'guide.js'))};
@@ -56,16 +55,6 @@ const piece = (begin, end) => async () => new Uint8Array(await unpack(), begin, 
 inline.set('kind', ${text(kind)}).set('${kind}.js', {default: create})
   .set('guide.js', guide).set('dialog.js', dialog).set('later.js', later).set('share.js', share).set('reader.js', reader).set('languages', ${text(languages)});
 for (const [name, begin, end] of ${text(places)}) inline.set(name, piece(begin, end));
-${whole ? `
-// Another instance of the same module reads files.
-inline.set('files', async () => {
-  const module = await WebAssembly.compile(await inline.get('${kind}.wasm')());
-  const wasm = await create({instantiateWasm(imports, done) {
-    WebAssembly.instantiate(module, imports).then((instance) => done(instance, module));
-    return {};
-  }});
-  return new Proxy(wasm, {get: (all, name) => name === 'memory' ? all.HEAPU8 : all['_' + name]});
-});` : ''}
 import(${text(join(web, 'element.js'))});
 `;
 execFileSync(esbuild, ['--bundle', '--minify', '--format=iife', '--target=es2022', '--loader:.packed=binary', '--log-level=error',

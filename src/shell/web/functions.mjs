@@ -1,0 +1,77 @@
+// Which functions of a module are reached from which. The linker counted the addresses of functions from a number that no other is
+// mistaken for, so that they are found among the numbers of code and data; then they are made small, as they go into the page.
+import {DATA, module, numbersIn, sections, wordsOf} from './binary.mjs';
+import {segments} from './late-data.mjs';
+
+/** `text` is the module in WebAssembly's text format, `bytes` the same. */
+export class Functions {
+  constructor(text, bytes) {
+    this.text = text;
+    this.bytes = bytes;
+    const [, base, names] = /^ \(elem \$\S+ \(i32\.const (\d+)\) (?:func )?([^)]*)\)/m.exec(text);
+    this.base = Number(base);
+    this.addressed = names.split(/\s+/).map((name) => name.slice(1));
+    this.exports = new Map([...text.matchAll(/^ \(export "([^"]+)" \(func \$([^)\s]+)\)/gm)].map(([, name, func]) => [name, func]));
+    this.bodies = new Map();
+    for (const body of text.split(/^ (?=\(func )/m).slice(1)) {
+      const calls = Array.from(body.matchAll(/\((?:return_)?call \$([^)\s]+)/g), ([, name]) => name);
+      this.bodies.set(/\$(\S+)/.exec(body)[1], {calls, numbers: numbersIn(body)});
+    }
+    const data = sections(bytes).find(([id]) => id === DATA)[1];
+    /** Where there are addresses of functions. */
+    this.tables = new Set(segments(data).filter((segment) => wordsOf(segment).some((word) => this.addressOf(word))).map(({start}) => start));
+    this.data = segments(data, this.tables).map((segment) => ({...segment, words: wordsOf(segment)}));
+  }
+
+  /** The function that has this address, or undefined. */
+  addressOf(number) { return this.addressed[number - this.base]; }
+
+  /** All that may run once the functions of `roots` do. What those of `names` only pass on does not. */
+  reachedFrom(roots, names = []) {
+    const found = new Set(), seen = new Set(), todo = [];
+    const add = (set, one) => set.has(one) || (set.add(one), todo.push(one));
+    const run = (name) => this.bodies.has(name) && add(found, name);
+    const mean = (number, begin) => {
+      run(this.addressOf(number));
+      for (const segment of this.data) if (segment[begin] <= number && number <= segment.to) add(seen, segment);
+    };
+    roots.forEach(run);
+    while (todo.length > 0) {
+      const one = todo.pop();
+      if (typeof one !== 'string') {
+        one.words.forEach((word) => mean(word, 'start'));
+        continue;
+      }
+      const {calls, numbers} = this.bodies.get(one);
+      calls.forEach(run);
+      if (!names.includes(one)) numbers.forEach((number) => mean(number, 'from'));
+    }
+    return found;
+  }
+
+  /**
+   * The module in text format, with addresses that count from 1, and as much memory as there can be: who runs it sets the bound. Its table has a name, or
+   * wasm-split would mistake it for those that it makes.
+   */
+  smallText() {
+    const size = this.addressed.length, small = (number) => this.addressOf(number) === undefined ? null : number - this.base + 1;
+    return this.text
+      .replace(/\(i32\.const (\d+)\)/g, (all, number) => small(Number(number)) ? `(i32.const ${small(Number(number))})` : all)
+      .replace(/^( \(table )\$0 \d+/m, (all, before) => `${before}$functions ${size + 1}`)
+      .replace(/\((call_indirect|return_call_indirect|table) \$0\b/g, (all, before) => `(${before} $functions`)
+      .replace(/^( \(memory \$\S+ \d+ )\d+/m, (all, before) => before + 65536);
+  }
+
+  /** The same for the data of a module that was made of that text. */
+  smallData(bytes) {
+    const list = sections(bytes), data = list.find(([id]) => id === DATA);
+    data[1] = Buffer.from(data[1]);
+    for (const {start, bytes: segment} of segments(data[1])) {
+      for (let at = -start & 3; at + 4 <= segment.length; at += 4) {
+        const number = segment.readInt32LE(at);
+        if (this.addressOf(number) !== undefined) segment.writeInt32LE(number - this.base + 1, at);
+      }
+    }
+    return module(bytes, list);
+  }
+}
