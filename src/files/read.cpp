@@ -94,8 +94,13 @@ Result<void> StateMaker::settle(std::string_view field) {
   if (auto ok = labels("labels", file_.labels, state_.tokens, state_.labels); !ok) return ok;
   if (state_.cross)
     if (auto ok = labels("key_labels", file_.keyLabels, state_.keyTokens, state_.keyLabels); !ok) return ok;
-  for (const TensorId id : document::inputIds())
-    if (hasInput(state_, id)) document::isProjectionBias(id) ? fillFresh(state_, id) : fillSeeded(state_, id);
+  // Those that the file has are not drawn: that would take longer than to read them.
+  const bool isDirect = state_.mode == document::Mode::qkv;
+  for (const TensorId id : document::inputIds()) {
+    const bool isGiven = isDirect ? id == TensorId::q || id == TensorId::k || id == TensorId::v
+                                  : id == TensorId::x || id == TensorId::w_q || id == TensorId::w_k || id == TensorId::w_v;
+    if (hasInput(state_, id) && !isGiven) document::isProjectionBias(id) ? fillFresh(state_, id) : fillSeeded(state_, id);
+  }
   resizeBatch(state_, static_cast<int>(problem_.q.batch));
   return positions();
 }

@@ -39,10 +39,15 @@ std::string text(float number) {
 }
 
 std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
+  // Where code is made small, an iterator and isfinite() are a call for each number.
   const bool mayMask = id == TensorId::bias;
-  const auto isWrong = [&](float v) { return !std::isfinite(v) && !(mayMask && v < 0); };
-  const auto bad = std::find_if(values.begin(), values.end(), isWrong);
-  return bad == values.end() ? -1 : bad - values.begin();
+  const float* all = values.data();
+  const auto count = static_cast<std::ptrdiff_t>(values.size());
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const bool isFinite = all[i] - all[i] == 0.0f;
+    if (!isFinite && !(mayMask && all[i] < 0)) return i;
+  }
+  return -1;
 }
 
 Result<void> checkSize(const char* field, int value, int limit) {
