@@ -155,7 +155,7 @@ TEST_CASE("columns: biases have the names of what they are added to, of all head
   for (const char* layout : {"false", "true"}) {
     REQUIRE(f.app().set("column_layout", layout));
     for (const char* place : {"column:b_q:1", "column:b_q:5", "column:b_k:1", "column:b_k:5"}) {
-      f.at(std::string_view(place).substr(7, 3));  // in view
+      f.at(std::string_view(place).substr(7, 3), 0, 0, place[11] - '0');  // in view
       CHECK_MESSAGE(f.at(place).width > 0, place);
     }
     for (const char* place : {"column:b_v:1", "column:b_q:0", "column:q_rotated:1"}) CHECK_MESSAGE(!f.app().locate(place, 0, 0, 0), place);

@@ -61,12 +61,6 @@ bool isPartOfNumber(std::string_view text, std::size_t& at) {
   return ++at, true;
 }
 
-// The row of a query is a column where tokens are columns. Labels have no other "row" in them.
-[[gnu::noinline]] void turnLabel(std::string& label) {
-  const std::string row = base::late<"row">();
-  if (const std::size_t at = label.find(row); at != std::string::npos) label.replace(at, row.size(), base::late<"column">());
-}
-
 class Reader {
  public:
   Reader(Context& c, CellRef focus) : c_(c), focus_(focus), view_(arithmeticOf(c.view)) {
@@ -104,7 +98,7 @@ class Reader {
     TouchedLine line;
     const std::string text = std::move(term.text);
     term.text.clear();
-    if (c_.state.columnLayout) turnLabel(term.label);
+    if (c_.state.columnLayout) turnLabel(term);
     std::size_t cell = 0;
     int ordinal = 0;
     const bool isCut = text.find("…") != std::string::npos;
@@ -197,6 +191,12 @@ bool isHovered(const Context& c, const Number& n) {
 bool isTouched(const Context& c, const Box& card) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   return c.touch || c.view.hover || (c.view.arithmetic && !c.view.arithmetic->opened.empty()) || card.contains(mouse.x, mouse.y);
+}
+
+// Labels have no other "row" in them.
+[[gnu::noinline]] void turnLabel(Term& term) {
+  const std::string row = base::late<"row">();
+  if (const std::size_t at = term.label.find(row); at != std::string::npos) term.label.replace(at, row.size(), base::late<"column">());
 }
 
 std::vector<TouchedLine> touchedLines(Context& c, Explanation marked, CellRef focus) { return Reader(c, focus).read(std::move(marked.terms)); }

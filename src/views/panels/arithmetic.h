@@ -41,6 +41,8 @@ struct TouchedLine {
 bool isTouched(const Context& context, const Box& card);
 /// The lines of an explanation with marks, with the sums that were opened below those that they are in.
 [[gnu::noinline]] std::vector<TouchedLine> touchedLines(Context& context, attention::Explanation marked, CellRef focus);
+/// In the label of a line the row of a query is a column, as it is where tokens are columns.
+[[gnu::noinline]] void turnLabel(attention::Term& term);
 /// Draws `length` letters of a line from `begin` on.
 [[gnu::noinline]] void drawTouched(Context& context, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line, std::size_t begin, std::size_t length, ImU32 color);
 /// The number under a point, as it was drawn in the frame before.

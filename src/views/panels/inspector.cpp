@@ -47,7 +47,9 @@ Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
   if (showsMean(c.state) && (focus.tensor == TensorId::weights || focus.tensor == TensorId::head_output)) return explainMean(c, focus);
   // The scores on the board have the mask in them.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
-  return attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, document::keyLabels(c.state), c.state.decimals, marked);
+  Explanation e = attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, document::keyLabels(c.state), c.state.decimals, marked);
+  if (c.state.columnLayout) std::for_each(e.terms.begin(), e.terms.end(), turnLabel);
+  return e;
 }
 
 bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
