@@ -67,8 +67,10 @@ test('an edit is kept within a second, also in the middle of a drag', async () =
     const began = await now(page);
     const [x, y] = await board.middle('q', 0, 0, 0);
     await page.mouse.move(x + 70, y);
+    // By the page's own timers, which are late together on a busy machine.
+    const second = page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(Date.now()), 1000))));
     const {updated, text} = await keptAfter(page, began);
-    assert.ok(updated - began < 1000 || process.env.THROTTLE, `${updated - began} ms`);
+    assert.ok(updated <= await second, `${updated - began} ms`);
     assert.equal(text, 'attention session 1\n');
   });
   await board.rest();
