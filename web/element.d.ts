@@ -196,7 +196,8 @@ export interface TrainResult {
   step: number;
   loss: number;
   accuracy: number;
-  heldOut: {loss: number; accuracy: number};
+  /** Its loss is null where it is no finite number, just before a run with too large a rate stops. */
+  heldOut: {loss: number | null; accuracy: number};
   gradientNorm: number;
 }
 

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -303,7 +304,8 @@ void Frame::tellTraining(training::Trainer& trainer, bool isDone) {
   if (trainer.history().measures().empty()) return;
   const training::Measure& held = isDone ? trainer.measure() : trainer.history().measures().back();
   const training::Point last = trainer.last();
-  const auto number = [](float n) { return document::toJson(document::Value(static_cast<double>(n))); };
+  // What is held out can overflow before the batch does; JSON has no word for it.
+  const auto number = [](float n) { return std::isfinite(n) ? document::toJson(document::Value(static_cast<double>(n))) : std::string("null"); };
   screen_.host.emit({Event::Type::train,
                      base::joined({"{\"step\":", trainer.steps(), ",\"loss\":", number(last.loss), ",\"accuracy\":", number(last.accuracy),
                                    ",\"heldOut\":{\"loss\":", number(held.loss), ",\"accuracy\":", number(held.accuracy),

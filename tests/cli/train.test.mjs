@@ -78,6 +78,13 @@ test('a rate that blows up stops at the first number that is not finite, and wha
   assert.ok(JSON.parse(readFileSync(out, 'utf8')).unembedding.data.every(Number.isFinite));
 });
 
+test('--json: where what is held out overflows before the batch does, its loss is null', () => {
+  const done = attn('train', '--task', 'tags', '--set', 'optimizer=sgd', 'rate=1', 'layer_norm=false', '--steps', '60', '--json');
+  const losses = done.stdout.trim().split('\n').map((line) => JSON.parse(line).held_out.loss);
+  assert.ok(losses.includes(null), losses.join());
+  assert.ok(Number.isFinite(losses.at(-1)), 'that of the step that the run went back to');
+});
+
 test('what is wrong with the command line is one sentence', () => {
   for (const [sentence, ...args] of [
     [/train_task: "tag" is unknown; use "tags", /, '--task', 'tag'],

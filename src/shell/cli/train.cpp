@@ -80,7 +80,8 @@ training::Setup setupOf(const TrainArguments& arguments) {
   return settings.training;
 }
 
-std::string number(float value) { return base::shortest(value); }
+// What is held out can overflow before the batch does; JSON has no word for it.
+std::string number(float value) { return std::isfinite(value) ? base::shortest(value) : "null"; }
 
 std::string line(Trainer& trainer, const training::Measure& held) {
   const training::Point last = trainer.last();
@@ -173,8 +174,8 @@ constexpr const char* kTrainHelp =
     "--set replaces some of them: layers, heads, d_model, feed_forward, layer_norm, residual, causal, position, score,\n"
     "normalizer, optimizer (sgd, momentum, adam), rate, batch, dropout.\n"
     "--json prints an object a line: {\"step\", \"loss\", \"accuracy\", \"held_out\": {\"loss\", \"accuracy\"}, \"gradient_norm\"},\n"
-    "at each measure of what is held out; the last one is of the last step. The same seed and kernel give the same run, bit\n"
-    "for bit. Ctrl-C ends it and keeps what was learned.\n"
+    "at each measure of what is held out; the last one is of the last step, and a loss that is no finite number is null.\n"
+    "The same seed and kernel give the same run, bit for bit. Ctrl-C ends it and keeps what was learned.\n"
     "Exit status: 0 done, 1 interrupted, or a number that is not finite, 2 wrong use.";
 
 }  // namespace
