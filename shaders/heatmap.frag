@@ -10,7 +10,6 @@ uniform vec4 metrics;      // pitch, gap, corner radius, framebuffer pixels per 
 uniform sampler2D peaks;   // the largest size in each row, where scale is 2
 uniform vec2 range;        // value at the low end, 1 / (high - low)
 uniform int scale;         // 0: linear, 1: square root, 2: share of the largest in the row
-uniform bool mean;         // cells smaller than a pixel: the mean colour, else the cell farthest from 0
 uniform vec4 stops[9];     // the colour map
 uniform vec4 masked;       // border of masked cells
 uniform vec4 masked_fill;
@@ -19,7 +18,6 @@ uniform float opacity;
 out vec4 color;
 
 const float kMasked = -3.0e38;
-const int kTaps = 16;      // per axis, when a pixel covers many cells
 
 float value_at(ivec2 cell) {
   return texelFetch(cells, transposed ? cell.yx : cell, 0).r;
@@ -100,35 +98,8 @@ vec4 one_cell(vec2 pixel) {
   return fill;
 }
 
-// Cells smaller than a pixel: those whose middle lies in it, and at most 16 x 16 evenly spread.
-vec4 many_cells(vec2 pixel) {
-  vec2 first = floor((pixel - 0.5) / metrics.x + 0.5);
-  vec2 last = max(first, ceil((pixel + 0.5) / metrics.x - 0.5) - 1.0);
-  vec2 top = vec2(shape - 1);
-  first = min(first, top);
-  last = min(last, top);
-  ivec2 taps = ivec2(min(last - first + 1.0, vec2(float(kTaps))));
-  vec2 pace = (last - first + 1.0) / vec2(taps);
-  vec4 sum = vec4(0.0);
-  float zero = -range.x * range.y, peak = zero;
-  bool seen = false;
-  for (int y = 0; y < taps.y; ++y) {
-    for (int x = 0; x < taps.x; ++x) {
-      ivec2 cell = ivec2(first + (vec2(float(x), float(y)) + 0.5) * pace);
-      bool hidden = value_at(cell) < kMasked;
-      float t = fraction(cell);
-      vec4 c = hidden ? over(masked, 0.25, masked_fill) : map_color(t);
-      sum += vec4(c.rgb * c.a, c.a);
-      if (!hidden && abs(t - zero) >= abs(peak - zero)) peak = t;
-      seen = seen || !hidden;
-    }
-  }
-  if (seen && !mean) return map_color(peak);
-  return sum.a > 0.0 ? vec4(sum.rgb / sum.a, sum.a / float(taps.x * taps.y)) : vec4(0.0);
-}
-
 void main() {
   vec2 pixel = vec2(gl_FragCoord.x, place.w - gl_FragCoord.y) - place.xy;
-  color = metrics.x < 1.0 ? many_cells(pixel) : one_cell(pixel);
+  color = one_cell(pixel);
   color.a *= opacity;
 }

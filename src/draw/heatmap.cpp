@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "draw/gl.h"
+#include "draw/reduced.h"
 #include "draw/texture.h"
 #include "shaders.h"
 
@@ -21,21 +22,48 @@ constexpr std::uint64_t kFramesUnused = 60;  // until trim() takes a texture awa
 
 /// Where things are in the shader program.
 struct Uniforms {
-  GLint place, extent, shape, transposed, metrics, range, stops, masked, maskedFill, opacity, scale, mean;
+  GLint place, extent, shape, transposed, metrics, range, stops, masked, maskedFill, opacity, scale;
 };
 
-/// One draw() of this frame. Lengths are framebuffer pixels.
-struct Job {
-  Heatmaps* owner = nullptr;
-  std::uint32_t slot = 0;
+struct Picture {
   Values values;
   Heatmap heatmap;
 };
 
+/// One draw() of this frame.
+struct Job {
+  Heatmaps* owner = nullptr;
+  std::uint32_t slot = 0;
+  Picture wanted;
+  Picture shown;  ///< by the shader: the same, or a number for each pixel
+};
+
 struct Slot {
   Texture texture, peaks;
+  Reduced reduced;
   std::uint64_t lastUsed = 0;
 };
+
+/// The colour of masked cells of which a pixel covers many.
+Color maskedPixel(const Heatmap& heatmap) {
+  constexpr float kCover = 0.25f;
+  const Color &top = heatmap.masked, &below = heatmap.masked_fill;
+  const float cover = top.a * kCover, under = below.a * (1 - cover), a = cover + under;
+  if (a <= 0) return {0, 0, 0, 0};
+  const auto mix = [&](float over, float fill) { return (over * cover + fill * under) / a; };
+  return {mix(top.r, below.r), mix(top.g, below.g), mix(top.b, below.b), a};
+}
+
+/// The picture with a cell for each pixel that it covers, where its own are smaller.
+Picture reduce(const Picture& picture, Reduced& reduced, float scale) {
+  const float pitch = picture.heatmap.cell * scale;
+  if (!Reduced::isFor(pitch)) return picture;
+  Picture shown{reduced.update(picture.values, picture.heatmap, pitch), picture.heatmap};
+  shown.heatmap.cell = 1 / scale;
+  if (shown.heatmap.scale == Scale::row) shown.heatmap.scale = Scale::linear;
+  shown.heatmap.masked_fill = maskedPixel(picture.heatmap), shown.heatmap.masked.a = 0;
+  return shown;
+}
 
 std::string withVersion(const char* version, const char* text) { return std::string(version) + "\n" + text; }
 
@@ -62,8 +90,8 @@ void setColor(GLint where, const Color& color) { glUniform4f(where, color.r, col
 
 /// All but the numbers and where they are.
 void addLook(const Job& job, base::Hash& hash) {
-  const Values& v = job.values;
-  const Heatmap& m = job.heatmap;
+  const Values& v = job.wanted.values;
+  const Heatmap& m = job.wanted.heatmap;
   const bool looks[] = {m.transposed, m.mean};
   const int sizes[] = {static_cast<int>(job.slot), v.rows, v.cols, static_cast<int>(m.scale)};
   const float lengths[] = {m.x, m.y, m.cell, m.gap, m.radius, m.low, m.high, m.opacity};
@@ -90,13 +118,13 @@ void Heatmaps::Parts::findUniforms() {
   const auto find = [this](const char* name) { return glGetUniformLocation(program, name); };
   at = {find("place"), find("extent"), find("shape"),  find("transposed"),  find("metrics"),
         find("range"), find("stops"),  find("masked"), find("masked_fill"), find("opacity"),
-        find("scale"), find("mean")};
+        find("scale")};
 }
 
 void Heatmaps::Parts::setUniforms(const Job& job) const {
-  const Heatmap& map = job.heatmap;
-  const int cols = map.transposed ? job.values.rows : job.values.cols;
-  const int rows = map.transposed ? job.values.cols : job.values.rows;
+  const Heatmap& map = job.shown.heatmap;
+  const int cols = map.transposed ? job.shown.values.rows : job.shown.values.cols;
+  const int rows = map.transposed ? job.shown.values.cols : job.shown.values.rows;
   const float pitch = map.cell * scale;
   const bool tiny = pitch < kNoGapBelow;
   const float gap = tiny || map.gap <= 0 ? 0.0f : std::clamp(std::round(map.gap * scale), 1.0f, pitch / 2);
@@ -111,7 +139,6 @@ void Heatmaps::Parts::setUniforms(const Job& job) const {
   setColor(at.maskedFill, map.masked_fill);
   glUniform1f(at.opacity, map.opacity);
   glUniform1i(at.scale, static_cast<GLint>(map.scale));
-  glUniform1i(at.mean, map.mean ? 1 : 0);
 }
 
 // Called between Dear ImGui's own draw commands; blending is on as it left it.
@@ -123,8 +150,8 @@ void Heatmaps::Parts::render(const Job& job, const ImVec4& clip) {
   if (program == 0 || right <= left || bottom <= top) return;
   Slot& slot = slots[job.slot];
   glActiveTexture(GL_TEXTURE0);
-  const Values& values = job.values;
-  if (job.heatmap.scale == Scale::row) {
+  const Values& values = job.shown.values;
+  if (job.shown.heatmap.scale == Scale::row) {
     uploaded += slot.peaks.update({values.rowPeaks, values.rows, 1, 1, values.revision, {}, nullptr});
     glActiveTexture(GL_TEXTURE1);
     glBindTexture(GL_TEXTURE_2D, slot.peaks.name());
@@ -148,7 +175,7 @@ void Heatmaps::callBack(const ImDrawList*, const ImDrawCmd* command) {
 bool Heatmaps::queued(const ImDrawCmd& command, Values& values, Heatmap& heatmap) {
   if (command.UserCallback != callBack) return false;
   const Job& job = *static_cast<const Job*>(command.UserCallbackData);
-  values = job.values, heatmap = job.heatmap;
+  values = job.wanted.values, heatmap = job.wanted.heatmap;
   return true;
 }
 
@@ -202,8 +229,10 @@ void Heatmaps::newFrame(float displayWidth, float displayHeight, float scale) {
 
 void Heatmaps::draw(ImDrawList* list, std::uint32_t slot, const Values& values, const Heatmap& heatmap) {
   if (values.data == nullptr || values.rows <= 0 || values.cols <= 0 || heatmap.cell <= 0) return;
-  parts_->slots[slot].lastUsed = parts_->frame;
-  parts_->jobs.push_back({this, slot, values, heatmap});
+  Slot& used = parts_->slots[slot];
+  used.lastUsed = parts_->frame;
+  const Picture wanted{values, heatmap};
+  parts_->jobs.push_back({this, slot, wanted, reduce(wanted, used.reduced, parts_->scale)});
   list->AddCallback(callBack, &parts_->jobs.back());
   list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
 }
@@ -212,7 +241,7 @@ std::uint64_t Heatmaps::fingerprint() const {
   base::Hash hash;
   for (const Job& job : parts_->jobs) {
     const auto address = [](const float* values) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(values)); };
-    for (const std::uint64_t number : {address(job.values.data), address(job.values.rowPeaks), job.values.revision}) hash.add(number);
+    for (const std::uint64_t number : {address(job.wanted.values.data), address(job.wanted.values.rowPeaks), job.wanted.values.revision}) hash.add(number);
     addLook(job, hash);
   }
   return hash.value();
@@ -221,15 +250,14 @@ std::uint64_t Heatmaps::fingerprint() const {
 Heatmaps::Seen Heatmaps::look(const ImDrawCmd& command) const {
   if (command.UserCallback != callBack) return {};
   const Job& job = *static_cast<const Job*>(command.UserCallbackData);
-  const Heatmap& map = job.heatmap;
+  const Heatmap& map = job.shown.heatmap;
   const Slot& slot = parts_->slots.find(job.slot)->second;  // made by draw()
-  std::vector<Texture::Block> blocks = slot.texture.differences(job.values);
+  std::vector<Texture::Block> blocks = slot.texture.differences(job.shown.values);
   if (map.scale == Scale::row) {
-    for (const Texture::Block& rows : slot.peaks.differences({job.values.rowPeaks, job.values.rows, 1, 1, job.values.revision, {}, nullptr}))
-      blocks.push_back({rows.row, rows.rows, 0, job.values.cols - 1});
+    for (const Texture::Block& rows : slot.peaks.differences({job.shown.values.rowPeaks, job.shown.values.rows, 1, 1, job.shown.values.revision, {}, nullptr}))
+      blocks.push_back({rows.row, rows.rows, 0, job.shown.values.cols - 1});
   }
   const float pitch = map.cell * parts_->scale;
-  // A pixel more on each side: cells below a pixel belong to that which their middle is in.
   const auto part = [&](int row, int rows, int col, int cols) -> Part {
     if (map.transposed) std::swap(row, col), std::swap(rows, cols);
     const auto at = [pitch](float origin, int cell) { return std::round(origin) + pitch * static_cast<float>(cell); };
@@ -239,7 +267,7 @@ Heatmaps::Seen Heatmaps::look(const ImDrawCmd& command) const {
   };
   base::Hash hash;
   addLook(job, hash);
-  Seen seen{part(0, job.values.rows, 0, job.values.cols), hash.value() | 1, {}};
+  Seen seen{part(0, job.shown.values.rows, 0, job.shown.values.cols), hash.value() | 1, {}};
   for (const Texture::Block& block : blocks) seen.changed.push_back(part(block.row, block.rows, block.first, block.last - block.first + 1));
   return seen;
 }

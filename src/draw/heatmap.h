@@ -54,14 +54,14 @@ enum class Scale { linear, root, row };
 /// Where and how to draw it. Lengths are logical pixels.
 struct Heatmap {
   float x = 0, y = 0;          ///< top left of the pitch of the first cell; moved to the next whole framebuffer pixel
-  float cell = 48;             ///< pitch; below one framebuffer pixel, a pixel shows the cell that is farthest from 0
+  float cell = 48;             ///< pitch; below one framebuffer pixel, a pixel shows the number that is farthest from 0
   float gap = 2;               ///< between cells, half on each side of one; none below 6 framebuffer pixels of pitch
   float radius = 3;
   bool transposed = false;     ///< rows of the matrix run across
   float low = -1, high = 1;    ///< values at the two ends of the map
   ColorMap map;
   Scale scale = Scale::linear;
-  bool mean = false;           ///< instead, such a pixel has the mean colour of its cells
+  bool mean = false;           ///< instead, such a pixel shows the mean of its cells
   Color masked;                ///< border of cells that hold -inf: dashed when there is room, else hatched
   Color masked_fill;
   float opacity = 1;

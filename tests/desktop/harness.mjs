@@ -1,7 +1,7 @@
 // The desktop program in a real window, on a display of its own, driven by real key and pointer events.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, closeSync, rmSync} from 'node:fs';
+import {closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -163,6 +163,33 @@ export class Session {
     await until('the program to end', () => this.process.exitCode !== null || this.process.signalCode !== null);
     return this.process.signalCode ?? this.process.exitCode;
   }
+}
+
+// ---------------------------------------------------------------- large boards
+
+/** A safetensors file of float32 tensors of one shape, whose numbers are alike in no two rows. */
+export function tensors(t, names, shape) {
+  const count = shape.reduce((a, b) => a * b, 1), length = Buffer.alloc(8);
+  const header = JSON.stringify(Object.fromEntries(names.map((name, i) => [name, {dtype: 'F32', shape, data_offsets: [4 * count * i, 4 * count * (i + 1)]}])));
+  const numbers = (i) => Float32Array.from({length: count}, (_, at) => Math.sin(0.37 * at * at + i));
+  length.writeBigUInt64LE(BigInt(header.length));
+  const path = join(folder(t), 'layer.safetensors');
+  writeFileSync(path, Buffer.concat([length, Buffer.from(header), ...names.map((_, i) => Buffer.from(numbers(i).buffer))]));
+  return path;
+}
+
+/** Processor time of all threads so far, in milliseconds. */
+const spent = ({process: {pid}}) => readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1e6, 0);
+
+/** The median of what seven calls of `act` cost the program, in milliseconds of processor time. */
+export async function cost(app, act) {
+  const times = [];
+  for (let i = 0; i < 7; ++i) {
+    const before = spent(app);
+    await act();
+    times.push(spent(app) - before);
+  }
+  return times.sort((a, b) => a - b)[3];
 }
 
 // ---------------------------------------------------------------- arithmetic

@@ -1,9 +1,8 @@
 // Without a graphics card the window draws only what changed of a frame: the same pixels as all of it, for far less work.
 import assert from 'node:assert/strict';
-import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {readFileSync} from 'node:fs';
 import {after, before, test} from 'node:test';
-import {Session, folder, run, startDisplay} from './harness.mjs';
+import {Session, cost, run, startDisplay, tensors} from './harness.mjs';
 
 let display;
 before(async () => { display = await startDisplay(); });
@@ -30,16 +29,6 @@ async function wholeScreen(app) {
     await app.settled();
   }
   return screen();
-}
-
-function tensors(t, names, shape) {
-  const count = shape.reduce((a, b) => a * b, 1), length = Buffer.alloc(8);
-  const header = JSON.stringify(Object.fromEntries(names.map((name, i) => [name, {dtype: 'F32', shape, data_offsets: [4 * count * i, 4 * count * (i + 1)]}])));
-  const numbers = (i) => Float32Array.from({length: count}, (_, at) => Math.sin(0.37 * at * at + i));
-  length.writeBigUInt64LE(BigInt(header.length));
-  const path = join(folder(t), 'layer.safetensors');
-  writeFileSync(path, Buffer.concat([length, Buffer.from(header), ...names.map((_, i) => Buffer.from(numbers(i).buffer))]));
-  return path;
 }
 
 const board = async (app, name) => app.click(await app.place(name, 0, 1, 1));
@@ -75,22 +64,10 @@ for (const [name, args, steps] of [['four tokens', () => ['--size', '1440x900'],
   });
 }
 
-/** Processor time of all threads so far, in milliseconds. */
-const spent = ({process: {pid}}) => readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1e6, 0);
-
 test('12 heads of 1,024 tokens: an arrow key costs a small part of a whole frame', async (t) => {
   const app = await Session.start(t, display, [tensors(t, ['q', 'k', 'v'], [12, 1024, 64]), '--size', '1440x900']);
   await board(app, 'q');
-  const cost = async (act) => {
-    const times = [];
-    for (let i = 0; i < 7; ++i) {
-      const before = spent(app);
-      await act();
-      times.push(spent(app) - before);
-    }
-    return times.sort((a, b) => a - b)[3];
-  };
-  const whole = await cost(() => wholeScreen(app)) / 2, moved = await cost(() => app.key('Right')), edited = await cost(() => app.key('Up'));
+  const whole = await cost(app, () => wholeScreen(app)) / 2, moved = await cost(app, () => app.key('Right')), edited = await cost(app, () => app.key('Up'));
   t.diagnostic(`all of it ${whole.toFixed(1)} ms of processor, another cell ${moved.toFixed(1)} ms, another number ${edited.toFixed(1)} ms`);
   assert.ok(moved < whole / 2 && edited < whole, `another cell ${moved} ms, another number ${edited} ms, all of it ${whole} ms`);
 });

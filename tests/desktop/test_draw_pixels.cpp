@@ -196,7 +196,7 @@ TEST_CASE("a masked cell has a dashed border on its fill") {
   CHECK(light >= 8);
 }
 
-TEST_CASE("small cells have no gap, and a pixel that covers many cells shows the one farthest from 0, or their mean colour") {
+TEST_CASE("small cells have no gap, and a pixel that covers many cells shows the one farthest from 0, or their mean") {
   Fixture f(64, 64);
   Canvas canvas(100, 100);
   draw::Heatmap map = plain(0, 0, 3);
@@ -223,12 +223,9 @@ TEST_CASE("small cells have no gap, and a pixel that covers many cells shows the
   drawFrame(f.heatmaps, 100, 100, 1, f.values, map);
   canvas.read();
   for (int i = 0; i < 16; ++i) {
-    draw::Color mean{0, 0, 0, 1};
-    for (int k = 0; k < 16; ++k) {
-      const draw::Color c = draw::at(map.map, (f.at(8 + k / 4, i * 4 + k % 4) + 1) / 2);
-      mean.r += c.r / 16, mean.g += c.g / 16, mean.b += c.b / 16;
-    }
-    CHECK(near(canvas.at(i, 2), mean));
+    float mean = 0;
+    for (int k = 0; k < 16; ++k) mean += f.at(8 + k / 4, i * 4 + k % 4) / 16;
+    CHECK(near(canvas.at(i, 2), draw::at(map.map, (mean + 1) / 2)));
   }
 }
 
@@ -349,7 +346,7 @@ TEST_CASE("the largest matrix of the board") {
   draw::Heatmap map = plain(0, 0, 0.125f);
   drawFrame(f.heatmaps, 200, 200, 1, f.values, map);
   canvas.read();
-  CHECK(f.heatmaps.uploadedCells() == 1024 * 1024);
+  CHECK(f.heatmaps.uploadedCells() == 128 * 128);  // a number a pixel
   CHECK(near(canvas.at(129, 5), {1, 1, 1, 1}));
 }
 

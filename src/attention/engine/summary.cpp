@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "attention/steps/mask.h"
 
@@ -54,6 +55,17 @@ bool replace(RowSummary& row, int col, float number) {
   if (value < row.range.low) row.range.low = value, row.lowAt = col;
   if (value > row.range.high) row.range.high = value, row.highAt = col;
   return true;
+}
+
+/// The sum of one row over those heads, but for `without`.
+double* sumOf(const Tensor& all, const std::vector<int>& heads, int without, int row, double* sums) {
+  std::fill(sums, sums + all.cols(), 0.0);
+  for (const int h : heads) {
+    if (h == without) continue;
+    const float* numbers = all.row(h, row);
+    for (int j = 0; j < all.cols(); ++j) sums[j] += static_cast<double>(numbers[j]);
+  }
+  return sums;
 }
 
 void widen(Range& range, const Range& by) { range = {std::min(range.low, by.low), std::max(range.high, by.high)}; }
@@ -250,12 +262,13 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
   if (made.numbers.rows() != all.rows() || made.numbers.cols() != all.cols() || heads(id).empty()) {
     made.numbers.reshape(1, all.rows(), all.cols());
     shape(id, made.numbers);
-    made.seen = 0;
+    made.seen = 0, made.head = -1;
   }
   std::vector<int> parts;
   for (int h = 0; h < all.heads(); ++h) {
     if (!isHidden(spec, h)) parts.push_back(h);
   }
+  const bool isShort = made.seen != 0 && findOthers(of, parts, made);
   // A number written alone in its column makes its whole row new: only outputs have such.
   const bool byColumn = std::any_of(parts.begin(), parts.end(), [&](int h) {
     const auto& cols = stamps(of, h).cols;
@@ -265,20 +278,46 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
   for (int i = 0; i < all.rows(); ++i) {
     const bool isNew = byColumn || made.seen == 0 || std::any_of(parts.begin(), parts.end(), [&](int h) { return stamps(of, h).rowIsNewer(i, made.seen); });
     if (!isNew) continue;
-    std::fill(sums_.begin(), sums_.end(), 0.0);
-    double* const sums = sums_.data();
-    for (const int h : parts) {
-      const float* row = all.row(h, i);
-      for (int j = 0; j < all.cols(); ++j) sums[j] += static_cast<double>(row[j]);
-    }
+    const double* sums = isShort ? sumOfOthers(all, parts, made, i) : sumOf(all, parts, -1, i, sums_.data());
+    const float* more = isShort ? all.row(made.head, i) : nullptr;
     float* out = made.numbers.row(0, i);
     const double count = static_cast<double>(std::max<std::size_t>(parts.size(), 1));
-    for (int j = 0; j < all.cols(); ++j) out[j] = static_cast<float>(sums[j] / count);
+    if (more) {
+      for (int j = 0; j < all.cols(); ++j) out[j] = static_cast<float>((sums[j] + static_cast<double>(more[j])) / count);
+    } else {
+      for (int j = 0; j < all.cols(); ++j) out[j] = static_cast<float>(sums[j] / count);
+    }
     Stamps& own = heads(id).front();
     stamp(own, own.rows, {i, i + 1}, all.rows());
   }
   made.seen = now_;
   return made.numbers;
+}
+
+/// Where one head alone has changed, as it does while its K is edited, the sum of the others can be kept: then 1 head is read and not all
+/// of them. False where more heads have changed, or where there are too few to gain by it.
+bool Summaries::findOthers(TensorId of, const std::vector<int>& parts, Mean& made) const {
+  constexpr std::size_t kFew = 3;  // with two, as much is read
+  int head = -1, changed = 0;
+  for (const int h : parts) {
+    if (stamps(of, h).isNewer(made.seen)) head = h, ++changed;
+  }
+  if (changed == 0) return false;
+  if (changed > 1 || parts.size() < kFew) return made.head = -1, false;
+  if (made.head != head || made.parts != parts) {
+    made.head = head, made.parts = parts;
+    made.hasOthers.assign(static_cast<std::size_t>(made.numbers.rows()), 0);
+    made.others.resize(made.numbers.size());
+  }
+  return true;
+}
+
+/// A row of the sum of all heads but made.head.
+const double* Summaries::sumOfOthers(const Tensor& all, const std::vector<int>& parts, Mean& made, int row) {
+  double* sums = made.others.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(all.cols());
+  std::uint8_t& isThere = made.hasOthers[static_cast<std::size_t>(row)];
+  if (!std::exchange(isThere, std::uint8_t{1})) sumOf(all, parts, made.head, row, sums);
+  return sums;
 }
 
 int Summaries::blockSize(const Tensor& weights) {

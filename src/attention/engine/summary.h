@@ -122,6 +122,15 @@ class Summaries {
     std::vector<Stamps> stamps;
   };
 
+  struct Mean {
+    std::uint32_t seen = 0;
+    Tensor numbers;
+    int head = -1;                       ///< the only one that has changed since `others` were begun; -1: there is none
+    std::vector<int> parts;              ///< the heads that took part then
+    std::vector<double> others;          ///< the sum of the others, of rows that have it
+    std::vector<std::uint8_t> hasOthers;
+  };
+
   static std::size_t at(TensorId id) { return static_cast<std::size_t>(id); }
   static bool isWeights(TensorId id) { return id == TensorId::weights || id == kMeanWeights; }
   std::vector<Stamps>& heads(TensorId id) { return stamps_[at(id)]; }
@@ -131,6 +140,8 @@ class Summaries {
   void refreshHead(TensorId id, const Tensor& tensor, int head, Lines& lines);
   void refreshVisible(const Spec& spec, const Inputs& inputs);
   int groupWidth(TensorId id, const Tensor& tensor) const;
+  bool findOthers(TensorId of, const std::vector<int>& parts, Mean& made) const;
+  static const double* sumOfOthers(const Tensor& all, const std::vector<int>& parts, Mean& made, int row);
 
   static constexpr std::size_t kAll = static_cast<std::size_t>(kTensorCount) + 2;
   std::uint32_t now_ = 0;
@@ -139,10 +150,6 @@ class Summaries {
   std::array<Shape, kAll> shapes_;
   std::array<std::vector<Stamps>, kAll> stamps_;  // one a head
   std::array<Lines, kAll> lines_;
-  struct Mean {
-    std::uint32_t seen = 0;
-    Tensor numbers;
-  };
   Mean meanWeights_, meanOutput_;
   std::vector<double> sums_;
   std::vector<float> sample_;  ///< of reach()

@@ -1,0 +1,137 @@
+#include "draw/reduced.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "draw/texture.h"
+
+namespace draw {
+namespace {
+
+constexpr std::int32_t kHidden = -1;  // the distance of a masked cell: less than that of 0
+
+/// The distance from 0 as a whole number that grows with it: the bits without the sign. Whole numbers are compared and chosen in vector
+/// registers, where GCC 12 leaves floats to a branch.
+std::int32_t distanceOf(float value) { return std::bit_cast<std::int32_t>(value) & 0x7fffffff; }
+std::int32_t distanceOf(float value, float scaled) {
+  constexpr std::uint32_t kFirstMasked = std::bit_cast<std::uint32_t>(kMasked);  // of negative numbers the bits grow with the distance
+  return std::bit_cast<std::uint32_t>(value) > kFirstMasked ? kHidden : distanceOf(scaled);
+}
+
+/// Takes of `count` cells those that are farther from 0 than what is in `best`, of which `distances` are kept.
+void takeFarthest(const float* cells, int count, float factor, float* best, std::int32_t* distances) {
+  for (int c = 0; c < count; ++c) {
+    const float scaled = cells[c] * factor;
+    const std::int32_t distance = distanceOf(cells[c], scaled), most = distances[c];
+    const auto before = std::bit_cast<std::int32_t>(best[c]), now = std::bit_cast<std::int32_t>(scaled);
+    best[c] = std::bit_cast<float>(distance > most ? now : before);
+    distances[c] = distance > most ? distance : most;
+  }
+}
+
+/// Adds up the cells that are not masked, and counts them.
+void add(const float* cells, int count, float* sums, std::int32_t* counts) {
+  for (int c = 0; c < count; ++c) {
+    const bool isMasked = distanceOf(cells[c], cells[c]) == kHidden;
+    sums[c] += isMasked ? 0.0f : cells[c];
+    counts[c] += !isMasked;
+  }
+}
+
+float farthest(const float* best, const std::int32_t* distances, int first, int last) {
+  float found = best[first];
+  std::int32_t most = distances[first];
+  for (int c = first + 1; c <= last; ++c) {
+    found = distances[c] > most ? best[c] : found;
+    most = std::max(most, distances[c]);
+  }
+  return most == kHidden ? kMinusInfinity : found;
+}
+
+float mean(const float* sums, const std::int32_t* counts, int first, int last) {
+  float sum = 0;
+  std::int32_t count = 0;
+  for (int c = first; c <= last; ++c) sum += sums[c], count += counts[c];
+  return count > 0 ? sum / static_cast<float>(count) : kMinusInfinity;
+}
+
+}  // namespace
+
+Reduced::Cells Reduced::cellsOf(int pixel, int count) const {
+  const float from = static_cast<float>(pixel) / look_.pitch, to = static_cast<float>(pixel + 1) / look_.pitch;
+  const int first = std::min(static_cast<int>(from + 0.5f), count - 1);
+  return {first, std::clamp(static_cast<int>(std::ceil(to - 0.5f)) - 1, first, count - 1)};
+}
+
+void Reduced::layOut(const Look& look) {
+  look_ = look;
+  const auto axis = [this](int count, std::vector<Cells>& cells) {
+    cells.resize(static_cast<std::size_t>(std::ceil(look_.pitch * static_cast<float>(count))));
+    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = cellsOf(static_cast<int>(i), count);
+  };
+  axis(look.rows, down_), axis(look.cols, across_);
+  best_.resize(static_cast<std::size_t>(look.cols)), distances_.resize(static_cast<std::size_t>(look.cols));
+  pixels_.resize(down_.size() * across_.size());
+}
+
+/// The pixels of a row in which any column may have changed.
+Reduced::Cells Reduced::newerPixels(const Written& written) const {
+  Cells pixels{static_cast<int>(across_.size()), -1};
+  if (written.cols == nullptr) return pixels;
+  for (int x = 0; x < static_cast<int>(across_.size()); ++x) {
+    const auto [first, last] = across_[static_cast<std::size_t>(x)];
+    const bool isNew = std::any_of(written.cols + first, written.cols + last + 1, [this](std::uint32_t at) { return at > revision_; });
+    if (isNew) pixels = {std::min(pixels.first, x), x};
+  }
+  return pixels;
+}
+
+bool Reduced::isNewer(const Written& written, int row) const {
+  const auto [first, last] = down_[static_cast<std::size_t>(row)];
+  return written.rows && std::any_of(written.rows + first, written.rows + last + 1, [this](std::uint32_t at) { return at > revision_; });
+}
+
+void Reduced::reduceRow(const Values& values, int row, Cells pixels) {
+  const auto [firstRow, lastRow] = down_[static_cast<std::size_t>(row)];
+  const int begin = across_[static_cast<std::size_t>(pixels.first)].first, end = across_[static_cast<std::size_t>(pixels.last)].last + 1;
+  std::fill(best_.begin() + begin, best_.begin() + end, 0.0f);
+  std::fill(distances_.begin() + begin, distances_.begin() + end, look_.isMean ? 0 : kHidden);
+  float* best = best_.data();
+  std::int32_t* distances = distances_.data();
+  for (int r = firstRow; r <= lastRow; ++r) {
+    const float* cells = values.data + static_cast<std::size_t>(r) * static_cast<std::size_t>(values.stride) + begin;
+    const float factor = look_.isByRow ? look_.high / std::max(values.rowPeaks[r], 1e-30f) : 1.0f;
+    if (look_.isMean) add(cells, end - begin, best + begin, distances + begin);
+    else takeFarthest(cells, end - begin, factor, best + begin, distances + begin);
+  }
+  float* out = pixels_.data() + static_cast<std::size_t>(row) * across_.size();
+  for (int x = pixels.first; x <= pixels.last; ++x) {
+    const auto [first, last] = across_[static_cast<std::size_t>(x)];
+    out[x] = look_.isMean ? mean(best, distances, first, last) : farthest(best, distances, first, last);
+  }
+}
+
+Values Reduced::update(const Values& values, const Heatmap& heatmap, float pitch) {
+  const bool isByRow = heatmap.scale == Scale::row;
+  const Look look{values.rows, values.cols, pitch, isByRow ? heatmap.high : 0.0f, isByRow, heatmap.mean};
+  const bool isSame = look == look_ && values.data == data_;
+  if (look != look_) layOut(look);
+  const int height = static_cast<int>(down_.size()), width = static_cast<int>(across_.size());
+  if (!isSame || values.revision != revision_) {
+    const Written& written = values.written;
+    const bool isTold = isSame && written.isTold && written.whole <= revision_;
+    const Cells all{0, width - 1}, some = isTold ? newerPixels(written) : all;
+    // With a column, the largest of a row may have changed.
+    const bool isAll = !isTold || (isByRow && some.last >= 0);
+    for (int y = 0; y < height; ++y) {
+      if (isAll || isNewer(written, y)) reduceRow(values, y, all);
+      else if (some.last >= 0) reduceRow(values, y, some);
+    }
+    revision_ = values.revision, data_ = values.data;
+    ++version_;
+  }
+  return {pixels_.data(), height, width, width, version_, {}, nullptr};
+}
+
+}  // namespace draw

@@ -1,0 +1,20 @@
+// What an arrow key costs the desktop program at 12 heads of 1,024 tokens and 64 dimensions, without a graphics card: processor time of
+// all its threads from the key until the pixels stand, the median of seven, in milliseconds.
+//   node keys.bench.mjs
+import {Session, cost, startDisplay, tensors} from '../desktop/harness.mjs';
+
+const GOAL = 20;
+const cleanups = [], owner = {after: (call) => cleanups.unshift(call)};
+const display = await startDisplay();
+cleanups.push(() => display.close());
+try {
+  const app = await Session.start(owner, display, [tensors(owner, ['q', 'k', 'v'], [12, 1024, 64]), '--size', '1440x900']);
+  for (const name of ['q', 'k', 'v']) {
+    await app.click(await app.place(name, 0, 1, 1));
+    for (const [what, key] of [['another cell', 'Right'], ['another number', 'Up']]) {
+      console.log(`${name.toUpperCase()}, ${what.padEnd(16)}${(await cost(app, () => app.key(key))).toFixed(1).padStart(8)} ms  ≤ ${GOAL}`);
+    }
+  }
+} finally {
+  for (const cleanup of cleanups) cleanup();
+}
