@@ -6,11 +6,11 @@
 
 namespace base {
 
-/// A value and what it was made for: made again only when that changes.
+/// A one-entry cache: the value is recomputed only when the key that it was computed for changes.
 template <class Key, class Value>
 class Cached {
  public:
-  /// The value for `key`; `make` gives it where it is not the one at hand.
+  /// The value for `key`. Calls `make` to compute it unless the cached value was computed for an equal key.
   template <class Make>
   const Value& get(const Key& key, Make make) {
     if (!key_ || !(*key_ == key)) {
@@ -20,7 +20,7 @@ class Cached {
     }
     return value_;
   }
-  /// Differs whenever the value does: for textures.
+  /// Increases whenever the value is recomputed, so that a copy of it elsewhere (a texture) knows when it is stale.
   std::uint64_t version() const { return version_; }
 
  private:

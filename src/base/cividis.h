@@ -1,4 +1,5 @@
-// The colour map cividis (Nuñez, Anderton and Renslow 2018): evenly spaced stops, for eyes of any colour vision, and rising in lightness.
+// The colour map cividis (Nuñez, Anderton and Renslow 2018): perceptually uniform, readable with any colour vision, and rising steadily in
+// lightness. Nine equally spaced stops of red, green and blue, 0 to 255.
 #pragma once
 
 namespace base {

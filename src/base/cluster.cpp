@@ -1,4 +1,4 @@
-// What a reader takes for one character, by the rules of Unicode's text segmentation (UAX 29), as far as they matter here.
+// Grapheme clusters, following Unicode's text segmentation (UAX 29) as far as labels and sentences need it.
 #include <algorithm>
 #include <iterator>
 
@@ -14,8 +14,8 @@ struct Range {
   std::uint8_t count;
 };
 
-/// Marks that belong to the character before them: combining marks (categories Mn, Mc and Me), joiners, vowels and final
-/// consonants of Hangul that stand alone. Unassigned places between two of them count too.
+/// Marks that belong to the character before them: combining marks (categories Mn, Mc and Me), joiners, and vowels and final consonants of
+/// Hangul. Ranges may also cover unassigned code points between two marks.
 constexpr Range kMarks[] = {
     {0x300, 112}, {0x483, 7}, {0x591, 45}, {0x5bf, 1}, {0x5c1, 2}, {0x5c4, 2}, {0x5c7, 1}, {0x610, 11},
     {0x64b, 21}, {0x670, 1}, {0x6d6, 7}, {0x6df, 6}, {0x6e7, 2}, {0x6ea, 4}, {0x711, 1}, {0x730, 27},
@@ -43,7 +43,7 @@ constexpr Range kMarks[] = {
 bool isIn(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
 
 bool isMark(char32_t c) {
-  // Musical signs aside, above the basic plane: tones of skin, tags of flags, selectors of variants.
+  // Above the basic multilingual plane, musical signs left out: skin tones, tags of flags, variation selectors.
   if (c > 0xffff) return isIn(c, 0x1f3fb, 0x1f3ff) || isIn(c, 0xe0020, 0xe007f) || isIn(c, 0xe0100, 0xe01ef);
   const auto after = std::upper_bound(std::begin(kMarks), std::end(kMarks), c, [](char32_t code, Range r) { return code < r.first; });
   if (after == std::begin(kMarks)) return false;
@@ -51,11 +51,10 @@ bool isMark(char32_t c) {
   return c < static_cast<char32_t>(range.first) + range.count;
 }
 
-/// Half of a flag.
+/// A regional indicator; two of them make a flag.
 bool isRegional(char32_t c) { return isIn(c, 0x1f1e6, 0x1f1ff); }
 
-/// After it a consonant of the same script makes one letter with the one before: Devanagari, Bengali, Gujarati, Oriya,
-/// Telugu, Malayalam.
+/// A virama joins the consonant before it with a following one of the same script: Devanagari, Bengali, Gujarati, Oriya, Telugu, Malayalam.
 bool isVirama(char32_t c) {
   return c == 0x94d || c == 0x9cd || c == 0xacd || c == 0xb4d || c == 0xc4d || c == 0xd4d;
 }
@@ -80,7 +79,7 @@ std::size_t clusterLength(std::string_view text) {
     const char32_t code = utf8Decode(text.substr(length));
     if (!joins(last, code, halfFlag)) break;
     halfFlag = false;
-    // A conjunct goes on through joiners and other marks.
+    // A conjunct continues through joiners and other marks.
     if (!isVirama(last) || !isMark(code)) last = code;
     length += static_cast<std::size_t>(next);
   }

@@ -1,4 +1,4 @@
-// A hash of bytes: equal for equal bytes, and hardly ever equal for different ones.
+// A 64-bit hash of bytes, to tell quickly whether content has changed.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace base {
 
-/// Eight bytes at a time, each of which changes the whole hash. It does not resist somebody who looks for collisions.
+/// Mixes in eight bytes at a time. Not resistant to deliberately constructed collisions.
 class Hash {
  public:
   void add(const void* bytes, std::size_t count) {

@@ -1,5 +1,6 @@
-// Texts that come with the code that says them. The page's module is split by functions, and all of its data is in the part that
-// the first frame waits for: a long sentence that only the second part says is better spelt out by a function of that part.
+// Texts that are loaded together with the code that uses them. The page's WebAssembly module is split by function, but all static data
+// stays in the part that the first frame waits for. A long text that only the second part uses is therefore better encoded as instructions
+// of a function, which moves to the second part.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,14 @@ struct Literal {
   }
 };
 
-/// late<"a sentence">(): that text.
+/// late<"text">() returns that text as a string.
 template <Literal kText>
 [[gnu::noinline]] std::string late() {
   constexpr std::size_t kLength = sizeof kText.letters - 1;
   std::string out;
-  out.resize(kLength + 8);  // a word may stand out
+  out.resize(kLength + 8);  // the last word written may extend past the end
   const auto put = [&out](std::size_t at, std::uint64_t word) {
-    asm volatile("" : "+r"(word));  // or the compiler would make data of it
+    asm volatile("" : "+r"(word));  // keeps the compiler from turning the words into static data again
     std::memcpy(out.data() + at, &word, sizeof word);
   };
   [&]<std::size_t... kWord>(std::index_sequence<kWord...>) {

@@ -14,7 +14,7 @@ double read(const char* text, double) { return std::strtod(text, nullptr); }
 
 constexpr std::uint32_t kPowers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
 
-// 12345 with 2 decimals is "123.45".
+// Puts the decimal point before the last `decimals` digits: 12345 with 2 decimals is "123.45".
 std::string withPoint(std::uint64_t digits, int decimals) {
   char text[24], *at = std::end(text);
   for (int i = 0; i <= decimals || digits > 0; ++i, digits /= 10) {
@@ -24,9 +24,10 @@ std::string withPoint(std::uint64_t digits, int decimals) {
   return {at, std::end(text)};
 }
 
-// A few decimals are enough for most numbers that people write. Whole numbers and powers of ten of that size are exact, so their
-// quotient is the number that the decimal reads back to (IEEE 754 rounds both alike); with fewer digits than the type surely
-// keeps, no shorter one does. With fixed() this spares the first part of the page what prints and reads any number: 7 KB after Brotli.
+// A shortcut for numbers with at most 4 decimals, which is most numbers that people write; empty for others. An integer below `most` and a
+// power of ten are both exact, so by IEEE 754 their quotient is the very number that the decimal reads back to; and since the digits are
+// fewer than the type is sure to keep, no shorter decimal reads back to it. Together with fixed() this keeps the general conversions
+// between numbers and text out of the first part of the page: 7 KB after Brotli.
 template <class T>
 std::string ofFewDigits(T size, T most) {
   for (int decimals = 0; decimals <= 4; ++decimals) {
@@ -37,9 +38,9 @@ std::string ofFewDigits(T size, T most) {
   return {};
 }
 
-// %g drops trailing zeros, so where `digits` are surely kept by the type, fewer need not be tried. Below the
-// normal range nothing is sure. Rejected: std::to_chars, which for double brings 40 KB of tables to the web
-// page.
+// Tries more and more digits until the text reads back to the value. The search starts with the number of digits that the type is sure to
+// keep, since %g drops trailing zeros; for subnormal numbers it starts with 1. Rejected: std::to_chars, whose conversion of double
+// adds 40 KB of tables to the page.
 template <class T>
 std::string ofManyDigits(T value, T smallestNormal, int digits, int most) {
   if (std::abs(value) < smallestNormal) digits = 1;
@@ -58,7 +59,7 @@ std::string shortestOf(T value, T smallestNormal, int digits, int most) {
   return value < 0 ? "-" + text : text;
 }
 
-/// What a·b lost by being rounded (Dekker 1971). Their product must be well within the range.
+/// The rounding error of the product: (a·b rounded) + this is exactly a·b (Dekker 1971). The product must not come near overflow.
 double lostOf(double a, double b) {
   const auto high = [](double x) {
     const double c = 134217729.0 * x;  // 2^27 + 1 (Veltkamp)
@@ -79,7 +80,7 @@ std::size_t skipSign(std::string_view text, std::size_t at) {
   return at < text.size() && (text[at] == '-' || text[at] == '+') ? at + 1 : at;
 }
 
-// strtof alone would also take "inf", "nan" and hexadecimal numbers.
+// strtof alone would also accept "inf", "nan" and hexadecimal numbers.
 bool isDecimal(std::string_view text) {
   std::size_t at = skipSign(text, 0);
   const std::size_t whole = skipDigits(text, at);

@@ -1,5 +1,5 @@
-// What a function that can fail returns: its value, or the field and the sentence that say what is wrong. Libraries here are
-// built without exceptions.
+// The result of a function that can fail: its value, or an error that names the field and says what is wrong. Used instead of exceptions,
+// which are disabled in the libraries here.
 #pragma once
 
 #include <optional>
@@ -9,29 +9,29 @@
 
 namespace base {
 
-/// One refused input: where it stands, and a sentence that names the value and the fix.
+/// Why an input was refused: the field, and a sentence that names the value and the fix.
 struct Error {
   enum class Kind {
-    type,     ///< the wrong sort of thing (a TypeError in JavaScript)
-    range,    ///< the right sort, out of range, or shapes that do not fit (RangeError)
-    syntax,   ///< text that is not JSON, or ends too early (SyntaxError)
-    version,  ///< a state of a newer major version
-    memory,   ///< more than may be allocated
+    type,     ///< the wrong type (a TypeError in JavaScript)
+    range,    ///< the right type but out of range, or shapes that do not match (RangeError)
+    syntax,   ///< text that is not valid JSON, or is incomplete (SyntaxError)
+    version,  ///< a state file of a newer major version
+    memory,   ///< would need more memory than may be allocated
   };
   Kind kind = Kind::range;
-  std::string field;     ///< e.g. "heads", "q.shape", "labels[3]"; empty where the sentence says it all
+  std::string field;     ///< e.g. "heads", "q.shape", "labels[3]"; empty where the sentence is complete by itself
   std::string sentence;  ///< e.g. "5 is too large; use 1 to 4."
-  bool isSubject = false;  ///< the field is the subject of the sentence, so that no colon parts them: "q[0,1,2]", "is NaN; …"
+  bool isSubject = false;  ///< the field is the grammatical subject of the sentence, so no colon follows it: "q[0,1,2]", "is NaN; …"
 
   /// What a person reads: "heads: 5 is too large; use 1 to 4."
   std::string message() const;
 };
 
-/// What comes of something that can fail. True when all is well.
+/// Either a value or an error; converts to true when it holds a value.
 template <class T>
 class Result;
 
-/// Without a value: true when all is well, as it is from the start; else there is an error.
+/// The result of a function that returns nothing: success by default, or an error.
 template <>
 class Result<void> {
  public:
@@ -46,12 +46,12 @@ class Result<void> {
   std::optional<Error> error_;
 };
 
-/// A value, or why there is none. Only where it is true is there a value, and only where it is false an error.
+/// A value or an error. operator* and operator-> require a value; error() requires that there is none.
 template <class T>
 class Result {
  public:
   Result(T value) : content_(std::move(value)) {}
-  /// What is wrong, handed on by a function that returns something else: `failed` must be false.
+  /// Passes on the error of another function; `failed` must hold an error.
   Result(Result<void> failed) : content_(std::move(failed).error()) {}
   Result(Error error) : content_(std::move(error)) {}
   explicit operator bool() const { return std::holds_alternative<T>(content_); }

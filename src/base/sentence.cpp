@@ -39,7 +39,7 @@ std::string Error::message() const {
 }
 
 std::string printable(std::string_view text) {
-  const auto turns = [](char32_t c) {  // U+2028 and U+2029 end lines
+  const auto turns = [](char32_t c) {  // U+2028 and U+2029 are the line and paragraph separators
     return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
   };
   std::string out;
@@ -106,7 +106,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names, std::size_t count) {
   const std::string_view start = word.substr(0, 64);
-  std::vector<std::pair<int, std::size_t>> order;  // alike ones as they are listed
+  std::vector<std::pair<int, std::size_t>> order;  // of names at the same distance the one listed first
   for (std::size_t i = 0; i < names.size(); ++i) order.emplace_back(static_cast<int>(edits(start, names[i])), i);
   std::sort(order.begin(), order.end());
   std::vector<std::string> out;
@@ -127,7 +127,7 @@ int utf8Length(std::string_view text) {
   if (length == 0 || text.size() < static_cast<std::size_t>(length)) return 0;
   for (int i = 1; i < length; ++i)
     if ((byte(static_cast<std::size_t>(i)) & 0xc0) != 0x80) return 0;
-  // Longer than needed, surrogates, and beyond U+10FFFF: all are told by the second byte.
+  // Overlong encodings, surrogates and code points beyond U+10FFFF: all can be told by the second byte.
   const unsigned second = length > 1 ? byte(1) : 0;
   const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
                    (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);

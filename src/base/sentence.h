@@ -12,8 +12,7 @@
 
 namespace base {
 
-/// One piece of a sentence: a text or a whole number. Refers to the text, and so lives as long as the call it
-/// is in.
+/// One piece of a sentence: a text or an integer. It only refers to the text, so it must not outlive the expression that creates it.
 class Piece {
  public:
   Piece(const char* text) : text_(text) {}
@@ -29,32 +28,32 @@ class Piece {
   bool isNumber_ = false;
 };
 
-/// The pieces in a row. Much smaller in the page than a chain of additions.
+/// Concatenates the pieces. Compiles to much less code than a chain of `+`, which matters for the page's download.
 std::string joined(std::initializer_list<Piece> pieces);
-/// What is wrong with the field, as an error that is made where it is returned to.
+/// An error about `field` whose sentence is the concatenated pieces.
 Result<void> refuse(Error::Kind kind, std::string_view field, std::initializer_list<Piece> pieces);
-/// The text in quotes, cut after 40 bytes, or before, at what a reader takes for a character; control characters and bytes that are not
-/// UTF-8 as "\x07".
+/// The text in double quotes, truncated with "…" after at most 40 bytes, never inside a grapheme cluster that fits. Control characters and
+/// bytes that are not valid UTF-8 are written as "\x07".
 std::string inQuotes(std::string_view text);
-/// The text as a terminal may be given it: on one line, with control characters, marks that turn the direction of writing,
-/// and bytes that are not UTF-8 as "\x1b".
+/// The text made safe for a terminal, on one line: control characters, characters that change the direction of writing, line separators and
+/// bytes that are not valid UTF-8 are written as "\x1b".
 std::string printable(std::string_view text);
 /// "1, 2, 3 or 6".
 std::string orList(const std::vector<std::string>& items);
-/// The names that are most like the word (by edits of a letter, Levenshtein 1966): what may have been meant.
+/// The `count` names that are closest to the word by edit distance (Levenshtein 1966), closest first: suggestions for a misspelt name.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names, std::size_t count);
 /// "[2, 4, 3]".
 std::string shapeText(const std::vector<std::int64_t>& shape);
 
 /// Length in bytes of the valid UTF-8 character at the start of the text, 0 if there is none (RFC 3629).
 int utf8Length(std::string_view text);
-/// Its code point; utf8Length(text) must not be 0.
+/// The code point of the first character; utf8Length(text) must not be 0.
 char32_t utf8Decode(std::string_view text);
 
-/// Length in bytes of what a reader takes for one character at the start of the text: a letter with its marks, a flag, an
-/// emoji of several joined by U+200D. 1 for a byte that is no UTF-8, 0 for none.
+/// Length in bytes of the grapheme cluster (what a reader takes for one character) at the start of the text: a letter with its marks, a
+/// flag, an emoji joined from several by U+200D. 1 for a byte that is not valid UTF-8, 0 for an empty text.
 std::size_t clusterLength(std::string_view text);
-/// Length in bytes of the longest beginning of the text that is made of such whole characters and no longer than `bytes`.
+/// Length in bytes of the longest prefix of the text that consists of whole grapheme clusters and is at most `bytes` long.
 std::size_t clustersWithin(std::string_view text, std::size_t bytes);
 
 }  // namespace base

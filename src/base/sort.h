@@ -1,11 +1,12 @@
-// Sorting of short lists where the code has to be downloaded: a fifth of the code of std::sort, which is compiled again for each order.
+// Sorting of short lists in code that the page downloads: a heap sort is a fifth of the code of std::sort, which is instantiated anew for
+// every comparison.
 #pragma once
 
 #include <algorithm>
 
 namespace base {
 
-/// Sorts a list by that order, in n log n steps; elements that are equal come in any order.
+/// Sorts the list by `less` in O(n log n) steps. Not stable.
 template <class List, class Less>
 void sort(List& list, Less less) {
   std::make_heap(list.begin(), list.end(), less);
