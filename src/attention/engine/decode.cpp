@@ -5,13 +5,13 @@
 namespace attention {
 namespace {
 
-/// Keys that are there once a query has been answered.
+/// The number of keys in the cache once a query has been answered.
 int cachedBy(const Spec& whole, int query) {
   const std::int64_t position = std::int64_t{whole.causalOffset} + query;
   return static_cast<int>(std::min(std::int64_t{whole.keyCount}, std::max(position + 1, std::int64_t{whole.prefix})));
 }
 
-/// The first key that a query, or any after it, can see.
+/// The first key that this query or any later one can see.
 int firstKept(const Spec& whole, int query) {
   if (whole.windowLeft < 0) return 0;
   const std::int64_t first = std::int64_t{whole.causalOffset} + query - whole.windowLeft;

@@ -1,26 +1,26 @@
-// A causal layer as it decodes: one query at a time, with the keys and values of the tokens before it in a cache.
+// Decoding with a causal layer: one query at a time, with the keys and values of the tokens before it in a cache.
 #pragma once
 
 #include "attention/layer/spec.h"
 
 namespace attention {
 
-/// What one step does with the cache; ranges of keys, half-open.
+/// What one decoding step does with the cache, as half-open ranges of keys.
 struct CacheStep {
-  int position = 0;  ///< of the query among the keys
-  KeyRange reused;   ///< cached by the steps before, and not yet left behind by the window
-  KeyRange added;    ///< computed in this step: its own token, in the first step also the rest of the prefix
-  KeyRange evicted;  ///< what no query from here on can see, and the step before still kept
+  int position = 0;  ///< of the query, counted among the keys
+  KeyRange reused;   ///< cached by earlier steps and still inside the window
+  KeyRange added;    ///< computed in this step: the key of its own token, and in the first step also those of the rest of the prefix
+  KeyRange evicted;  ///< kept by the step before, but not visible to this query or any later one
 };
 
-/// The layer of one step: query `query` of `whole` alone, and the keys cached by then, which are the first keyCount of
-/// the whole. It gives the row that the whole layer gives.
+/// The layer of one decoding step: query `query` of `whole` alone, over the first keyCount keys of `whole`. Its output is the same row that
+/// the whole layer computes.
 Spec stepOf(const Spec& whole, int query);
 
-/// The cache at step `query` of `whole`, a causal layer. Keys before whole.causalOffset were cached beforehand.
+/// The cache at step `query` of the causal layer `whole`. Keys before whole.causalOffset were cached beforehand.
 CacheStep cacheStep(const Spec& whole, int query);
 
-/// Bytes of float32 keys and values for so many tokens: kvHeads · (headDim + valueDim) numbers each.
+/// Bytes of the float32 keys and values of `tokens` tokens: kvHeads · (headDim + valueDim) numbers for each.
 std::int64_t cacheBytes(const Spec& spec, int tokens);
 
 }  // namespace attention

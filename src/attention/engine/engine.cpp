@@ -11,25 +11,25 @@ namespace {
 
 using What = Change::What;
 
-/// What a changed key did to a query.
+/// How a changed key affected a query.
 enum Mark : std::uint8_t {
   untouched,
   touched,  // its exponential changed
-  moved,    // the maximum may have: the row is made anew
+  moved,    // the row's maximum may have changed: the row is recomputed
 };
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr float kMost = std::numeric_limits<float>::max();
 
-// Where making a whole head anew is as fast as the updates (measured at 1024 x 1024 x 64; tests/bench/incremental.cpp).
+// Beyond these sizes, recomputing a whole head is as fast as updating it (measured at 1024 x 1024 x 64; tests/bench/incremental.cpp).
 constexpr int kRowsOfHead = 3;    // more than a third of the queries
 constexpr int kKeysOfHead = 32;   // more than one key in 32
-constexpr int kRowsByProduct = 64;  // changed rows of concat that are multiplied one by one
-constexpr int kValuesAtOnce = 8;  // rows of V that are added one by one; more are summed anew
+constexpr int kRowsByProduct = 64;  // up to this many changed rows of concat are multiplied one by one
+constexpr int kValuesAtOnce = 8;  // up to this many rows of V are updated one by one; beyond, the sums are recomputed
 
 constexpr int kTokensAtOnce = 16;  // more than one token in 16
-// A token more or less: with fewer scores than this in a head, and so few products of X with its weights, everything is
-// made anew sooner than what is there has moved aside.
+// When tokens are inserted or removed, layers with fewer scores per head than this, and as few products of X with its weights, are
+// recomputed, which is faster than moving the existing numbers.
 constexpr int kFewScores = 64 * 64, kFewProducts = 1 << 16;
 
 bool isOption(What what) { return what == What::causal || what == What::scale || what == What::temperature; }
@@ -42,12 +42,12 @@ bool sameShapes(const Spec& a, const Spec& b) {
          a.headDim == b.headDim && a.valueDim == b.valueDim;
 }
 
-/// Others than these are recomputed, but for an edit of W_O, which everything else comes before.
+/// Does the layer have incremental updates? Others are recomputed, except for an edit of W_O, which nothing else depends on.
 bool hasUpdates(const Spec& spec, const Inputs& inputs) { return isPlain(spec) && !inputs.xKv && !inputs.xV && !inputs.bias; }
 
 bool isOutputWeights(const Change& change) { return change.what == What::cells && (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o); }
 
-/// Calls use(head, columns) for the heads, each `dim` columns wide, that the columns of a weight matrix belong to.
+/// Calls use(head, columns) for each head, `dim` columns wide, that the given columns of a weight matrix belong to.
 template <class Use>
 void forHeads(int dim, Span cols, Use use) {
   for (int head = cols.begin / dim; head * dim < cols.end; ++head) {
@@ -61,7 +61,7 @@ bool isSmall(const Spec& spec, int modelDim) {
   return scores < kFewScores && products < kFewProducts;
 }
 
-/// A masked score as the softmax sees it, by the same operations as kernels::softmax.
+/// A masked score as softmax uses it, by the same operations as kernels::softmax.
 float tempered(float masked, float inverseTemperature) {
   return masked == kHidden ? kHidden : std::clamp(masked * inverseTemperature, -kMost, kMost);
 }
@@ -75,7 +75,7 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   const bool sameWidths = columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;
   previous_ = spec_, spec_ = spec, inputs_ = inputs;
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
-  // Options reach everything after the scores; together with other changes one recomputation serves them all.
+  // Options affect everything after the scores; combined with other changes, one recomputation is cheaper.
   const bool mixed = changes.size() > 1 &&
                      std::any_of(changes.begin(), changes.end(), [](const Change& c) { return isOption(c.what); });
   const auto rest = changes.subspan(isOfTokens(changes.front().what) ? 1 : 0);
@@ -108,7 +108,7 @@ void Engine::fitBuffers() {
   ones_.resize(static_cast<std::size_t>(spec_.keyCount), 1.0f);
 }
 
-/// Are the shapes those of the last call after the first change? Tokens may change them.
+/// Does the new shape follow from the previous one by the first change? Only tokens may change it.
 bool Engine::follows(const Change& first) const {
   if (!isOfTokens(first.what)) return sameShapes(spec_, previous_);
   const bool isInserted = first.what == What::tokensInserted;
@@ -122,7 +122,7 @@ bool Engine::follows(const Change& first) const {
   return sameShapes(spec_, expected);
 }
 
-/// Can the change be applied to the trace as it is? What lies outside of its tensor is not this layer's.
+/// Can the change be applied to the trace? Not if it lies outside its tensor.
 bool Engine::fits(const Change& change) const {
   if (isOption(change.what)) return true;
   const bool inside = change.head >= 0 && change.row >= 0 && change.col >= 0 && change.rows >= 0 && change.cols >= 0;
@@ -177,7 +177,7 @@ void Engine::applyCells(const Change& change) {
   }
 }
 
-/// Rows of X are rows of Q, K and V alike.
+/// Rows of X determine rows of Q, K and V.
 void Engine::applyX(Span rows) {
   for (int g = 0; g < spec_.kvHeads; ++g) {
     makeKeys(inputs_, g, rows, {0, spec_.headDim}, trace_);
@@ -204,7 +204,7 @@ void Engine::changeQueries(int head, Span queries) {
   }
 }
 
-/// Weights and output of one query, from its masked scores.
+/// Recomputes weights and output of one query from its masked scores.
 void Engine::redoRow(int head, int query) {
   makeWeights(spec_, head, {query, query + 1}, trace_);
   makeHeadOutput(spec_, head, {query, query + 1}, trace_);
@@ -248,8 +248,8 @@ void Engine::changeKeysOf(int head, Span keys) {
   writeTouchedRows(head, {0, spec_.valueDim}, true);
 }
 
-/// The column of masked scores and exponentials of one key whose scores are new; deltas_ is what the exponentials
-/// changed by, 0 where the row's maximum may have moved. Returns how many are not 0.
+/// Recomputes the masked scores and exponentials of one key from its new scores. Writes the changes of the exponentials to deltas_, 0 where
+/// the row's maximum may have changed, and returns how many are not 0.
 int Engine::changeExponentials(int head, int key) {
   const float inverse = 1.0f / spec_.temperature;
   for (int i = 0; i < spec_.queryCount; ++i) {
@@ -259,7 +259,7 @@ int Engine::changeExponentials(int head, int key) {
     const bool wasHidden = masked == kHidden;
     if (!wasHidden) masked = trace_.scores.at(head, i, key);
     const float now = wasHidden ? kHidden : tempered(masked, inverse);
-    // An exponential of 1 was the maximum, or as good as: another key may be now.
+    // An exponential of 1 belonged to the maximum (or rounds to it); now another key may have it.
     const bool isMoved = now > max || (now < max && trace_.exponentials.at(head, i, key) == 1.0f);
     if (isMoved) mark_[at] = moved;
     exponents_[at] = mark_[at] == moved ? kHidden : now - max;
@@ -281,7 +281,7 @@ int Engine::changeExponentials(int head, int key) {
   return count;
 }
 
-/// Rows whose maximum may have moved: every exponential of theirs is new.
+/// Recomputes the rows whose maximum may have changed: all their exponentials are new.
 void Engine::redoMovedRows(int head) {
   for (int i = 0; i < spec_.queryCount; ++i) {
     if (mark_[static_cast<std::size_t>(i)] == moved) redoRow(head, i);
@@ -310,7 +310,7 @@ void Engine::changeValues(int kvHead, Span keys, Span cols) {
   }
 }
 
-/// A few rows of V: their share of the outputs is taken out and put in again, column by column.
+/// For a few rows of V: subtracts their previous contribution to the outputs and adds the new one, column by column.
 void Engine::changeValuesOf(int head, Span keys, Span cols, const float* before) {
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
   sums.prepare();
@@ -327,7 +327,7 @@ void Engine::changeValuesOf(int head, Span keys, Span cols, const float* before)
   writeTouchedRows(head, cols, false);
 }
 
-/// One column of V, all of it new.
+/// Recomputes one column of outputs, for a column of V that is entirely new.
 void Engine::redoColumn(int head, int col) {
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
   sums.prepare();
@@ -337,15 +337,15 @@ void Engine::redoColumn(int head, int col) {
   writeTouchedRows(head, {col, col + 1}, false);
 }
 
-/// All outputs of a head from its weights.
+/// Recomputes all outputs of a head from its weights.
 void Engine::redoHeadOutput(int head) {
   forwardHeadOutput(spec_, head, trace_, scratch_);
   sums_[static_cast<std::size_t>(head)].forgetAll();
   writeRows(head, {0, spec_.queryCount});
 }
 
-/// Outputs of the touched queries, some columns of them, from their sums; sums that are not known are taken first. With
-/// `newTotals` also the weights, whose totals have changed.
+/// Writes some columns of the outputs of the touched queries from their sums, computing sums that are unknown first. With `newTotals` also
+/// the weights, whose totals have changed.
 void Engine::writeTouchedRows(int head, Span cols, bool newTotals) {
   constexpr int kBlock = RunningSoftmaxSums::kBlock;
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
@@ -374,7 +374,7 @@ void Engine::writeTouchedRows(int head, Span cols, bool newTotals) {
   }
 }
 
-/// The sum of a row of exponentials, taken anew: their product with ones.
+/// Recomputes the sum of a row of exponentials, as a dot product with ones.
 float Engine::sumOfRow(int head, int query) const {
   float sum = 0.0f;
   kernels::dots(kernels::best(), ones_.data(), trace_.exponentials.row(head, query), 0, 1, spec_.keyCount, &sum, 1);
@@ -402,8 +402,8 @@ void Engine::writeRow(int head, int query, Span cols, const float* values) {
   changed_[static_cast<std::size_t>(query)] = 1;
 }
 
-/// Takes the sums of one query anew: a single weighted one, if only that is asked for, else all and the total. Returns
-/// which column of V is in column_; `gathered` is the one that was.
+/// Recomputes the sums of one query: one weighted sum if only that is needed, otherwise all and the total. `gathered` is the column of V
+/// that column_ holds; returns the one that it holds afterwards.
 int Engine::takeSums(int head, int query, Span cols, int gathered) {
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
   const int kvHead = kvHeadOf(spec_, head), col = cols.begin;
@@ -420,8 +420,8 @@ int Engine::takeSums(int head, int query, Span cols, int gathered) {
 
 // -------------------------------------------------------------------------------------------------------------- tokens
 
-// What the other tokens have between themselves moves aside; the weights, whose sums are new nearly everywhere, are
-// made again from the exponentials.
+// Scores between the other tokens move to their new indices; the weights, whose totals change in nearly all rows, are recomputed from the
+// exponentials.
 
 void Engine::insertTokens(Insertion inserted) {
   for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat,
@@ -466,7 +466,7 @@ void Engine::insertKeysOf(int head, Insertion inserted) {
 }
 
 void Engine::removeTokens(Insertion inserted) {
-  // What the removed keys gave to the rows that stay is read before it goes.
+  // The contributions of the removed keys to the remaining rows are saved before they are deleted.
   std::vector<float> exponentials, values;
   for (int h = 0; h < spec_.heads; ++h) {
     for (int j = inserted.at; j < inserted.at + inserted.count; ++j) {
@@ -492,7 +492,7 @@ void Engine::removeTokens(Insertion inserted) {
   }
 }
 
-/// `exponentials` of the removed keys, a row of queries each, and their rows of V.
+/// `exponentials` of the removed keys, one number per query for each, and their rows of V.
 void Engine::removeKeysOf(int head, Insertion inserted, const float* exponentials, const float* values) {
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
   sums.moveQueries({inserted.at, inserted.count, 0});
@@ -502,7 +502,7 @@ void Engine::removeKeysOf(int head, Insertion inserted, const float* exponential
     for (int i = 0; i < spec_.queryCount; ++i) {
       std::uint8_t& mark = mark_[static_cast<std::size_t>(i)];
       deltas_[static_cast<std::size_t>(i)] = -double{exponentials[i]};
-      // An exponential of 1 was the maximum, or as good as: another key is now.
+      // An exponential of 1 belonged to the maximum (or rounds to it); now another key has it.
       if (exponentials[i] == 1.0f) mark = moved;
       if (exponentials[i] > 0.0f && mark == untouched) mark = touched;
     }
@@ -515,13 +515,13 @@ void Engine::removeKeysOf(int head, Insertion inserted, const float* exponential
   finishTokens(head, summing);
 }
 
-/// A query that now sees other keys than before, apart from those that came or went: the offset and windows count positions.
+/// For a query that now sees other keys than before, apart from inserted and removed ones: the offset and windows count positions.
 void Engine::changeSight(int head, int query) {
   makeMasked(spec_, inputs_.painted, head, {query, query + 1}, {0, spec_.keyCount}, trace_);
   mark_[static_cast<std::size_t>(query)] = moved;
 }
 
-/// Weights and outputs after the exponentials of some keys came or went. `summing`: so did the sums.
+/// Weights and outputs after exponentials of some keys were inserted or removed. `summing`: the sums have been updated too.
 void Engine::finishTokens(int head, bool summing) {
   for (int i = 0; i < spec_.queryCount; ++i) {
     const std::uint8_t mark = mark_[static_cast<std::size_t>(i)];
@@ -550,17 +550,17 @@ void Engine::changeMask(Span queries, Span keys) {
   }
 }
 
-/// Options reach every row, but never back to the raw scores.
+/// Options affect every row, but nothing before the raw scores.
 void Engine::changeAll(const Change& change) {
   const Span keys{0, spec_.keyCount};
   for (int h = 0; h < spec_.heads; ++h) {
-    for (int i = 0; i < spec_.queryCount; ++i) {  // row by row, while it is in the cache
+    for (int i = 0; i < spec_.queryCount; ++i) {  // row by row, while the row is in the cache
       const Span row{i, i + 1};
       if (change.what == What::scale) {
         makeScores(spec_, h, row, keys, trace_);
         makeMasked(spec_, inputs_.painted, h, row, keys, trace_);
       } else if (change.what == What::causal) {
-        // Between the old and the new ends of what the query sees; elsewhere the mask stays.
+        // Only the mask between the old and the new ends of the visible range changes.
         const KeyRange before = visibleKeys(previous_, i), after = visibleKeys(spec_, i);
         const auto [firstBegin, lastBegin] = std::minmax(before.begin, after.begin);
         const auto [firstEnd, lastEnd] = std::minmax(before.end, after.end);
@@ -587,7 +587,7 @@ void Engine::writeRows(int head, Span queries) {
   std::fill(changed_.begin() + queries.begin, changed_.begin() + queries.end, std::uint8_t{1});
 }
 
-/// With W_O every changed row of concat is multiplied once, whatever number of heads changed it.
+/// With W_O: multiplies every changed row of concat once, however many heads changed it.
 void Engine::finish() {
   if (!inputs_.wO) return;
   const auto count = std::count(changed_.begin(), changed_.end(), std::uint8_t{1});
@@ -605,12 +605,12 @@ void Engine::finish() {
 
 // ----------------------------------------------------------------------------------------------------------- summaries
 
-/// Of what stands before the exponentials.
+/// Marks rows of the steps before the exponentials as written.
 void Engine::touchPairs(int head, Span queries) {
   for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::masked}) summaries_.touchRows(id, head, queries);
 }
 
-/// One key: a column of these, and of the exponentials.
+/// Marks one key's column of these steps and of the exponentials as written.
 void Engine::touchPairsOf(int head, int key) {
   for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::masked, TensorId::exponentials}) {
     summaries_.touchCols(id, head, {key, key + 1});

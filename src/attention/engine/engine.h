@@ -1,19 +1,20 @@
-// Keeps a Trace up to date: a change costs what it touches.
+// Keeps a Trace up to date, so that an edit costs only what it affects.
 //
-// What is redone, for heads H, queries Lq, keys Lk (measured figures: tests/bench/incremental.cpp):
-//   a row of Q      its row of scores, weights and output, from scratch          Lk·(d_k + d_v)
-//   a row of K      its column of scores, from scratch; totals and outputs by    Lq·(d_k + d_v) and Lq·Lk for the
-//                   addition to running sums; the weights of rows that see it    weights: a new sum changes all of a row
-//   a cell of V     its column of outputs, by addition to running sums           Lq
-//   painted cells   weights and outputs of their rows                            H·Lk·d_v a row
-//   mask, scale, temperature   everything after the raw scores                   H·Lq·Lk·d_v
-//   X, W            the rows or columns of Q, K, V that they make, then as above
-//   a token         its row and column as above; the other tokens' move aside    H·Lq·Lk, d_v times that in heads
-//                                                                                without running sums
+// What each edit recomputes, for H heads, Lq queries and Lk keys, with its order of cost (measurements: tests/bench/incremental.cpp):
+//   a row of Q      its row of scores, weights and output, from scratch           Lk·(d_k + d_v)
+//   a row of K      its column of scores, from scratch; row sums and outputs by   Lq·(d_k + d_v), and Lq·Lk for the
+//                   updating running sums; the weights of rows that see the key   weights: a new sum changes a whole row
+//   a cell of V     its column of outputs, by updating running sums               Lq
+//   painted cells   weights and outputs of their rows                             H·Lk·d_v per row
+//   mask, scale, temperature   everything after the raw scores                    H·Lq·Lk·d_v
+//   X, W            the rows or columns of Q, K, V computed from them, then as above
+//   a token         its row and column as above; those of other tokens are moved  H·Lq·Lk, and d_v times that in heads
+//                                                                                 without running sums
 //
-// No drift: scores, maxima and exponentials are never updated, only made anew from their own inputs. The two sums that
-// are updated are held in double with a bound of their own rounding, and taken anew before it can be seen (softmax_sums.h). So
-// the trace after any history is within errorBound() (reference.h) of exact, like one made by forward().
+// Errors do not accumulate: scores, maxima and exponentials are never updated, only recomputed from their own inputs. The two kinds of sums
+// that are updated are kept in double together with a bound on their rounding error, and are recomputed before that error could be seen
+// (softmax_sums.h). After any history of edits the trace is therefore within errorBound() (reference.h) of the exact values, like one that
+// forward() computes.
 #pragma once
 
 #include <span>
@@ -27,17 +28,17 @@
 
 namespace attention {
 
-/// What an edit touched, in terms of the layer. Row and column ranges are of the tensor named by `what`.
+/// One edit, in terms of the layer. Ranges of rows and columns are those of the tensor that `what` names.
 struct Change {
   enum class What : std::uint8_t {
-    everything,      ///< shapes or the whole layer; recompute
-    cells,           ///< a block of the input tensor `tensor` (x, w_*, q, k, v)
+    everything,      ///< the shapes or the whole layer: recompute
+    cells,           ///< a block of the input `tensor` (x, w_*, q, k, v)
     painted,         ///< a block of the painted mask
     causal,          ///< spec.causal, causalOffset or the window
     scale,           ///< spec.score or spec.scale
     temperature,     ///< spec.temperature
-    tokensInserted,  ///< `rows` tokens before `row`, in queries and keys alike; painted cells of the others move along
-    tokensRemoved,   ///< `rows` tokens from `row` on, likewise
+    tokensInserted,  ///< `rows` tokens are inserted before `row`, among queries and keys alike; the painted cells of other tokens move with them
+    tokensRemoved,   ///< `rows` tokens are removed from `row` on, likewise
   };
   What what = What::everything;
   TensorId tensor = TensorId::q;
@@ -45,19 +46,19 @@ struct Change {
   int rows = 0, cols = 0;
 };
 
-/// Owns the Trace. After apply() the trace equals what forward() would give for the same spec and inputs,
-/// within errorBound(), whatever the history of changes. Memory beyond the trace: 12 bytes a number of head_output once
-/// a K or V of a head has been edited, and the kernels' scratch.
+/// Owns the Trace. After apply() the trace equals what forward() would compute for the same spec and inputs, within errorBound(), whatever
+/// the history of changes. Beyond the trace it needs the kernels' scratch memory and, once a K or V of a head has been edited, 12 bytes for
+/// each number of head_output.
 class Engine {
  public:
-  /// `inputs` are those after the changes, and have passed validate(). Reads only what the changes reach. A change of
-  /// tokens comes first, and the places of the others are those after it. Shapes that do not follow from those of the
-  /// last call, or changes that lie outside of them, recompute everything.
+  /// Brings the trace up to date. `inputs` are those after all changes and must have passed validate(); only what the changes affect is
+  /// read. A change of tokens must come first, and the rows of the changes after it are counted with it applied. Everything is recomputed
+  /// when the new shapes do not follow from the previous ones by these changes, or when a change lies outside the shapes.
   void apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes);
   void apply(const Spec& spec, const Inputs& inputs, const Change& change) { apply(spec, inputs, {&change, 1}); }
   const Trace& trace() const { return trace_; }
   const Spec& spec() const { return spec_; }
-  /// What views ask of whole tensors of the trace.
+  /// Statistics of whole tensors of the trace, for the views.
   Summaries& summaries() { return summaries_; }
 
  private:
@@ -103,16 +104,16 @@ class Engine {
   void touchWeights(int head, Span queries);
 
   Spec spec_;
-  Spec previous_;      // before the call in progress
-  Inputs inputs_;      // of the call in progress
-  int modelDim_ = 0;   // of x and of W_O in the last call; 0 where there is none
+  Spec previous_;      // the spec before the call in progress
+  Inputs inputs_;      // those of the call in progress
+  int modelDim_ = 0;   // columns of x and of W_O in the last call; 0 where there is none
   int outputDim_ = 0;
   Trace trace_;
   Summaries summaries_;
   Scratch scratch_;
-  std::vector<RunningSoftmaxSums> sums_;      // one a head
-  std::vector<std::uint8_t> mark_;     // one a query: see Mark in engine.cpp
-  std::vector<std::uint8_t> changed_;  // one a query: concat has changed, output has not yet
+  std::vector<RunningSoftmaxSums> sums_;      // one per head
+  std::vector<std::uint8_t> mark_;     // one per query: see Mark in engine.cpp
+  std::vector<std::uint8_t> changed_;  // one per query: concat has changed, output has not been recomputed yet
   std::vector<float> column_, exponents_, outputs_, ones_;
   std::vector<double> deltas_;
 };

@@ -11,7 +11,7 @@ std::ptrdiff_t place(int rows, int cols, int head, int row) {
 
 }  // namespace
 
-// From the last number to the first: each moves up, so none is overwritten before it has moved.
+// From the last number to the first: numbers move to higher addresses, so none is overwritten before it has moved.
 void insertRows(Tensor& tensor, Insertion rows, Insertion cols) {
   const int oldRows = tensor.rows(), oldCols = tensor.cols();
   tensor.reshape(tensor.heads(), oldRows + rows.count, oldCols + cols.count);
@@ -31,7 +31,7 @@ void insertRows(Tensor& tensor, Insertion rows, Insertion cols) {
   }
 }
 
-// From the first number to the last, for the same reason.
+// From the first number to the last: here numbers move to lower addresses.
 void removeRows(Tensor& tensor, Insertion rows, Insertion cols) {
   const int newRows = tensor.rows() - rows.count, newCols = tensor.cols() - cols.count;
   float* data = tensor.data();

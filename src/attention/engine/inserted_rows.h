@@ -1,4 +1,4 @@
-// Rows and columns put into a tensor, or taken out of it, in place: what a token more or less does to the matrices.
+// Inserts rows and columns into a tensor, or removes them, in place: what happens to the matrices when a token is added or removed.
 #pragma once
 
 #include "attention/layer/spec.h"
@@ -6,20 +6,21 @@
 
 namespace attention {
 
-/// `count` indices that are inserted into an axis before the index `at`, or none.
+/// `count` indices inserted into an axis before index `at`; a count of 0 inserts nothing.
 struct Insertion {
   int at = 0, count = 0;
 };
 
-/// Makes room in every head of `tensor`: `rows.count` rows before row `rows.at`, and columns likewise. What was there
-/// moves aside; the room is zeros. Memory is taken only when the tensor has never been so large.
+/// Inserts rows and columns of zeros into every head of `tensor`, before row `rows.at` and column `cols.at`. Existing numbers move to their
+/// new indices. Allocates only when the tensor has never been that large.
 void insertRows(Tensor& tensor, Insertion rows, Insertion cols);
-/// Takes the rows and columns [at, at + count) out of every head.
+/// Removes the rows and columns [at, at + count) from every head.
 void removeRows(Tensor& tensor, Insertion rows, Insertion cols);
 
-/// Where an index of an axis with the inserted rows is on the axis without them; inserted ones are where they were put.
+/// Converts an index of an axis with the inserted indices into one of the axis without them; an inserted index becomes `inserted.at`.
 int withoutInserted(Insertion inserted, int place);
-/// Are the keys of `with`, numbered with the inserted ones, those of `without`, numbered without them, but for the inserted ones?
+/// Do the two ranges contain the same keys, inserted keys aside? `with` is numbered with the inserted keys, `without` is numbered without
+/// them.
 bool seesTheSame(Insertion inserted, KeyRange with, KeyRange without);
 
 }  // namespace attention

@@ -11,33 +11,33 @@ namespace {
 constexpr float kUnknown = std::numeric_limits<float>::infinity();
 constexpr double kRounding = 0x1p-53;
 
-/// From column to column: never a power of two, and with room for the last block.
+/// Distance between columns: never a power of two, and with room for a whole last block.
 int strideOf(int queries) { return (queries + 15) / 16 * 16 + 8; }
 
 constexpr int kColsAtOnce = 32;
-constexpr int kKeysAtOnce = 32;  // keys that are summed by themselves first, so that fewer roundings meet in one sum
+constexpr int kKeysAtOnce = 32;  // keys whose numbers are summed separately first, which bounds the rounding error of long sums
 
-constexpr int kUnknownShare = 16;  // taking a row anew costs this many times its part of a matrix product (measured)
+constexpr int kUnknownShare = 16;  // recomputing a row costs this many times its share of a matrix product (measured)
 
-/// A sum over `count` keys taken anew is off by at most this, of the sum of the magnitudes: it is drift like any other
-/// as soon as the largest of them is taken out again.
+/// Bound on the rounding error of a recomputed sum over `count` keys, relative to the sum of the magnitudes. It counts as drift like any
+/// other, because it can become large relative to the sum when its largest term is removed.
 double roundingOfSum(int count) { return kRounding * static_cast<double>(kKeysAtOnce + count / kKeysAtOnce + 2); }
 
-/// The drift after an addition, rounded up so that a float can carry it.
+/// The drift increased by `by`, rounded up so that it is still a bound as a float.
 float grown(float drift, double by) { return drift + static_cast<float>(by * (1.0 + 0x1p-20)); }
 
 /// The sum of the exponentials of a row.
 double totalOf(const float* exponentials, int keys) {
   double total = 0.0;
   for (int begin = 0; begin < keys; begin += kKeysAtOnce) {
-    double parts[4] = {};  // four sums at once: one would wait for itself
+    double parts[4] = {};  // four independent sums: a single one would wait for each addition
     for (int j = begin; j < std::min(begin + kKeysAtOnce, keys); ++j) parts[j % 4] += double{exponentials[j]};
     total += (parts[0] + parts[1]) + (parts[2] + parts[3]);
   }
   return total;
 }
 
-/// A row of `count` numbers, one a query, to where its queries move; `fresh` for the new ones.
+/// Moves a row of numbers, one per query, to the new indices of the queries; `fresh` is the value for inserted ones.
 template <class T>
 void moveRow(RunningSoftmaxSums::Move move, const T* from, int count, T fresh, T* to) {
   std::copy(from, from + move.at, to);
@@ -99,7 +99,7 @@ void RunningSoftmaxSums::addValue(int col, const float* exponentials, float from
   float* drift = drift_.data() + at(0, col);
   const double before = double{from}, after = double{to};
   for (int i = 0; i < queries_; ++i) {
-    const double e = double{exponentials[i]};  // both products are exact: 24 bits by 24 bits
+    const double e = double{exponentials[i]};  // the products are exact: 24 bits by 24 bits
     const double middle = sums[i] - e * before;
     const double sum = middle + e * after;
     drift[i] = grown(drift[i], e > 0.0 ? kRounding * (std::abs(middle) + std::abs(sum)) : 0.0);
@@ -117,7 +117,7 @@ void RunningSoftmaxSums::addKey(const double* deltas, const float* value) {
     float* drift = drift_.data() + at(0, c);
     const double v = double{value[c]};
     for (int i = 0; i < queries_; ++i) {
-      const double added = deltas[i] * v;  // the difference and the product round, and the sum
+      const double added = deltas[i] * v;  // rounding errors: of the difference, of the product and of the sum
       const double sum = sums[i] + added;
       drift[i] = grown(drift[i], kRounding * (2.0 * std::abs(added) + (added != 0.0 ? std::abs(sum) : 0.0)));
       sums[i] = sum;
@@ -126,12 +126,12 @@ void RunningSoftmaxSums::addKey(const double* deltas, const float* value) {
 }
 
 void RunningSoftmaxSums::findKnown(int first, int count, int firstCol, int cols, bool* known) const {
-  double excess[kBlock];  // how far the worst drift of each query is beyond what it may be
+  double excess[kBlock];  // by how much the worst drift of each query exceeds its limit
   std::fill_n(excess, kBlock, 0.0);
   for (int c = firstCol; c < firstCol + cols; ++c) {
     const double* sums = weighted_.data() + at(first, c);
     const float* drift = drift_.data() + at(first, c);
-    for (int n = 0; n < kBlock; ++n) {  // beyond `count` lies padding
+    for (int n = 0; n < kBlock; ++n) {  // entries beyond `count` are padding
       excess[n] = std::max(excess[n], double{drift[n]} - kDriftLimit * std::abs(sums[n]));
     }
   }
@@ -159,7 +159,7 @@ void RunningSoftmaxSums::takeRow(int query, const float* exponentials, const flo
   }
 }
 
-/// Some weighted sums of a query; `values` begins at their first column.
+/// Recomputes some weighted sums of a query; `values` points to the first of their columns.
 void RunningSoftmaxSums::takeCols(int query, int firstCol, int cols, const float* exponentials, const float* values, int keys) {
   double sums[kColsAtOnce] = {};
   float magnitudes[kColsAtOnce] = {};
@@ -185,7 +185,7 @@ void RunningSoftmaxSums::take(int query, int col, const float* exponentials, con
   float magnitude = 0.0f;
   for (int begin = 0; begin < keys; begin += kKeysAtOnce) {
     const int end = std::min(begin + kKeysAtOnce, keys);
-    double parts[4] = {};  // four sums at once: one would wait for itself
+    double parts[4] = {};  // four independent sums: a single one would wait for each addition
     float magnitudes[4] = {};
     for (int j = begin; j < end; ++j) {
       parts[j % 4] += double{exponentials[j]} * double{column[j]};

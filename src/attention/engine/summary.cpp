@@ -11,11 +11,11 @@ namespace attention {
 namespace {
 
 constexpr float kMost = std::numeric_limits<float>::max();
-constexpr int kLanes = 16;  // loops of this length become vectors
+constexpr int kLanes = 16;  // loops of this length are vectorised
 
 float finite(float value) { return value >= -kMost && value <= kMost ? value : 0.0f; }
 
-/// The first place of `value`, which is there.
+/// The first index of `value`, which must be present.
 int find(const float* numbers, int count, float value) {
   int first = 0;
   for (; first + kLanes <= count; first += kLanes) {
@@ -48,7 +48,7 @@ RowSummary scan(const float* numbers, int count, bool isWeights) {
   return row;
 }
 
-/// One number of a row is another now. False where only a scan can tell what the row comes to.
+/// Updates the summary of a row for one changed number. False if that needs a scan of the whole row.
 bool replace(RowSummary& row, int col, float number) {
   const float value = finite(number);
   if ((col == row.lowAt && value > row.range.low) || (col == row.highAt && value < row.range.high)) return false;
@@ -70,7 +70,7 @@ double* sumOf(const Tensor& all, const std::vector<int>& heads, int without, int
 
 void widen(Range& range, const Range& by) { range = {std::min(range.low, by.low), std::max(range.high, by.high)}; }
 
-/// The numbers of a row of blocks, from the rows of the tensor that it covers.
+/// One row of blocks, from the rows of the tensor that it covers.
 void makeBlocks(const Tensor& tensor, int head, Span rows, int size, float* out) {
   const int cols = tensor.cols();
   for (int first = 0; first < cols; first += size) {
@@ -144,7 +144,7 @@ int Summaries::groupWidth(TensorId id, const Tensor& tensor) const {
   }
 }
 
-/// Up to date.
+/// Brings the statistics of the rows up to date.
 Summaries::Lines& Summaries::lines(TensorId id, const Tensor& tensor) {
   Lines& all = lines_[at(id)];
   if (all.seen == now_) return all;
@@ -222,11 +222,11 @@ float Summaries::reach(TensorId id, const Tensor& tensor) {
   Lines& all = lines(id, tensor);
   if (all.reachSeen == now_) return all.reach;
   all.reachSeen = now_, all.reach = all.all.size();
-  const std::size_t count = tensor.size(), pace = std::max<std::size_t>(1, count / kSampled | 1);  // odd: no column alone
+  const std::size_t count = tensor.size(), pace = std::max<std::size_t>(1, count / kSampled | 1);  // odd, so that the samples are not all from one column
   sample_.clear();
   for (std::size_t i = 0; i < count; i += pace) {
     const float size = std::fabs(tensor.data()[i]);
-    if (size > 0 && size <= all.reach) sample_.push_back(size);  // neither infinite nor NaN
+    if (size > 0 && size <= all.reach) sample_.push_back(size);  // leaves out infinities and NaN
   }
   if (sample_.empty()) return all.reach;
   const auto at = sample_.begin() + static_cast<std::ptrdiff_t>(sample_.size() * 3 / 4);
@@ -269,7 +269,7 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
     if (!isHidden(spec, h)) parts.push_back(h);
   }
   const bool isShort = made.seen != 0 && findOthers(of, parts, made);
-  // A number written alone in its column makes its whole row new: only outputs have such.
+  // A number that was written as part of a column makes its whole row stale; this happens only in outputs.
   const bool byColumn = std::any_of(parts.begin(), parts.end(), [&](int h) {
     const auto& cols = stamps(of, h).cols;
     return std::any_of(cols.begin(), cols.end(), [&](std::uint32_t written) { return written > made.seen; });

@@ -1,9 +1,9 @@
-// What views need of whole tensors: the largest numbers, the mean of the heads, block maxima, the visible cells. Nothing
-// is made before somebody asks; from then on bringing it up to date costs what the edits in between have touched.
+// Statistics of whole tensors for the views: largest magnitudes, means over heads, block maxima, visible cells. Each is computed when it is
+// first asked for; after that, bringing it up to date costs what the edits since then have affected.
 //
-// How that is known: the engine counts the calls that changed something and stamps every row and column that it writes
-// with the count. A cell is as new as the newest of its row, its column and its whole head. Textures go by the same
-// stamps, so that what is uploaded is what was written.
+// To know what is stale, the engine counts the calls that changed something, and stamps every row and column that it writes with that
+// count. The stamp of a cell is the newest of the stamps of its row, its column and its whole head. Textures use the same stamps, so that
+// exactly what was written is uploaded.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@
 
 namespace attention {
 
-/// The means of weights and of head_output over the heads that take part, wherever these functions ask for a tensor:
-/// [1, Lq, Lk] and [1, Lq, d_v].
+/// The means of weights and of head_output over the heads that are not hidden, [1, Lq, Lk] and [1, Lq, d_v]. They can be passed wherever a
+/// function here takes a tensor.
 inline constexpr TensorId kMeanWeights = static_cast<TensorId>(kTensorCount);
 inline constexpr TensorId kMeanOutput = static_cast<TensorId>(kTensorCount + 1);
 
-/// When the parts of one head of a tensor were last written.
+/// When the parts of one head of a tensor were last written, as counts of changing calls.
 struct Stamps {
-  std::uint32_t latest = 0;               ///< the newest of all below
-  std::uint32_t whole = 0;                ///< nothing is older than this
-  std::vector<std::uint32_t> rows, cols;  ///< empty where nothing was written since `whole`
+  std::uint32_t latest = 0;               ///< the newest stamp of the head
+  std::uint32_t whole = 0;                ///< the stamp of the last write to the whole head; no cell is older
+  std::vector<std::uint32_t> rows, cols;  ///< of single rows and columns; empty where nothing was written since `whole`
 
   bool isNewer(std::uint32_t than) const { return latest > than; }
   bool rowIsNewer(int row, std::uint32_t than) const {
@@ -32,7 +32,7 @@ struct Stamps {
   }
 };
 
-/// The smallest and the largest of some numbers and 0. Infinities (masked scores) are left out.
+/// The smallest and the largest of some numbers and 0. Infinities (masked scores) are ignored.
 struct Range {
   float low = 0, high = 0;
   float size() const { return -low > high ? -low : high; }
@@ -42,58 +42,60 @@ struct Range {
 /// One row of a tensor.
 struct RowSummary {
   Range range;
-  int lowAt = -1, highAt = -1;  ///< columns that hold them, where they are not 0
+  int lowAt = -1, highAt = -1;  ///< the columns of the two; -1 where the number is 0
   int links = 0;                ///< of weights: how many are kLink or more
 };
-inline constexpr float kLink = 0.01f;  ///< a weight below this is as good as none
+inline constexpr float kLink = 0.01f;  ///< a smaller weight is not counted as a link between two tokens
 
 class Summaries {
  public:
-  // --- what the engine says
+  // --- called by the engine
 
-  /// A call that changes something begins. `isWhole`: touchAll() ends it, and what is touched before is not asked for.
+  /// A call that changes something begins. `isWhole`: it will end with touchAll(), so what is touched until then need not be recorded.
   void begin(bool isWhole);
-  /// All of the layer is new.
+  /// Everything in the layer is new.
   void touchAll(const Spec& spec, const Inputs& inputs, const Trace& trace);
   void touchRows(TensorId id, int head, Span rows);
   void touchCols(TensorId id, int head, Span cols);
-  /// Which keys these queries see may have changed.
+  /// The keys that these queries see may have changed.
   void touchMask(Span queries, int queryCount);
 
-  // --- what views ask; the tensors are those of the layer that was touched last
+  // --- called by views; tensors passed in are those of the layer that was touched last
 
-  /// Differs whenever anything may.
+  /// Increases whenever anything may have changed.
   std::uint32_t now() const { return now_; }
   const Stamps& stamps(TensorId id, int head) const;
-  /// Of all heads.
+  /// The range over all heads.
   Range range(TensorId id, const Tensor& tensor);
-  /// The largest magnitude of a number that is not an outlier: at most kOutlier times as large as three quarters of those that are not 0. The size of range()
-  /// where there is none beyond; a scale of colours that ends here is not spent on one cell of -1e30. Large tensors are sampled.
+  /// The largest magnitude that is not an outlier, as the end of a colour scale, so that a single cell of -1e30 does not take up the whole
+  /// scale. A number is an outlier if its magnitude is more than kOutlier times the third quartile of the magnitudes that are not 0. Where
+  /// there are no outliers this is range().size(). Large tensors are sampled.
   float reach(TensorId id, const Tensor& tensor);
   static constexpr float kOutlier = 20;
-  /// Of a block. Of the columns those of whole heads are taken: of W_Q, W_K and W_V a head has some, of others all.
+  /// The range of a block. Its columns are extended to whole heads: in W_Q, W_K and W_V each head has some of the columns, in other tensors
+  /// all.
   Range range(TensorId id, const Tensor& tensor, int head, Span rows, Span cols);
-  /// Of tensors other than W_Q, W_K and W_V.
+  /// One row. For tensors other than W_Q, W_K and W_V.
   const RowSummary& row(TensorId id, const Tensor& tensor, int head, int row);
-  /// Of one head of weights, or of their mean: how many are kLink or more.
+  /// How many of the weights of one head, or of their mean over heads, are kLink or more.
   int links(TensorId id, const Tensor& tensor, int head);
-  /// The largest number of each row of weights, or of their mean: `queryCount` of one head.
+  /// The largest number of each row of weights, or of their mean over heads: `queryCount` numbers for one head.
   const float* rowPeaks(TensorId id, const Tensor& tensor, int head);
 
-  /// Of TensorId::weights or TensorId::head_output; zeros where every head is hidden.
+  /// The mean of TensorId::weights or TensorId::head_output over the heads that are not hidden; zeros where every head is.
   const Tensor& mean(TensorId of, const Spec& spec, const Trace& trace);
-  /// One number for a block of so many rows and columns of the weights (of all heads, or of their mean): the one that
-  /// is farthest from 0. The tensor itself where `size` is 1.
+  /// The weights (of all heads, or of their mean) reduced to one number for each block of `size` by `size` cells: the one farthest from 0.
+  /// The tensor itself where `size` is 1.
   const Tensor& blocks(TensorId id, const Tensor& tensor, int size);
   const Stamps& blockStamps(TensorId id, int head) const;
-  /// The largest size in each row of the blocks that were made last.
+  /// The largest magnitude in each row of the blocks that were computed last.
   const float* blockPeaks(TensorId id, int head) const;
-  /// The block size with which pictures of the weights have at most kThumbnail blocks a side.
+  /// The block size at which a picture of the weights has at most kThumbnail blocks per side.
   static constexpr int kThumbnail = 128;
   static int blockSize(const Tensor& weights);
 
-  /// The mask as a picture: 1 where a key is seen, else 0; and how many are. Where a bias masks other keys in every head,
-  /// a key is seen if one head sees it.
+  /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where a bias masks different keys in
+  /// different heads, a key counts as visible if at least one head sees it.
   const Tensor& visible(const Spec& spec, const Inputs& inputs);
   std::int64_t visibleCount(const Spec& spec, const Inputs& inputs);
   const Stamps& maskStamps() const { return mask_; }
@@ -103,10 +105,10 @@ class Summaries {
     Range range;
     int links = 0;
   };
-  /// All rows of one tensor, each in groups of columns, and what they come to in every head.
+  /// All rows of one tensor, each divided into groups of columns, and the statistics of each group in every head.
   struct Lines {
     std::uint32_t seen = 0;
-    int width = 0, count = 0;  ///< of a group, and how many there are
+    int width = 0, count = 0;  ///< columns of a group, and the number of groups
     std::vector<RowSummary> rows;  ///< [head, row, group]
     std::vector<Group> groups;     ///< [head, group]
     std::vector<float> peaks;      ///< [head, row], of weights
@@ -148,7 +150,7 @@ class Summaries {
   int headDim_ = 0, valueDim_ = 0;
   struct Shape { int rows = 0, cols = 0; };
   std::array<Shape, kAll> shapes_;
-  std::array<std::vector<Stamps>, kAll> stamps_;  // one a head
+  std::array<std::vector<Stamps>, kAll> stamps_;  // one per head
   std::array<Lines, kAll> lines_;
   Mean meanWeights_, meanOutput_;
   std::vector<double> sums_;

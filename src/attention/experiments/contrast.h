@@ -1,4 +1,4 @@
-// What differs between two layers of one shape, and what differs most.
+// Which cells differ between two layers of the same shape, and which differ most.
 #pragma once
 
 #include <vector>
@@ -15,15 +15,15 @@ struct CellChange {
 
 /// The cells of one tensor that differ.
 struct Contrast {
-  int count = 0;                    ///< how many
-  std::vector<CellChange> largest;  ///< the largest |after − before| first; equal ones in the order of the table
+  int count = 0;                    ///< how many cells differ
+  std::vector<CellChange> largest;  ///< those with the largest |after − before|, largest first; equal ones in the order of the table
 };
 
-/// Are they different numbers, and not the same one summed in another order? Of two infinities, or an infinity and a number,
-/// those that are not the same.
+/// Do the numbers differ by more than a sum added in another order would? An infinity differs from everything but itself.
 bool differs(float before, float after);
 
-/// At most `most` of the largest. No cells where the shapes differ. A mask that came or went has no size, and is only counted.
+/// Compares two tensors and lists at most `most` of the largest changes. Nothing differs where the shapes do not match. A cell that became
+/// masked or visible has no size of change, so it is counted but not listed.
 Contrast contrastOf(TensorId id, const Tensor& before, const Tensor& after, std::size_t most);
 
 }  // namespace attention

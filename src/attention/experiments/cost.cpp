@@ -5,7 +5,7 @@
 namespace attention {
 namespace {
 
-/// Σ min(i, most) over i from 0 to n − 1: what rows lack of a window at the edge.
+/// Σ min(i, most) over i from 0 to n − 1: the visible keys on one side of all queries.
 double sumUpTo(double n, double most) {
   const double m = std::min(most, n - 1);
   return m * (m + 1) / 2 + (n - 1 - m) * m;
@@ -14,7 +14,7 @@ double sumUpTo(double n, double most) {
 }  // namespace
 
 double pairsOf(const Spec& layer, double n) {
-  // Before and after its own position a query sees so many keys, or as many as there are.
+  // On each side of its own position a query sees this many keys, or as many as there are.
   const double left = layer.windowLeft < 0 ? n - 1 : layer.windowLeft;
   const double right = layer.causal ? 0 : layer.windowRight < 0 ? n - 1 : layer.windowRight;
   return n + sumUpTo(n, left) + sumUpTo(n, right);
@@ -33,10 +33,10 @@ Cost costOf(const CostSpec& spec) {
   if (layer.score == Score::general) cost.parameters += square, cost.scores += n * square;
   if (layer.score == Score::additive) {
     cost.parameters += 2 * square + heads * dk;
-    cost.scores += 2 * n * square;  // W_a·q and U_a·k, once for each token
+    cost.scores += 2 * n * square;  // once for each token
     cost.tanhs = pairs * dk;
   }
-  if (layer.score == Score::cosine) cost.scores += n * (heads + kvHeads) * dk;  // lengths
+  if (layer.score == Score::cosine) cost.scores += n * (heads + kvHeads) * dk;  // the norms |q| and |k|
   cost.sums = pairs * dv;
   cost.keptNumbers = n * kvHeads * (dk + dv);
   cost.scoreNumbers = pairs;

@@ -23,7 +23,7 @@ Result<void> checkRange(const char* field, double value, double least, double mo
 // --- spread
 
 constexpr int kKeys = SpreadDraws::keys;
-constexpr int kPairs = kKeys * (kKeys + 1) / 2;  // of keys, j <= l
+constexpr int kPairs = kKeys * (kKeys + 1) / 2;  // pairs of keys, j <= l
 using Scores = std::vector<double>;  // [queries, kKeys]
 
 void measureMoments(const Scores& scores, double factor, Distribution& out) {
@@ -34,13 +34,13 @@ void measureMoments(const Scores& scores, double factor, Distribution& out) {
   out.deviation = std::sqrt(squares / static_cast<double>(scores.size()));
 }
 
-/// Σ z_j·z_l of two keys of a query.
+/// Σ z_j·z_l for two keys of a query.
 double pairOf(const double* pairs, int j, int l) {
   if (j > l) std::swap(j, l);
   return pairs[j * kKeys - j * (j - 1) / 2 + l - j];
 }
 
-/// ‖diag(w) − w·wᵀ‖: without differences of numbers that are nearly the same, as a saturated row has a tiny one.
+/// ‖diag(w) − w·wᵀ‖, computed without subtracting nearly equal numbers, because it is tiny for a saturated row.
 double jacobianOf(const double* weights) {
   double sum = 0.0;
   for (int i = 0; i < kKeys; ++i) {
@@ -55,7 +55,7 @@ double jacobianOf(const double* weights) {
   return std::sqrt(sum);
 }
 
-/// ‖∂w/∂q‖ for a score of factor·q·k: row i of (diag(w) − w·wᵀ)·K is w_i·Σ_j w_j·(k_i − k_j), and k_i − k_j = σ·(z_i − z_j).
+/// ‖∂w/∂q‖ for scores factor·q·k: row i of (diag(w) − w·wᵀ)·K is w_i·Σ_j w_j·(k_i − k_j), and k_i − k_j = σ·(z_i − z_j).
 double gradientOf(const double* weights, const double* pairs, double factor) {
   double sum = 0.0;
   for (int i = 0; i < kKeys; ++i) {
@@ -77,14 +77,14 @@ double medianOf(std::vector<double> numbers) {
   return *middle;
 }
 
-/// `pairs`: Σ z_j·z_l of the keys of each query, and σ of the keys.
+/// `pairs` holds Σ z_j·z_l for the keys of each query; `deviation` is σ of the keys.
 void measureSoftmax(const Scores& scores, double factor, const std::vector<double>& pairs, double deviation, Distribution& out) {
   const std::size_t count = scores.size() / kKeys;
   std::vector<double> jacobians(count), gradients(count);
   for (std::size_t i = 0; i < count; ++i) {
     const double* row = scores.data() + i * kKeys;
     const double max = *std::max_element(row, row + kKeys);
-    double sum = 0.0, weighted = 0.0;  // of e^t and t·e^t, where t = s − max: entropy is ln Σ − weighted / Σ
+    double sum = 0.0, weighted = 0.0;  // Σ e^t and Σ t·e^t with t = s − max; the entropy is ln Σ e^t − Σ t·e^t / Σ e^t
     std::array<double, kKeys> weights{};
     for (int j = 0; j < kKeys; ++j) {
       const double t = (row[j] - max) * factor, e = std::exp(t);
@@ -153,8 +153,8 @@ Vector drawn(base::NormalRandom& random) {
   return out;
 }
 
-/// Columns of draws, each made orthogonal to those before it and of length 1 (Gram and Schmidt; twice, so that rounding
-/// does not show).
+/// A random orthogonal matrix by Gram–Schmidt: each column is orthogonalised against those before it (twice, so that rounding does not
+/// show) and normalised.
 Matrix orthogonal(base::NormalRandom& random) {
   Matrix q;
   for (int c = 0; c < kWidth; ++c) {
@@ -177,7 +177,7 @@ Result<void> validate(const SpreadSpec& spec) {
   return checks::checkSize("dim", spec.dim, SpreadDraws::largestDim);
 }
 
-/// Adds one more component of every query and key.
+/// Adds the products of one more component of every query and key.
 void SpreadDraws::Sums::add(base::NormalRandom& random) {
   std::array<double, kKeys> z{};
   for (std::size_t i = 0; i < this->queries.size(); ++i) {
@@ -227,7 +227,7 @@ Comparison compare(const Spec& spec, const Inputs& direct, const ComparisonSpec&
   Comparison out;
   out.fixed = trace.weights;
 
-  // The draws of a tensor do not depend on whether the others move.
+  // Each tensor gets the same draws whether or not the others are perturbed.
   base::NormalRandom random(comparison.seed);
   const bool scores = comparison.moved != Moved::values, values = comparison.moved != Moved::queriesAndKeys;
   Tensor q = *direct.q, k = *direct.k, v = *direct.v;
@@ -261,7 +261,7 @@ std::vector<Reach> reach(const ReachSpec& spec) {
   base::NormalRandom random(spec.seed);
   const Matrix u = spec.recurrent * orthogonal(random);
   Vector h = (spec.input * drawn(random)).array().tanh();
-  Matrix jacobian = Matrix::Identity(), later = Matrix::Zero();  // ∂h_n/∂h_1, and the sum of those from the second on
+  Matrix jacobian = Matrix::Identity(), later = Matrix::Zero();  // ∂h_n/∂h_1, and the sum of those from the second token on
   std::vector<Reach> out;
   for (int n = 1; n <= spec.steps; ++n) {
     if (n > 1) {

@@ -15,7 +15,7 @@ class Memory {
       : in_(in), t_(trace), tokens_(in.cell.x->rows()), units_(in.cell.u->rows()), columns_(partsOf(in.cell.cell) * units_) {}
 
   void run() {
-    // x·W is made once: the network that reads it has the identity for a W, and a narrow way back.
+    // x·W is computed only once: the network then reads x·W with an identity matrix in place of W, which also narrows its backward pass.
     read_ = Tensor(1, tokens_, columns_), same_ = Tensor(1, columns_, columns_);
     products_.ab(matrixOf(*in_.cell.x), matrixOf(*in_.cell.w), read_.data(), columns_);
     for (int c = 0; c < columns_; ++c) same_.at(0, c, c) = 1.0f;
@@ -29,7 +29,7 @@ class Memory {
  private:
   const float* state(int t) const { return t_.cell.states.row(0, t); }
 
-  /// tanh(h_T·W_a + h_t·U_a) of every token, the weights, and both contexts.
+  /// Computes tanh(h_T·W_a + h_t·U_a) for every token, the weights, and both contexts.
   void attend() {
     bent_ = Tensor(1, tokens_, units_);
     t_.weights = Tensor(1, tokens_, 1), t_.contexts = Tensor(1, 2, units_);
@@ -56,7 +56,7 @@ class Memory {
     std::copy_n(state(tokens_ - 1), units_, t_.contexts.row(0, 0));
   }
 
-  /// ∂(unit n of the context)/∂h_t, for each t: through the sum, and through the scores.
+  /// ∂(component n of the context)/∂h_t for each t: through the weighted sum, and through the scores.
   void fromAttended(int n, Tensor& dStates) const {
     for (int t = 0; t < tokens_; ++t) {
       const double a = double{t_.weights.at(0, t, 0)};
@@ -76,7 +76,7 @@ class Memory {
   void gradients() {
     t_.gradients = Tensor(1, tokens_, 3);
     for (int t = 0; t < tokens_; ++t) t_.gradients.at(0, t, 0) = static_cast<float>(tokens_ - 1 - t);
-    // ‖dz·Wᵀ‖² is dz·(WᵀW)·dz.
+    // ‖dz·Wᵀ‖² = dz·(WᵀW)·dz, so the Gram matrix is computed once.
     Tensor gram(1, columns_, columns_);
     products_.aTb(matrixOf(*in_.cell.w), matrixOf(*in_.cell.w), gram.data(), columns_);
     for (const int way : {1, 2}) {

@@ -1,4 +1,4 @@
-// The layer for one query alone: what a change of its inputs does to one value, and the gradient of that value.
+// The layer for a single query: how one of its values responds to changed inputs, and the gradient of that value.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace attention {
 
-/// One row of every head.
+/// The given row of every head.
 inline Tensor rowOf(const Tensor& tensor, int row) {
   Tensor out(tensor.heads(), 1, tensor.cols());
   for (int h = 0; h < tensor.heads(); ++h) std::copy_n(tensor.row(h, row), tensor.cols(), out.row(h, 0));
   return out;
 }
 
-/// The layer for one query, whose position the causal offset says. Positions that are added to x are in it already. What is
-/// changed is a copy, made when it is first changed.
+/// The layer with only the target's query, whose position is expressed by the causal offset. x already includes positions that are added to
+/// it. Inputs are copied when they are first changed.
 class OneRow {
  public:
   using Id = TensorId;
@@ -58,7 +58,7 @@ class OneRow {
     return sum / std::max(partCount(), 1);
   }
 
-  /// Of the trace that value() made last.
+  /// Gradients of the target, at the trace that value() computed last.
   void gradients(InputSet wanted, BackwardScratch& scratch, Gradients& row, Gradients& whole) {
     const Tensor* of = find(in_, made_, target_.tensor);
     Tensor one(of->heads(), of->rows(), of->cols());
@@ -76,7 +76,7 @@ class OneRow {
     }
   }
 
-  /// Writes a cell of an input of the layer.
+  /// Changes a cell of an input of the whole layer.
   void set(const CellRef& cell, float to) {
     const bool isRow = cell.row == query_;
     switch (cell.tensor) {
@@ -85,7 +85,7 @@ class OneRow {
         if (isRow) write(cell.tensor, cell.head, 0, cell.col, to);
         return;
       case Id::x:
-      case Id::x_kv: {  // with its position in it
+      case Id::x_kv: {  // positions are already included
         const double by = double{to} - double{given(cell.tensor)->at(0, cell.row, cell.col)};
         if (cell.tensor == Id::x && isRow) shift(Id::x, 0, cell.col, by);
         if (cell.tensor == Id::x_kv || isSelf()) shift(Id::x_kv, cell.row, cell.col, by);
@@ -94,13 +94,13 @@ class OneRow {
       default: write(cell.tensor, cell.head, cell.row, cell.col, to);
     }
   }
-  /// Takes back what set() wrote since the last call.
+  /// Undoes every set() since the last restore().
   void restore() {
     for (auto w = written_.rbegin(); w != written_.rend(); ++w) *w->place = w->before;
     written_.clear();
   }
 
-  /// The input of the whole layer.
+  /// An input of the whole layer.
   const Tensor* given(Id id) const { return given_.*tensorRow(id).given; }
 
  private:

@@ -30,7 +30,7 @@ PlanePoint project(const Plane& plane, const float* vector, bool fromOrigin) {
   return out;
 }
 
-/// Twice the area of a triangle, positive where it turns left.
+/// Twice the signed area of a triangle: positive if it turns left.
 double turn(const PlanePoint& a, const PlanePoint& b, const PlanePoint& c) { return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x); }
 
 }  // namespace
@@ -61,7 +61,7 @@ Plane principalPlane(std::span<const float* const> rows, int columns, bool centr
   }
   const double largest = all.cwiseAbs().maxCoeff();
   if (largest == 0) return plane;
-  all /= largest;  // squares of the largest floats stay finite
+  all /= largest;  // keeps squares of the largest floats finite
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(all.transpose() * all);
   plane.first = direction(solver.eigenvectors().col(count - 1)), plane.second = direction(solver.eigenvectors().col(count - 2));
   return plane;
@@ -88,7 +88,7 @@ std::vector<PlanePoint> hullOf(std::vector<PlanePoint> points) {
       while (hull.size() >= begin + 2 && turn(hull[hull.size() - 2], hull.back(), p) <= 0) hull.pop_back();
       hull.push_back(p);
     }
-    hull.pop_back();  // the first one of the other half
+    hull.pop_back();  // it is also the first point of the other half
     if (lower) std::reverse(points.begin(), points.end());
   }
   return hull;

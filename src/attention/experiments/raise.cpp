@@ -11,7 +11,7 @@ namespace {
 using Id = TensorId;
 using Row = OneRow;
 
-/// A head of an input in which a gradient is not 0: of many heads mostly one.
+/// A head of an input whose gradient is not all 0; typically one of many.
 struct Part {
   Id id;
   int head;
@@ -30,7 +30,7 @@ std::vector<Part> partsReached(const Gradients& gradients) {
   return parts;
 }
 
-/// Calls `visit` with each cell of them whose gradient is not 0.
+/// Calls `visit` for each cell in these parts whose gradient is not 0.
 template <class Visit>
 void each(const Gradients& gradients, const std::vector<Part>& parts, Visit visit) {
   for (const auto& [id, head] : parts) {
@@ -44,7 +44,7 @@ void each(const Gradients& gradients, const std::vector<Part>& parts, Visit visi
   }
 }
 
-/// Equal gradients may differ in their last bit: they are compared in millionths of the largest.
+/// For sorting: gradients that should be equal may differ in their last bit, so they are compared in millionths of the largest.
 long long rank(double gradient, double largest) { return std::llround(std::fabs(gradient) / largest * 1e6); }
 
 void findStrongest(const std::vector<Part>& parts, Raise& raise) {
@@ -58,7 +58,7 @@ void findStrongest(const std::vector<Part>& parts, Raise& raise) {
   });
 }
 
-/// To four decimals, unless the number has more.
+/// Rounds to four decimals, unless `from` itself has more.
 float stepped(float from, double by) {
   const double exact = double{from} + by, round = std::round(exact * 1e4) / 1e4;
   return saturate(std::fabs(exact - round) < 1e-6 ? round : exact);
@@ -69,7 +69,7 @@ bool isOnlyOne(const Trace& trace, const CellRef& target) {
   return std::count_if(row, row + trace.masked.cols(), [](float s) { return !std::isinf(s); }) == 1;
 }
 
-/// What is the same for the one head, or for all of a mean.
+/// Does `is` hold for the target's head, or for all heads if the target is their mean?
 template <class Is>
 bool everyHead(const Spec& spec, CellRef target, Is is) {
   if (target.head != kMeanHead) return is(target);

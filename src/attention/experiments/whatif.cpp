@@ -19,20 +19,20 @@ double dot(const Vector& a, const Vector& b) {
 
 bool hasOdds(const Spec& spec) { return spec.normalizer == Normalizer::softmax || spec.normalizer == Normalizer::sigmoid; }
 
-/// One query's layer with the row that is looked for in it.
+/// The layer of a single query as a function of the row that is being changed.
 class Surface {
  public:
   Surface(const Spec& spec, OneRow& row, Trace& made, const CellRef& cell, const CellRef& at, std::vector<float> start)
       : spec_(spec), row_(row), made_(made), cell_(cell), at_(at), start_(std::move(start)) {}
 
-  /// φ with the row moved by δ; the weight itself in `weight`. The row stays there.
+  /// φ for the row moved by δ; sets `weight` to the weight itself. The row stays moved.
   double at(const Vector& by, double& weight) {
     row_.restore();
     for (std::size_t c = 0; c < by.size(); ++c) row_.set({at_.tensor, at_.head, at_.row, static_cast<int>(c)}, moved(c, by));
     weight = row_.value();
     return hasOdds(spec_) ? std::log(weight / others(weight)) : weight;
   }
-  /// ∂φ/∂row where at() was asked last.
+  /// ∂φ/∂row at the point of the last call of at().
   Vector gradient(double weight, BackwardScratch& scratch, Gradients& row, Gradients& whole) {
     row_.gradients(inputSet(at_.tensor), scratch, row, whole);
     const double per = hasOdds(spec_) ? 1 / (weight * others(weight)) : 1;
@@ -45,7 +45,7 @@ class Surface {
   float moved(std::size_t c, const Vector& by) const { return saturate(double{start_[c]} + by[c]); }
 
  private:
-  /// 1 − w; where all weights sum to 1, summed from the others, which keeps its digits.
+  /// 1 − w; where the weights sum to 1, as the sum of the other weights, which avoids cancellation.
   double others(double weight) const {
     if (spec_.normalizer != Normalizer::softmax || spec_.maskAfterSoftmax) return 1 - weight;
     double sum = 0;
@@ -116,7 +116,7 @@ WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& tra
       if (halving + 1 == kMostHalvings) by1 = 0;
     }
     found = std::fabs(weight - wanted) <= WhatIf::kWithin;
-    if (by1 == 0) break;  // single precision shows no more
+    if (by1 == 0) break;  // a smaller change than float can represent
     delta = next;
     g = surface.gradient(weight, backward_, row_, whole_);
   }

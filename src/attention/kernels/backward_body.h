@@ -1,33 +1,33 @@
-// The fused backward pass, compiled once per instruction set like kernels_body.h, which includes it. Private to the kernels.
+// The fused backward pass, compiled once per instruction set like kernels_body.h, which includes this file. Private to the kernels.
 //
-// For a block of queries, with whole rows of keys in scratch: scores S = Q·Kᵀ and their exponentials E, as forward makes them;
-// G = (dO / ΣE)·Vᵀ, the gradient of the weights over ΣE; dS = E∘(G − (E·G) / ΣE), which is the Jacobian of softmax; then
-// dQ = dS·K, and the block's part of dK += dSᵀ·Q and dV += Eᵀ·(dO / ΣE), for which nothing is transposed: a tile of keys
-// reads columns of the scratch where forward's tile reads rows. Dividing dO spares E the division.
+// For a block of queries, with whole rows of keys in scratch: scores S = Q·Kᵀ and their exponentials E are computed as in the forward pass;
+// G = (dO / ΣE)·Vᵀ is the gradient of the weights divided by ΣE; dS = E∘(G − (E·G) / ΣE) applies the Jacobian of softmax; then dQ = dS·K,
+// and the block's contributions are dK += dSᵀ·Q and dV += Eᵀ·(dO / ΣE). Nothing is transposed for these: a tile of keys reads columns of
+// the scratch where the forward tile reads rows. Dividing dO by ΣE saves dividing E.
 //
-// Tried: tiles of keys that reach beyond those seen, into padding (they would read what earlier blocks left there).
+// Rejected: tiles of keys that extend beyond the visible keys into padding; they would read what earlier blocks left there.
 
 namespace attention::kernels::KERNEL_NAMESPACE {
 namespace {
 
-constexpr int kChunk = kRows * kRowStride;  // floats of a block of queries by kKeys keys, or by kBlockKeys columns
+constexpr int kChunk = kRows * kRowStride;  // floats of a block of queries by kBlockKeys keys or columns
 constexpr int roundedUp(int count, int to) { return (count + to - 1) / to * to; }
 
-/// One thread's memory.
+/// Scratch memory of one thread.
 struct BackwardScratch {
-  float *scores, *gradients, *slopes;    // [chunk of keys][kRows][kRowStride]: E; G, then dS; the soft cap's slope
+  float *scores, *gradients, *slopes;    // [chunk of keys][kRows][kRowStride]: E; G, later dS; the slope of the soft cap
   float *query, *dOutput;                // rows of Q and of dO / ΣE, [chunk of columns][kRows][kRowStride]
-  float *queryPanels, *dOutputPanels;    // the same as right matrices, [panel][kRows][kPanel]
+  float *queryPanels, *dOutputPanels;    // the same as right operands, [panel][kRows][kPanel]
   float *sums;                           // dQ of the block
-  float *keys, *values;                  // K and V as panels of keys, for products with Kᵀ and Vᵀ
-  float *keyRows;                        // K as panels of columns
-  float *dKeys, *dValues;                // sums over all queries, rows keyStride and valueStride apart
+  float *keys, *values;                  // K and V in panels of keys, for products with Kᵀ and Vᵀ
+  float *keyRows;                        // K in panels of columns
+  float *dKeys, *dValues;                // sums over all queries; rows are keyStride and valueStride apart
   double* careful;
   Sight* sights;                         // [chunk of keys][kTiles]
 };
 
 struct BackwardSizes {
-  int chunks, paddedKeys, headDim, valueDim;  // the last two up to whole panels
+  int chunks, paddedKeys, headDim, valueDim;  // the last two rounded up to whole panels
 };
 BackwardSizes sizesOf(const BackwardPlan& plan) {
   const Forward& f = plan.call.forward;
@@ -67,7 +67,7 @@ std::size_t backwardFloats(const BackwardPlan& plan) {
   return placeBackward(plan, nullptr, scratch);
 }
 
-/// c[m][0..kPanel) += Σ_k a[k][m]·b[k][0..kPanel), k < depth: the left matrix lies transposed, its rows kRowStride apart.
+/// c[m][0..kPanel) += Σ_k a[k][m]·b[k][0..kPanel), k < depth: the left operand is stored transposed, its rows kRowStride apart.
 template <int Rows>
 __attribute__((noinline)) void transposedTile(const float* a, const float* b, int depth, float* c, std::ptrdiff_t cStride) {
   V sums[Rows][kVectors];
@@ -92,7 +92,7 @@ __attribute__((noinline)) void transposedTile(const float* a, const float* b, in
     for (int n = 0; n < kVectors; ++n) store(c + m * cStride + n * kLanes, sums[m][n]);
 }
 
-/// Rows times a factor each into panels [panel][kRows][kPanel]; columns that are missing of the last one are zero.
+/// Packs rows, each times its factor, into panels [panel][kRows][kPanel]; the last panel is padded with zero columns.
 void packRows(const float* rows, std::ptrdiff_t rowStride, int count, int dim, const float* factors, float* to) {
   for (int c = 0; c < dim; c += kPanel, to += kRows * kPanel) {
     for (int r = 0; r < count; ++r) {
@@ -105,7 +105,7 @@ void packRows(const float* rows, std::ptrdiff_t rowStride, int count, int dim, c
   }
 }
 
-/// One block of queries.
+/// The backward pass of one block of queries.
 class BackwardBlock {
  public:
   BackwardBlock(const BackwardPlan& plan, const BackwardScratch& scratch, bool isBounded, int head, int row, int count)
@@ -128,7 +128,7 @@ class BackwardBlock {
   }
   int endOf(int chunk) const { return smaller(kKeys, plan_.keyEnd - chunk * kKeys); }
 
-  /// to = a·panelsᵀ for the panels that are seen; a is [chunk of columns][kRows][kRowStride].
+  /// to = a·panelsᵀ for the visible panels; a is [chunk of columns][kRows][kRowStride].
   void multiply(const float* a, const float* panels, int dim, float* to) {
     for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
       std::uint64_t any = 0;
@@ -192,7 +192,7 @@ class BackwardBlock {
     }
   }
 
-  /// 1 − tanh²(score / cap).
+  /// Stores the slope of the soft cap, 1 − tanh²(score / cap).
   void keepSlopes(const float* s, int from, int to, float* slopes) {
     for (int c = from * kPanel; c < to * kPanel; c += kLanes) {
       const V tanh = tanhOf(load(s + c) * set(f_.scale) / set(f_.softcap));
@@ -229,7 +229,7 @@ class BackwardBlock {
     }
   }
 
-  /// dS = E∘(G − (E·G) / ΣE) for a tile of rows, and zeros where others of the block may look.
+  /// dS = E∘(G − (E·G) / ΣE) for a tile of rows; sets to zero what other rows of the block may read.
   void throughSoftmax(int tile) {
     for (int r = 0; r < rowsOf(tile); ++r) {
       V sum0{}, sum1{};
@@ -265,7 +265,7 @@ class BackwardBlock {
     }
   }
 
-  /// dQ = factor·dS·K. A panel of K for one chunk of keys stays in the first-level cache while the rows pass it.
+  /// dQ = factor·dS·K. A panel of K for one chunk of keys stays in the first-level cache while all rows are multiplied with it.
   void makeQueries() {
     for (int c = 0; c < f_.headDim; c += kPanel) {
       const float* panel = s_.keyRows + static_cast<std::ptrdiff_t>(c) * sizes_.paddedKeys;
@@ -313,7 +313,7 @@ class BackwardBlock {
 
   void addTile(int chunk, int key, int keys, bool ofKeys, bool ofValues) {
     int from = 0, to = tiles_;
-    if (plan_.isMasked) {  // rows before and after see none of these keys
+    if (plan_.isMasked) {  // rows outside [from, to) see none of these keys
       const std::uint64_t panels = bitRange(key / kPanel, (key + keys - 1) / kPanel + 1);
       while (from < to && !(sight(chunk, from).visible & panels)) ++from;
       while (from < to && !(sight(chunk, to - 1).visible & panels)) --to;
@@ -341,13 +341,13 @@ class BackwardBlock {
   float factor_;
   const BackwardScratch& s_;
   BackwardSizes sizes_;
-  bool isBounded_;  // scores are so small that exponentials are relative to 0, whatever the largest is
+  bool isBounded_;  // scores are small enough that no maximum is subtracted before exponentiating
   int head_, row_, count_, tiles_;
   float inverse_[kRows + kLanes];
 };
 
-/// Can no product of these numbers, nor a sum of them, leave the range of a float? And are scores, and so exponentials and
-/// their sums, near enough to 1 for these gradients?
+/// Do all products of these numbers, and their sums, fit a float? And are the scores small enough that exponentials and their sums keep
+/// their accuracy without subtracting a maximum?
 struct Fits {
   bool floats = false, isBounded = false;
 };
@@ -381,7 +381,7 @@ Fits fitsBackward(const BackwardPlan& plan, int kvHead) {
           plan.plan.plain && score < 50.0 && isNear1 && ofWeights * factor * longest * readers < 1e20};
 }
 
-/// A row of the sums to where it is wanted.
+/// Writes the accumulated rows to the result.
 void putRows(const float* sums, int width, int count, int dim, const Out& out, int head) {
   for (int r = 0; r < count; ++r) scaleTo(1.0f, sums + static_cast<std::ptrdiff_t>(r) * width, dim, rowOf(out, head, r));
 }

@@ -1,4 +1,4 @@
-// Which kernel, how the work is shared out, and what is too large for floats.
+// Choice of the kernel, distribution of the work over threads, and rows that overflow floats.
 #include "attention/kernels/kernels.h"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::array<std::string_view, 6> kNames{"scalar", "sse4", "avx2", "avx512", "wasm-simd128", "wasm-relaxed"};
 
-/// Scratch for packed K and V: large enough that packing is rare, small enough to stay in the second-level cache's reach.
+/// Scratch for packed K and V: large enough that packing is rare, small enough for the second-level cache.
 constexpr std::int64_t kPackedFloats = 1 << 18;
-/// Below this many multiplications waking threads costs more than they save (measured: about 20 µs a call).
+/// With fewer multiplications than this, waking threads costs more than they save (measured: about 20 µs per call).
 constexpr double kThreadsPay = 4e6;
 
 struct Found {
@@ -104,13 +104,13 @@ struct Workspace::Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// Takes `floats` of memory for each thread instead of what there was; false when there is not so much.
+  /// Allocates `floats` numbers per thread in place of what there was; false if there is not enough memory.
   bool reserve(std::size_t floats);
-  /// Calls work(context, thread) on `threads` threads at once, the caller being thread 0.
+  /// Calls work(context, thread) on `threads` threads at once; the calling thread is number 0.
   void run(int threads, void (*work)(void*, int), void* context);
 
   int threadCount = 1;
-  std::vector<float*> memory;  // one block a thread
+  std::vector<float*> memory;  // one block per thread
   std::vector<Scratch> scratch;
   std::size_t floatsEach = 0;
 #ifndef __EMSCRIPTEN__
@@ -142,7 +142,7 @@ bool Workspace::Parts::reserve(std::size_t floats) {
     std::free(block);
     block = static_cast<float*>(std::aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64));
     if (!block) return false;
-    std::fill(block, block + floats, 0.0f);  // rows of a tile beyond the last query are read, and must not be denormal
+    std::fill(block, block + floats, 0.0f);  // tile rows beyond the last query are read too, and must not hold subnormal numbers
   }
   floatsEach = floats;
   return true;
@@ -225,12 +225,12 @@ bool fits(const Plan& plan, const Magnitudes& most) {
 }
 
 bool isBounded(const Plan& plan, const Magnitudes& most) {
-  constexpr double kMostScore = 60.0;  // unit-normal Q and K of 64 dimensions come to 20, to 45 as Magnitudes counts
+  constexpr double kMostScore = 60.0;  // unit-normal Q and K of 64 dimensions give up to 20, or 45 by the bounds in Magnitudes
   const Forward& f = plan.call;
   if (!plan.plain || f.exponentials || f.rowSum) return false;
   const double score = std::sqrt(most.querySquare * most.keySquare) * std::abs(static_cast<double>(plan.queryFactor));
-  // Larger squares may belong to others that underflowed; larger values leave the range of a float, times 2^60, and so
-  // do smaller ones times 2^-60.
+  // The limits on the inputs: with larger squares some products might have underflowed; values much larger, times 2^60, or much smaller,
+  // times 2^-60, would leave the range of a float.
   return score < kMostScore && most.querySquare < 1e30 && most.keySquare < 1e30 &&
          (most.value == 0.0f || (most.value > 1e-15f && static_cast<double>(most.value) * plan.keyEnd < 1e18));
 }
@@ -298,7 +298,7 @@ Plan planOf(const Forward& call, const Blocking& blocking, const Magnitudes* kno
   plan.isMasked = call.causal || call.windowLeft >= 0 || call.windowRight >= 0 || call.blocked || call.bias || length < plan.keyEnd;
   plan.isDirect = call.output && !plan.isMasked && plan.keyEnd > 0 && plan.keyEnd <= blocking.keys && call.valueDim % blocking.panel == 0;
 
-  const bool whole = call.weights || call.exponentials;  // these are rescaled when a row is done, so all keys in one go
+  const bool whole = call.weights || call.exponentials;  // these are rescaled when a row is complete, so all keys must be done in one pass
   const std::int64_t each = std::int64_t{call.headDim} + roundedUp(call.valueDim, blocking.panel);
   const std::int64_t all = roundedUp(std::max(plan.keyEnd, 1), blocking.panel);
   const bool atOnce = whole || all * each <= kPackedFloats;
@@ -309,12 +309,12 @@ Plan planOf(const Forward& call, const Blocking& blocking, const Magnitudes* kno
   plan.queryFactor = plan.plain ? static_cast<float>(static_cast<double>(call.scale) / static_cast<double>(call.temperature) * log2e)
                                 : 1.0f;
   plan.margin = 2.0 * std::max(1.0, std::abs(static_cast<double>(call.scale))) * std::max(1.0, 1.0 / static_cast<double>(call.temperature));
-  // A largest value of 0 may stand for others that are only small: whether they are is seen block by block.
+  // A largest value of 0 may also mean that squares underflowed; then each block is checked by itself.
   plan.isBounded = known && known->value > 0.0f && fits(plan, *known) && isBounded(plan, *known);
   return plan;
 }
 
-/// Gives out the parts of one thread's memory; how much there must be of it.
+/// Lays out one thread's scratch memory. Returns how much it needs; with `memory` null it only counts.
 std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, float* memory, Scratch& scratch) {
   std::size_t used = 0;
   const auto take = [&](std::int64_t floats) {
@@ -332,7 +332,7 @@ std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, floa
   scratch.keys = take(std::int64_t{plan.packedKeys} * f.headDim);
   scratch.packedValues = take(std::int64_t{plan.packedKeys} * valueDim);
   scratch.rowMax = take(std::int64_t{unitRows} * (f.heads / f.kvHeads));
-  scratch.rowSum = take(std::int64_t{unitRows} * (f.heads / f.kvHeads) + 16);  // vectors of them are read
+  scratch.rowSum = take(std::int64_t{unitRows} * (f.heads / f.kvHeads) + 16);  // read in whole vectors
   scratch.carefulRow = reinterpret_cast<double*>(take(std::int64_t{2} * f.keyCount));
   if (f.weights || f.exponentials) scratch.blockMax = take(roundedUp(std::max(plan.keyEnd, 1), blocking.keys) / blocking.keys * rows);
   return used;
@@ -349,7 +349,7 @@ struct Work {
     Work& work = *static_cast<Work*>(context);
     Scratch& scratch = work.parts.scratch[static_cast<std::size_t>(thread)];
     for (int i; (i = work.next.fetch_add(1, std::memory_order_relaxed)) < work.units;) {
-      // Later rows first: with a causal mask they see the most keys, and the small shares are left for the end.
+      // Later rows first: with a causal mask they see the most keys, so the small units are left for the end.
       const int part = work.unitsPerHead - 1 - i % work.unitsPerHead;
       const int begin = part * work.unitRows;
       work.table.forward(work.plan, {i / work.unitsPerHead, begin, std::min(begin + work.unitRows, work.plan.call.queryCount)}, scratch);
@@ -368,7 +368,7 @@ std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& work
   const double products = static_cast<double>(call.heads) * call.queryCount * std::max(plan.keyEnd, 1) * (call.headDim + call.valueDim);
   const int threads = products < kThreadsPay ? 1 : parts.threadCount;
   const int blocks = (call.queryCount + table.blocking.rows - 1) / table.blocking.rows;
-  // A few shares a thread even the load out; sharing changes nothing in the numbers, as blocks begin at the same rows.
+  // A few units per thread balance the load. The results do not depend on the division, since blocks begin at the same rows.
   const int shares = threads == 1 ? 1 : std::min(blocks, (4 * threads + call.kvHeads - 1) / call.kvHeads);
   const int unitRows = (blocks + shares - 1) / shares * table.blocking.rows;
   const int unitsPerHead = (call.queryCount + unitRows - 1) / unitRows;

@@ -1,4 +1,4 @@
-// The fused backward pass: which kernel, how the work is shared out, and what is too large for floats.
+// The fused backward pass: choice of the kernel, distribution of the work over threads, and rows that overflow floats.
 #include <algorithm>
 #include <atomic>
 #include <cfloat>
@@ -11,7 +11,7 @@ namespace attention::kernels {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kThreadsPay = 2e6;  // as in forward(), for the products of a backward pass
+constexpr double kThreadsPay = 2e6;  // as in kernels.cpp, for the products of a backward pass
 
 const BackwardTable& backwardOf(Kernel kernel) {
   switch (kernel) {
@@ -33,7 +33,7 @@ const float* rowOf(const In& in, int head, int row) { return in.data + head * in
 float* rowOf(const Out& out, int head, int row) { return out.data + head * out.headStride + row * out.rowStride; }
 void add(float& to, double more) { to = static_cast<float>(clamped(double{to} + more)); }
 
-/// One row, from its scores to what its query, the keys and the values get of it.
+/// One row in double precision: from its scores to its contributions to dQ, dK and dV.
 class CarefulRow {
  public:
   CarefulRow(const BackwardPlan& plan, int head, int row, double* memory)

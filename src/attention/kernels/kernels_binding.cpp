@@ -1,5 +1,5 @@
-// The kernels as seen from JavaScript: web/core.js fills a Forward in WebAssembly memory, word by word, and passes its address.
-// Only part of the core module. Shapes and lengths are checked in core.js, which knows the names that its caller used.
+// The kernels' interface for JavaScript: web/core.js fills a Forward in WebAssembly memory, word by word, and passes its address. Only
+// compiled into the core module. Shapes and lengths are checked in core.js, which knows the names that its caller used.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 using namespace attention::kernels;
 
-// The order of the words is that of CALL in web/core.js.
+// The words are in the order of CALL in web/core.js.
 static_assert(sizeof(void*) != 4 || (sizeof(Forward) == 56 * 4 && offsetof(Forward, q) == 6 * 4 && offsetof(Forward, scale) == 15 * 4 &&
                                      offsetof(Forward, causal) == 18 * 4 && offsetof(Forward, blocked) == 23 * 4 &&
                                      offsetof(Forward, output) == 29 * 4 && offsetof(Forward, weights) == 32 * 4));
@@ -18,9 +18,9 @@ static_assert(sizeof(void*) != 4 || (sizeof(Backward) == 71 * 4 && offsetof(Back
 
 extern "C" {
 
-/// One per loaded module. Null when there is no memory.
+/// One workspace per loaded module. Null if there is not enough memory.
 __attribute__((export_name("workspace"))) Workspace* coreWorkspace() { return new (std::nothrow) Workspace(1); }
-/// The words of calls; those that core.js does not know keep what they are here.
+/// The arguments of a call; those that core.js does not know keep these defaults.
 __attribute__((export_name("call"))) Backward* coreCall() { return new (std::nothrow) Backward; }
 __attribute__((export_name("callBytes"))) std::size_t coreCallBytes() { return sizeof(Backward); }
 
@@ -32,8 +32,8 @@ __attribute__((export_name("notFinite"))) std::ptrdiff_t coreNotFinite(const flo
   return notFinite(best(), numbers, count);
 }
 
-/// 0 when done, 1 when there is no memory for it; 2 when some numbers of Q, K or V are not finite, or so large that it takes
-/// another look: nothing is done then, unless `areFinite` says that they are.
+/// Returns 0 on success and 1 if there is not enough memory. Returns 2, without computing anything, if Q, K or V contain numbers that are
+/// not finite, or so large that this has to be checked; core.js then checks, and calls again with `areFinite`.
 __attribute__((export_name("forward"))) int coreForward(Workspace* workspace, const Backward* call, bool areFinite) {
   const Forward* f = &call->forward;
   if (areFinite) return forward(best(), *f, *workspace) ? 0 : 1;
@@ -45,7 +45,7 @@ __attribute__((export_name("forward"))) int coreForward(Workspace* workspace, co
   return forward(best(), *f, *workspace, &known) ? 0 : 1;
 }
 
-/// The same for a call backwards, whose words follow those of the call forwards.
+/// The same for the backward pass, whose words follow those of the forward pass.
 __attribute__((export_name("backward"))) int coreBackward(Workspace* workspace, const Backward* call, bool areFinite) {
   const Forward& f = call->forward;
   float squares = 0.0f;

@@ -1,15 +1,14 @@
-// The kernels themselves, written once and compiled once per instruction set: a kernels_*.cpp defines
-// KERNEL_NAMESPACE, KERNEL_LANES, KERNEL_TILE_ROWS, KERNEL_TILE_VECTORS, KERNEL_TILE_STEPS and
-// KERNEL_BLOCK_ROWS and includes this. Private to the kernels.
+// The kernels, written once and compiled once per instruction set: each kernels_*.cpp defines KERNEL_NAMESPACE, KERNEL_LANES,
+// KERNEL_TILE_ROWS, KERNEL_TILE_VECTORS, KERNEL_TILE_STEPS and KERNEL_BLOCK_ROWS and includes this file. Private to the kernels.
 //
-// Forward follows Milakov & Gimelshein 2018 (softmax in one pass, with a running maximum) in the tiling of Dao et al. 2022:
-// for a block of queries and a block of keys, scores are computed into scratch, exponentiated there, and multiplied with V
-// into a running sum. Both products run through one register tile: a few rows of the left matrix, one panel (two vectors) of
-// the right one. The left rows lie at a constant distance in scratch, the right panels are packed without gaps, so that every
-// load in the inner loop is one pointer plus a constant; with KERNEL_ANY_STRIDE few rows of V are read where they lie.
+// The forward pass follows Milakov & Gimelshein 2018 (softmax in one pass, with a running maximum), tiled as in Dao et al. 2022: for a
+// block of queries and a block of keys, scores are computed into scratch, exponentiated there, and multiplied with V into a running sum.
+// Both products use one register tile: a few rows of the left operand by one panel (two vectors) of the right one. The left rows are a
+// constant distance apart in scratch and the right panels are packed without gaps, so every load in the inner loop is one pointer plus a
+// constant. With KERNEL_ANY_STRIDE, V is read in place when it has few rows.
 //
-// Only functions of this namespace are used in here: an inline function of the standard library, compiled for a newer
-// instruction set, may be the copy that the linker keeps for everybody.
+// Only functions of this namespace are used here: an inline function of the standard library, compiled for a newer instruction set, might
+// be the copy that the linker keeps for the whole program.
 
 #include "attention/kernels/kernels_table.h"
 #include "attention/kernels/kernels_vector.h"
@@ -17,16 +16,16 @@
 namespace attention::kernels::KERNEL_NAMESPACE {
 namespace {
 
-constexpr int kTileRows = KERNEL_TILE_ROWS;     // a tile is as large as the registers hold beside its operands
+constexpr int kTileRows = KERNEL_TILE_ROWS;     // as large as the registers allow beside the operands
 constexpr int kVectors = KERNEL_TILE_VECTORS;
-constexpr int kSteps = KERNEL_TILE_STEPS;       // of the inner loop at a time
+constexpr int kSteps = KERNEL_TILE_STEPS;       // steps of the inner loop that are unrolled
 #ifdef KERNEL_ANY_STRIDE
-constexpr bool kAnyStride = true;  // rows of the right matrix may lie apart, so that V need not be packed
+constexpr bool kAnyStride = true;  // rows of the right operand may be any distance apart, so V need not be packed
 #else
 constexpr bool kAnyStride = false;
 #endif
-constexpr int kPanel = kVectors * kLanes;       // keys, or columns of V, of a tile
-constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries of a block, whose scores stay in cache: more of them fetch keys and values less often
+constexpr int kPanel = kVectors * kLanes;       // keys, or columns of V, per tile
+constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries per block, whose scores stay in cache; larger blocks fetch keys and values less often
 constexpr int kTiles = kRows / kTileRows;
 constexpr int kKeys = kBlockKeys;
 constexpr int kPanels = kKeys / kPanel;
@@ -42,28 +41,28 @@ KERNEL_INLINE float magnitude(float x) { return x < 0 ? -x : x; }
 
 // ------------------------------------------------------------------------------------------------------------- exp
 
-// e^r = 1 + r·(1 + r·(…)) for |r| <= ln2/2: minimax of degree 6 for the relative error, 1.9e-9 before rounding.
+// e^r = 1 + r·(1 + r·(…)) for |r| <= ln2/2: minimax polynomial of degree 6 for the relative error, 1.9e-9 before rounding.
 constexpr float kPolynomial[] = {1.0f, 0.499999911f, 0.166664198f, 0.0416682288f, 0.00837485678f, 0.00138367945f};
-// Adding and subtracting this rounds to a whole number, which is then in the low bits of the sum.
+// Adding and subtracting this rounds to an integer, which is then in the low bits of the sum.
 constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
-constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // the product of the first with |n| < 2^9 is exact
+constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // n times the first is exact for |n| < 2^9
 
-/// What 2^x is made of, in memory. Degree 5 is enough for weights: the error of 9.2e-8 is less than a last place. One more would be
-/// 1 % of the time of a fused call.
+/// Constants for 2^x, kept in memory. Degree 5 is enough for weights: the error of 9.2e-8 is less than a unit in the last place. Degree 6
+/// would cost 1 % of the time of a fused call.
 struct Exp2 {
-  float polynomial[6];  // 2^f for |f| <= 1/2, minimax for the relative error with a first coefficient of 1
+  float polynomial[6];  // 2^f for |f| <= 1/2, minimax for the relative error with constant term 1
   float rounder, lowest;
 };
 constexpr Exp2 kExp2{
     {1.0f, 0.693146978f, 0.24022242f, 0.0555073375f, 0.00967151668f, 0.00132647388f}, kRounder, -126.0f};
 
-/// The coefficients, a vector each: taken from memory once, and kept in registers while a block is exponentiated.
+/// The coefficients, one vector each: loaded once, and kept in registers while a block is exponentiated.
 struct Polynomial {
   V c[6];
 };
 KERNEL_INLINE Polynomial inVectors(const float (&c)[6]) { return {{set(c[0]), set(c[1]), set(c[2]), set(c[3]), set(c[4]), set(c[5])}}; }
 
-/// In pairs rather than one after the other: half the latency, which is what the exponentials of a block wait for.
+/// Evaluates coefficients in pairs rather than by Horner's rule: half the latency, which bounds the exponentials of a block.
 KERNEL_INLINE V polynomial(const Polynomial& p, V r) {
   const V(&c)[6] = p.c;
   const V r2 = r * r;
@@ -71,7 +70,7 @@ KERNEL_INLINE V polynomial(const Polynomial& p, V r) {
   return mulAdd(mulAdd(high, r2, middle), r2, low);
 }
 
-/// v · 2^n, where `rounded` holds n + kRounder. The result must be a normal number.
+/// v · 2^n, where `rounded` holds n + kRounder. The result must be a normal float.
 KERNEL_INLINE V timesPowerOf2(V v, V rounded) { return fromBits(bitsOf(v) + (bitsOf(rounded) << 23)); }
 
 struct Exp2Vectors {
@@ -103,13 +102,13 @@ KERNEL_INLINE V reduced(V x, V& rounded) {
 KERNEL_INLINE V expOf(V x) {
   V rounded;
   const V r = reduced(x, rounded);
-  // Up to kExpHighest the result is below 2^128, so the power of two may be added to the exponent even where it is 2^128.
+  // Up to kExpHighest the result is below 2^128, so adding the power of two to the exponent is right even where it is 128.
   const V power = timesPowerOf2(mulAdd(polynomial(inVectors(kPolynomial), r), r, set(1.0f)), rounded);
   const V y = x <= set(kExpHighest) ? power : set(kInfinity);
   return x >= set(kExpLowest) ? y : V{};
 }
 
-/// tanh from e^(-2|x|) - 1, which keeps small results as accurate as large ones.
+/// tanh by way of e^(-2|x|) - 1, which keeps the relative accuracy of small results.
 KERNEL_INLINE V tanhOf(V x) {
   const V size = largerOf(x, -x);
   const V t = largerOf(size * set(-2.0f), set(-40.0f));
@@ -136,20 +135,20 @@ KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* 
   }
 }
 
-/// c[m][0..kPanel) = or, if `add`, += Σ_k a[m][k]·b[k][0..kPanel), k < depth; rows of a are kRowStride apart, of c cStride.
-/// Then, if there are factors, row m times the m-th.
-/// A function of its own, also for Binaryen, which would inline what is called once: in a large function V8 runs out of
-/// registers for the inner loop.
+/// c[m][0..kPanel) = (or += if `add`) Σ_k a[m][k]·b[k][0..kPanel), k < depth; rows of a are kRowStride apart, those of c cStride. If
+/// `factors` is given, row m is then multiplied by factors[m].
+/// Must not be inlined, not even by Binaryen, which inlines functions with a single call: in a large function V8 runs out of registers for
+/// the inner loop.
 ///
-/// How near it comes to the register-only peak, counted in what V8 13.6 makes of it for a processor that issues six
-/// operations a cycle, four of them arithmetic, or two multiply-adds (Zen 4):
-///   SIMD128, 4 × 2 vectors: 16 of arithmetic take 4 cycles; with 4 numbers and 2 vectors loaded, the loop, and what is
-///     left of addresses it takes 3 times through it (V8 unrolls it) to issue 80, so 4.44 cycles each: at most 0.90. By
-///     the time in it, 0.88. Exponentials, 6.4 cycles a vector, are another 7 % at 64 dimensions, packing and the rest 4 %.
-///     3 × 3 vectors come to 0.94 by the same count, but would compute 72 columns of V where there are 64.
-///   relaxed, 6 × 2: 12 multiply-adds take 6 cycles, and the 31 operations are issued in 5.2. The tile runs at the peak,
-///     and what is missing are the exponentials and packing.
-/// Tried without gain: one call for all tiles of rows; exponentials a panel at a time, while its scores are at hand.
+/// How close it comes to the peak rate of the arithmetic, from the code that V8 13.6 generates, on a processor that issues six operations a
+/// cycle, of which four may be arithmetic, or two multiply-adds (Zen 4):
+///   SIMD128, 4 × 2 vectors: the 16 arithmetic operations of a step take 4 cycles. With 4 scalars and 2 vectors to load, the loop
+///     and the remaining address arithmetic, three iterations (V8 unrolls the loop) issue 80 operations, 4.44 cycles a step: at most
+///     0.90 of the peak; 0.88 is measured. Exponentials, 6.4 cycles a vector, take another 7 % of the time at 64 dimensions,
+///     packing and the rest 4 %. 3 × 3 vectors would reach 0.94 by the same count, but compute 72 columns of V where there are 64.
+///   relaxed, 6 × 2 vectors: 12 multiply-adds take 6 cycles, and the 31 operations are issued in 5.2. The tile runs at the peak;
+///     only exponentials and packing are added.
+/// Tried without gain: one call for all tiles of rows; exponentials one panel at a time, right after its scores.
 template <int Rows>
 __attribute__((noinline)) void tile(bool add, const float* a, const float* b, std::ptrdiff_t bStride, int depth, float* c,
                                     std::ptrdiff_t cStride, const float* factors) {
@@ -159,7 +158,7 @@ __attribute__((noinline)) void tile(bool add, const float* a, const float* b, st
   for (int m = 0; m < Rows; ++m)
     KERNEL_UNROLL
     for (int n = 0; n < kVectors; ++n) sums[m][n] = add ? load(c + m * cStride + n * kLanes) : V{};
-  const float* end = a + depth;  // compared with instead of a count: an operation less in a loop that issues all it can
+  const float* end = a + depth;  // compared with instead of a counter: saves an operation in a loop that is bound by issue
   for (; kSteps > 1 && end - a >= kSteps; a += kSteps, b += kSteps * bStride) {
     KERNEL_UNROLL
     for (int k = 0; k < kSteps; ++k) step(sums, a + k, b + k * bStride);
@@ -179,10 +178,10 @@ __attribute__((noinline)) void tile(bool add, const float* a, const float* b, st
 
 constexpr int kTwoThirds = larger(kTileRows * 2 / 3, 1), kThird = larger(kTileRows / 3, 1);
 
-/// Rows of the narrowest tile that covers `rows`.
+/// Rows of the smallest tile that covers `rows`.
 KERNEL_INLINE int tileRowsFor(int rows) { return rows > kTwoThirds ? kTileRows : rows > kThird ? kTwoThirds : rows > 1 ? kThird : 1; }
 
-/// That tile. The rows beyond are scratch, and nobody reads them.
+/// Computes with that tile. Its surplus rows are scratch that is never read.
 KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, std::ptrdiff_t bStride, int depth, float* c,
                           std::ptrdiff_t cStride, const float* factors) {
   if (rows > kTwoThirds) return tile<kTileRows>(add, a, b, bStride, depth, c, cStride, factors);
@@ -193,7 +192,7 @@ KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, st
 
 // ----------------------------------------------------------------------------------------------------------- packing
 
-/// Keys [begin, end) into panels [panel][dim][kPanel]; what is missing of the last panel is zero.
+/// Packs keys [begin, end) into panels [panel][dim][kPanel]; the last panel is padded with zeros.
 void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, int dim, float* to) {
   for (int key = begin; key < end; key += kPanel, to += static_cast<std::ptrdiff_t>(dim) * kPanel) {
     const int count = smaller(kPanel, end - key);
@@ -201,7 +200,7 @@ void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, i
     int lane = 0;
     for (; lane + 4 <= count; lane += 4, from += 4 * rowStride) {
       int c = 0;
-      for (; c + 4 <= dim; c += 4) {  // four keys by four numbers, transposed
+      for (; c + 4 <= dim; c += 4) {  // a 4 × 4 block (keys by columns), transposed
         Four r0, r1, r2, r3;
         __builtin_memcpy(&r0, from + c, 16);
         __builtin_memcpy(&r1, from + c + rowStride, 16);
@@ -225,7 +224,7 @@ void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, i
   }
 }
 
-/// Rows [begin, end) of V into panels [panel][packedKeys][kPanel]; columns that are missing of the last one are zero.
+/// Packs rows [begin, end) of V into panels [panel][packedKeys][kPanel]; the last panel is padded with zero columns.
 void packValues(const float* values, std::ptrdiff_t rowStride, int begin, int end, int dim, int packedKeys, float* to) {
   for (int c = 0; c < dim; c += kPanel, to += static_cast<std::ptrdiff_t>(packedKeys) * kPanel) {
     const int count = smaller(kPanel, dim - c);
@@ -242,7 +241,7 @@ void packValues(const float* values, std::ptrdiff_t rowStride, int begin, int en
 }
 
 float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, std::ptrdiff_t dim) {
-  if (rowStride == dim) dim *= count, count = count > 0 ? 1 : 0;  // no gaps: one long row
+  if (rowStride == dim) dim *= count, count = count > 0 ? 1 : 0;  // no gaps between rows: treat them as one
   V most0{}, most1{};
   float rest = 0.0f;
   for (int r = 0; r < count; ++r, rows += rowStride) {
@@ -258,16 +257,16 @@ float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, s
   return lanes > rest ? lanes : rest;
 }
 
-/// Four vectors of numbers, squared and added up.
+/// The sums of squares of four vectors of numbers.
 KERNEL_INLINE V squares(const float* from) {
   const V v0 = load(from), v1 = load(from + kLanes), v2 = load(from + 2 * kLanes), v3 = load(from + 3 * kLanes);
   return mulAdd(v1, v1, v0 * v0) + mulAdd(v3, v3, v2 * v2);
 }
 
-/// At least the largest of the rows' sums of squares: each lane's largest part of one, added up at the end, since adding
-/// the lanes of every row would take most of the time. Not finite where a number is not, or the sum leaves the range.
+/// An upper bound for the rows' sums of squares: the maximum of each lane over all rows, the lanes added up only at the end, because adding
+/// the lanes of every row would take most of the time. Not finite where a number is not, or where a sum overflows.
 float largestSquare(const In& in, int heads, int rows, int dim) {
-  Bits most{};  // as whole numbers, squares are in the same order, and NaN and infinity come last
+  Bits most{};  // as integers, squares have the same order, and infinity and NaN come last
   std::uint32_t mostRest = 0;
   for (int head = 0; head < heads; ++head) {
     const float* row = in.data + head * in.headStride;
@@ -290,7 +289,7 @@ float largestSquare(const In& in, int heads, int rows, int dim) {
   return sumOfLanes(fromBits(most)) + __builtin_bit_cast(float, mostRest);
 }
 
-/// The same of finite numbers, whose squares may be too large for a float.
+/// The same for finite numbers whose squares may overflow a float.
 double largestSquareOf(const In& in, int head, int row, int rows, int dim) {
   const In part{in.data + head * in.headStride + row * in.rowStride, 0, in.rowStride};
   const float square = largestSquare(part, 1, rows, dim);
@@ -314,7 +313,7 @@ KERNEL_INLINE void scaleHere(float a, const float* in, int count, float* out) {
 
 void scaleTo(float a, const float* in, int count, float* out) { scaleHere(a, in, count, out); }
 
-/// Rows of Q times `factor` into blocks [chunk of kBlockKeys columns][kRows][kRowStride].
+/// Packs rows of Q, times `factor`, into blocks [chunk of kBlockKeys columns][kRows][kRowStride].
 void packQueries(const float* rows, std::ptrdiff_t rowStride, int count, int dim, float factor, float* to) {
   for (int begin = 0; begin < dim; begin += kBlockKeys, to += kRows * kRowStride) {
     const int width = smaller(kBlockKeys, dim - begin);
@@ -324,7 +323,7 @@ void packQueries(const float* rows, std::ptrdiff_t rowStride, int count, int dim
 
 // ------------------------------------------------------------------------------------------------- a block of scores
 
-/// Stores the first of kLanes numbers that lie before `end`.
+/// Stores those of kLanes numbers whose column is before `end`.
 KERNEL_INLINE void storeBefore(int end, float* row, int column, V v) {
   if (column + kLanes <= end) return store(row + column, v);
   float lanes[kLanes];
@@ -352,15 +351,15 @@ KERNEL_INLINE const std::uint8_t* blockedRow(const Forward& f, int head, int row
   return f.blocked + head * f.blockedHeadStride + row * f.blockedRowStride;
 }
 
-/// Which panels of the current block of keys a tile of rows looks at, one bit each.
+/// Which panels of the current block of keys concern a tile of rows, one bit each.
 struct Sight {
-  std::uint64_t scored;   // computed
-  std::uint64_t visible;  // not masked as a whole
-  std::uint64_t whole;    // not masked anywhere
-  Keys keys;              // those that any of the rows sees by its range
+  std::uint64_t scored;   // must be computed
+  std::uint64_t visible;  // at least partly visible
+  std::uint64_t whole;    // entirely visible
+  Keys keys;              // the keys that are in the range of at least one row
 };
 
-/// Is anything in these rows and columns neither blocked nor biased away?
+/// Is any cell of these rows and columns neither blocked nor masked by the bias?
 bool anyLeft(const Forward& f, int head, int row, int rows, int column, int end) {
   for (int r = row; r < row + rows; ++r)
     for (int c = column; c < end; ++c)
@@ -368,7 +367,7 @@ bool anyLeft(const Forward& f, int head, int row, int rows, int column, int end)
   return false;
 }
 
-/// Bits [first, last), clipped to 0 … 64.
+/// Sets bits [first, last), clipped to 0 … 64.
 KERNEL_INLINE std::uint64_t bitRange(int first, int last) {
   first = larger(first, 0);
   last = smaller(last, 64);
@@ -376,14 +375,14 @@ KERNEL_INLINE std::uint64_t bitRange(int first, int last) {
   return (~std::uint64_t{0} >> (64 - (last - first))) << first;
 }
 
-/// What a tile of rows sees of the keys [begin, end).
+/// Determines what a tile of rows sees of the keys [begin, end).
 Sight look(const Plan& plan, int head, int row, int rows, int begin, int end) {
   const Forward& f = plan.call;
   Sight sight{};
   const std::uint64_t block = bitRange(0, (end - begin + kPanel - 1) / kPanel);
   if (!plan.isMasked) return {block, block, bitRange(0, (end - begin) / kPanel), {0, plan.keyEnd}};
   const Keys first = visibleKeys(plan, row), last = visibleKeys(plan, row + rows - 1);
-  sight.keys = {first.begin, last.end};  // no row sees earlier keys than a row before it, so the ends give what any row
+  sight.keys = {first.begin, last.end};  // ranges move forward with the row, so the first and last row determine what at least one row sees
   const Keys all{last.begin, first.end};  // and what every row sees
   if (sight.keys.begin < end && sight.keys.end > begin && first.begin < last.end) {
     const int from = larger(sight.keys.begin - begin, 0), to = sight.keys.end - begin;
@@ -403,7 +402,7 @@ Sight look(const Plan& plan, int head, int row, int rows, int begin, int end) {
   return sight;
 }
 
-/// The panels of a bit mask as runs: calls each(first panel, one past the last).
+/// Calls each(first panel, one past the last) for every run of consecutive bits.
 template <class Each>
 KERNEL_INLINE void forRuns(std::uint64_t bits, Each each) {
   while (bits) {
@@ -415,15 +414,15 @@ KERNEL_INLINE void forRuns(std::uint64_t bits, Each each) {
   }
 }
 
-/// One row of products in scratch becomes scores, and is stored wherever asked: the steps between Q·Kᵀ and softmax.
-/// Panels [first, last) of the block of keys that begins at `begin`.
+/// The steps between Q·Kᵀ and softmax for one row: turns products in scratch into scores, and stores each result that is wanted. For panels
+/// [first, last) of the block of keys that begins at `begin`.
 void scoreRow(const Plan& plan, int head, int row, int begin, int first, int last, float* s) {
   const Forward& f = plan.call;
   const Keys keys = visibleKeys(plan, row);
   const int width = f.keyCount;
   for (int c = first * kPanel; c < last * kPanel; c += kLanes) {
     const int key = begin + c;
-    if (key >= width) {  // the last panel reaches beyond the keys
+    if (key >= width) {  // the last panel extends beyond the keys
       store(s + c, set(-kInfinity));
       continue;
     }
@@ -453,7 +452,7 @@ void scoreRow(const Plan& plan, int head, int row, int begin, int first, int las
   }
 }
 
-/// Largest of a row over the panels of a mask.
+/// The largest number of a row over the given panels.
 KERNEL_INLINE float largestOf(const float* s, std::uint64_t panels) {
   V m0 = set(-kInfinity), m1 = m0;
   forRuns(panels, [&](int first, int last) {
@@ -465,7 +464,7 @@ KERNEL_INLINE float largestOf(const float* s, std::uint64_t panels) {
   return largestLane(largerOf(m0, m1));
 }
 
-/// The panels of some rows of scores become their exponentials, whose sums are added to `sums`. exp(score, row).
+/// Replaces the given panels of some rows of scores by exp(score, row), and adds the row sums to `sums`.
 template <class Exp>
 KERNEL_INLINE void exponentiate(float* s, int rows, std::uint64_t panels, float* sums, Exp exp) {
   forRuns(panels, [&](int first, int last) {
@@ -484,7 +483,7 @@ KERNEL_INLINE void exponentiate(float* s, int rows, std::uint64_t panels, float*
   });
 }
 
-/// e^(from - to) or 2^(from - to), where `from` is -inf or not above `to`.
+/// e^(from - to), or 2^(from - to) if plain, where `from` is -inf or at most `to`.
 KERNEL_INLINE float ratio(bool plain, float from, float to) {
   if (from == to) return from == -kInfinity ? 0.0f : 1.0f;
   const V x = set(from - to);
@@ -499,22 +498,22 @@ KERNEL_INLINE void fill(float* row, int begin, int end, float value) {
 
 KERNEL_INLINE void scaleRow(float* row, int count, float factor) { scaleTo(factor, row, count, row); }
 
-/// A row of a block of scratch to a row of a result: the panels of a mask are copied, the others get `elsewhere`.
+/// Copies a row from scratch to a result: the given panels are copied, all others are set to `elsewhere`.
 KERNEL_INLINE void copyRow(const float* s, std::uint64_t panels, int count, float elsewhere, float* to) {
   for (int c = 0; c < count; c += kLanes)
     storeBefore(count, to, c, panels >> (c / kPanel) & 1 ? load(s + c) : set(elsewhere));
 }
 
-/// Where a block of rows stands between one pack of keys and the next.
+/// The state of a block of rows that is carried from one pack of keys to the next.
 struct Rows {
   int head = 0, row = 0, count = 0;
-  bool isBounded = false;  // no score can be far from 0, so exponentials are relative to 0, whatever the largest is
-  bool isDirect = false;   // sums are divided as they are computed and go straight to the output: there is one block of keys
-  float* max = nullptr;  // running, one a row
+  bool isBounded = false;  // no score is far from 0, so no maximum is subtracted
+  bool isDirect = false;   // all keys fit one block, so sums are normalised as they are computed, straight into the output
+  float* max = nullptr;  // running maximum, one per row
   float* sum = nullptr;
 };
 
-/// 1 / sum of each row, or 0 where that is 0. Whole vectors: what is beyond the last row is something, and nobody reads it.
+/// 1 / sum of each row, or 0 where the sum is 0. Works on whole vectors; entries beyond the last row are meaningless and never read.
 KERNEL_INLINE void invert(const Rows& rows, float (&inverse)[kRows + kLanes]) {
   for (int r = 0; r < rows.count; r += kLanes) {
     const V sum = load(rows.sum + r);
@@ -522,8 +521,8 @@ KERNEL_INLINE void invert(const Rows& rows, float (&inverse)[kRows + kLanes]) {
   }
 }
 
-/// The steps between product and softmax where there are any, for `count` rows from `first` of the block; each row's largest
-/// score so far, and what was summed before becomes relative to it.
+/// The steps between product and softmax, where there are any, for `count` rows from `first` of the block; updates each row's running
+/// maximum and rescales the sums so far to it.
 void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int first, int count, const Sight& sight, int begin,
                int end) {
   const Forward& f = plan.call;
@@ -549,7 +548,7 @@ void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int f
   }
 }
 
-/// Stores exponentials where they, or the weights, are asked for, and what they are relative to.
+/// Stores exponentials where these or the weights are wanted, and the maximum that they are relative to.
 void keepExponentials(const Forward& f, const Scratch& scratch, const Rows& rows, int first, int count, const Sight& sight, int begin,
                       int end) {
   for (int r = first; r < first + count; ++r) {
@@ -560,7 +559,7 @@ void keepExponentials(const Forward& f, const Scratch& scratch, const Rows& rows
   }
 }
 
-/// One block of queries against one block of keys [begin, end), of the keys that are packed from `packedBegin` on.
+/// One block of queries against the block of keys [begin, end); keys are packed from `packedBegin` on.
 void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int end, int packedBegin) {
   const Forward& f = plan.call;
   const int tiles = (rows.count + kTileRows - 1) / kTileRows;
@@ -573,7 +572,7 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
     scratch.computed += __builtin_popcountll(sights[t].scored);
   }
 
-  // S = Q·Kᵀ. A panel of K stays in the first-level cache while the rows of the block pass it.
+  // S = Q·Kᵀ. A panel of K stays in the first-level cache while all rows of the block are multiplied with it.
   const int dim = f.headDim;
   for (std::uint64_t left = any; left; left &= left - 1) {
     const int p = __builtin_ctzll(left);
@@ -632,7 +631,7 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
   }
 }
 
-/// What is asked for beside the output.
+/// Completes the results other than the output.
 void finishRow(const Plan& plan, const Scratch& scratch, const Rows& rows, int r, float inverse) {
   const Forward& f = plan.call;
   const int row = rows.row + r;
@@ -649,7 +648,7 @@ void finishRow(const Plan& plan, const Scratch& scratch, const Rows& rows, int r
   if (f.masked) fill(rowOf(f.masked, rows.head, row), plan.keyEnd, f.keyCount, -kInfinity);
 }
 
-/// Divides by the sums, and brings exponentials that were stored relative to an earlier maximum to the last one.
+/// Divides by the sums, and rescales exponentials that were stored relative to an earlier maximum to the final one.
 void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
   const Forward& f = plan.call;
   const int dim = f.output ? f.valueDim : 0, sumStride = (dim + kPanel - 1) / kPanel * kPanel;
@@ -661,12 +660,12 @@ void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
   invert(rows, inverse);
   for (int r = 0; r < rows.count; ++r, sums += sumStride, output += f.output.rowStride) {
     if (inverse[r] > 0.0f && !rows.isDirect) scaleTo(inverse[r], sums, dim, output);
-    if (!(inverse[r] > 0.0f)) fill(output, 0, dim, 0.0f);  // there may be no sums at all
+    if (!(inverse[r] > 0.0f)) fill(output, 0, dim, 0.0f);  // sums may never have been written
     if (more) finishRow(plan, scratch, rows, r, inverse[r]);
   }
 }
 
-/// One block of queries against the keys [begin, end) that are packed. Between packs the sums wait in the output itself.
+/// One block of queries against the packed keys [begin, end). Between packs the running sums are kept in the output itself.
 void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int end) {
   const Forward& f = plan.call;
   const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
@@ -694,8 +693,8 @@ void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, i
   }
 }
 
-/// Values of the keys [begin, end), packed unless that does not pay: when they are few, so that panels in rows far apart
-/// do not push each other out of the cache, or are read only once.
+/// Makes the values of keys [begin, end) available. They are packed, unless that does not pay: with few keys, rows far apart do not evict
+/// each other from the cache; with few queries, each is read only once.
 void provideValues(const Plan& plan, const float* values, int begin, int end, Scratch& scratch) {
   constexpr int kFewKeys = 32;
   const Forward& f = plan.call;
@@ -733,7 +732,7 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
         const int count = smaller(kRows, unit.rowEnd - row);
         Magnitudes most;
         if (!plan.isBounded) most = {largestSquareOf(f.q, head, row, count, f.headDim), scratch.keySquare, scratch.valueMagnitude};
-        // A tile writes all of its rows, so there must be as many.
+        // A tile writes all of its rows, so the output must have as many.
         const int lastRows = (count - 1) % kTileRows + 1;
         const bool isDirect = plan.isDirect && tileRowsFor(lastRows) == lastRows;
         if (plan.isBounded || fits(plan, most))
@@ -769,7 +768,7 @@ float expRow(const float* in, float shift, int count, float* out) {
   return sumOfLanes(sum);
 }
 
-/// A dot product that did not fit a float, in double precision; too large counts as the largest float.
+/// A dot product that overflowed a float, recomputed in double; still too large gives the largest float of its sign.
 float careful(const float* a, const float* b, std::ptrdiff_t stride, int count) {
   double sum = 0.0;
   for (int i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i * stride]);
@@ -807,7 +806,7 @@ float largestOfRow(const float* in, int count) {
 std::ptrdiff_t firstNotFinite(const float* in, std::size_t count) {
   constexpr std::size_t kStep = 4 * kLanes, kChunk = 64 * kStep;
   std::size_t i = 0;
-  while (i + kStep <= count) {  // 0·x is 0 for finite numbers, and not a number for all others
+  while (i + kStep <= count) {  // 0·x is 0 for finite x, and NaN for all others
     V sums[4]{};
     std::size_t next = i;
     for (const std::size_t end = count - i > kChunk ? i + kChunk : count; next + kStep <= end; next += kStep) {
@@ -827,7 +826,7 @@ std::ptrdiff_t firstNotFinite(const float* in, std::size_t count) {
 SoftmaxRow softmaxRow(const float* in, float temperature, int count, float* exponentials, float* weights) {
   const float inverse = 1.0f / temperature;
   float* e = exponentials ? exponentials : weights;
-  for (int c = 0; c < count; c += kLanes) {  // the same steps as scoreRow's last
+  for (int c = 0; c < count; c += kLanes) {  // the same operations as the last ones of scoreRow()
     const V x = loadBefore(count, in, c);
     const V scaled = largerOf(smallerOf(x * set(inverse), set(kLargest)), set(-kLargest));
     storeBefore(count, e, c, x == set(-kInfinity) ? x : scaled);
@@ -839,7 +838,7 @@ SoftmaxRow softmaxRow(const float* in, float temperature, int count, float* expo
   return found;
 }
 
-/// `Vectors` vectors of columns at a time.
+/// The sums of `Vectors` vectors of columns.
 template <int Vectors>
 KERNEL_INLINE void sumColumns(const float* weights, const float* rows, std::ptrdiff_t rowStride, int count, float* out) {
   V sums[Vectors]{};

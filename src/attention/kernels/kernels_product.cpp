@@ -1,4 +1,4 @@
-// Products of small matrices: which kernel.
+// Products of small matrices: choice of the kernel.
 #include "attention/kernels/kernels_table.h"
 
 namespace attention::kernels {

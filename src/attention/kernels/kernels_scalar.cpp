@@ -1,4 +1,4 @@
-// The kernels one number at a time, for any processor.
+// The scalar kernels, for any processor.
 #define KERNEL_NAMESPACE scalar
 #define KERNEL_LANES 1
 #define KERNEL_TILE_ROWS 3

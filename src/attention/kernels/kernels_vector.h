@@ -1,9 +1,9 @@
-// The vectors that the kernel bodies are written in: compilers' own vector types (arithmetic, comparison and choice are the
-// usual operators), and the three operations that these do not spell well. Included once per instruction set, after
-// KERNEL_LANES and KERNEL_NAMESPACE are defined. Private to the kernels.
+// The vector types that the kernel bodies are written in: the compilers' own (arithmetic, comparison and selection are the usual
+// operators), and the three operations that these do not express well. Included once per instruction set, with KERNEL_LANES and
+// KERNEL_NAMESPACE defined. Private to the kernels.
 //
-// Highway was the other candidate. It has no relaxed path for WebAssembly, so the one operation that matters most would be
-// ours anyway; of the rest the kernels need so little that this file replaces it, and compiles in a tenth of the time.
+// Highway was considered. It has no relaxed SIMD for WebAssembly, so the most important operation would have to be written here anyway; the
+// kernels need so little of the rest that this file replaces it and compiles in a tenth of the time.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +32,8 @@ typedef std::uint8_t Bytes __attribute__((vector_size(KERNEL_LANES)));
 #endif
 
 #define KERNEL_INLINE inline __attribute__((always_inline))
-// Before a loop over registers: unrolled so early that its array never becomes memory. GCC at -O3 unrolls such loops, but late
-// (spills in the inner loop, 7 % slower). Clang does it by itself.
+// Placed before a loop over registers, so that it is unrolled early enough for its array to stay in registers. GCC at -O3 unrolls such
+// loops too, but late (spills in the inner loop, 7 % slower). Clang needs no hint.
 #define KERNEL_UNROLL _Pragma("GCC unroll 16")
 
 KERNEL_INLINE V load(const float* from) {
@@ -66,12 +66,12 @@ KERNEL_INLINE V largerOf(V a, V b) { return _mm256_max_ps(a, b); }
 #elif KERNEL_LANES == 16
 KERNEL_INLINE V set(float x) { return _mm512_set1_ps(x); }
 KERNEL_INLINE V mulAdd(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
-// With a mask of all lanes, as GCC 12 warns of the undefined operand in its own _mm512_max_ps.
+// With a mask of all lanes, because GCC 12 warns about the undefined operand inside its own _mm512_max_ps.
 KERNEL_INLINE V largerOf(V a, V b) { return _mm512_mask_max_ps(a, 0xffff, a, b); }
 #endif
 
-/// Keeps numbers in memory that would else become constants. V8 makes a constant vector of two integers each time it
-/// has no register left for it, four instructions; one that lies in memory is one.
+/// Keeps numbers in memory that would otherwise become constants. When V8 has no register left for a constant vector, it builds it from two
+/// integers each time, four instructions; loading it from memory is one.
 template <class T>
 KERNEL_INLINE const T* inMemory(const T* numbers) {
 #if KERNEL_LANES > 1 && defined(__wasm_simd128__)
@@ -115,8 +115,8 @@ template <class Combine>
 KERNEL_INLINE float fold(V v, Combine) { return v; }
 #else
 
-/// Combines each lane with the one half a vector away, until one is left: the order, and so the rounding, is the same
-/// for every compiler. Through memory, as a loop over an array of lanes, GCC needs 40 cycles.
+/// Combines each lane with the one half a vector away until one is left, so that the order of operations, and with it the rounding, is the
+/// same for every compiler. GCC needs 40 cycles for the obvious loop over an array of lanes, which goes through memory.
 template <class Combine>
 KERNEL_INLINE float fold(Four v, Combine combine) {
   const Four pairs = combine(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));

@@ -1,10 +1,10 @@
-// Products of matrices that stay where they lie, compiled once per instruction set like kernels_body.h, which includes it. Private
-// to the kernels. For the small matrices of training: nothing is packed but the last columns, where they do not fill a vector.
+// Products of small matrices for training, compiled once per instruction set like kernels_body.h, which includes this file. Private to the
+// kernels. Matrices are read in place; only the last columns are packed where they do not fill a vector.
 
 namespace attention::kernels::KERNEL_NAMESPACE {
 namespace {
 
-constexpr int kProductRows = 4;      // by two vectors: as many sums as every instruction set has registers for
+constexpr int kProductRows = 4;      // by two vectors: as many accumulators as every instruction set has registers for
 constexpr int kPackedDepth = 256;
 
 template <int Rows, int Vectors>
@@ -46,7 +46,7 @@ void productColumns(const Product& p, const float* b, std::ptrdiff_t bRow, int b
   for (; row < p.rows; ++row) productTile<1, Vectors>(p, b, bRow, begin, depth, row, col, count, adds);
 }
 
-/// With no depth A and B may be null, which has no offsets.
+/// The product for depth 0, where A and B may be null and so must not be offset.
 void sumsOfNothing(const Product& p) {
   if (p.adds) return;
   for (int row = 0; row < p.rows; ++row) {

@@ -39,7 +39,7 @@ std::string text(float number) {
 }
 
 std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
-  // Where code is made small, an iterator and isfinite() are a call for each number.
+  // Plain loops over pointers: in code compiled for size, iterators and isfinite() would be function calls for each number.
   const bool mayMask = id == TensorId::bias;
   const float* all = values.data();
   const auto count = static_cast<std::ptrdiff_t>(values.size());

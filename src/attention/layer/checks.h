@@ -1,4 +1,4 @@
-// The sentences of a refusal that every part of the layer has in common: sizes, shapes, numbers that are not finite.
+// Checks, and the sentences of their errors, that all parts of the layer share: sizes, shapes, finite numbers.
 #pragma once
 
 #include <concepts>
@@ -12,13 +12,12 @@
 namespace attention::checks {
 
 std::string text(std::integral auto number) { return std::to_string(number); }
-/// The shortest of six decimals: "0.5", "NaN", "-infinity".
+/// At most six decimals, the shortest such text: "0.5", "NaN", "-infinity".
 std::string text(float number);
 
-/// Are the numbers of a tensor ones that it may have? All are finite, but for -infinity in a bias. The index of the first
-/// that is not, or -1.
+/// The index of the first number that the tensor may not contain, or -1: numbers must be finite, except that a bias may contain -infinity.
 std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values);
-/// 1 to `limit`.
+/// An error unless `value` is 1 to `limit`.
 Result<void> checkSize(const char* field, int value, int limit);
 
 struct Shape {
@@ -26,13 +25,13 @@ struct Shape {
 };
 std::string text(const Shape& shape);
 
-/// A tensor that must be there, with the shape that the other sizes ask for.
+/// A required tensor, and the shape that the other sizes imply for it.
 struct Wanted {
   const char* field;
   const Tensor* tensor;
   Shape shape;
 };
-/// All shapes first, then all numbers: each must be finite.
+/// Checks that all tensors are present and have their shapes, then that all numbers are finite.
 Result<void> checkTensors(std::initializer_list<Wanted> wanted);
 
 }  // namespace attention::checks

@@ -21,7 +21,7 @@ using explanation_format::subscript;
 
 std::string nth(const char* letter, int index) { return letter + subscript(index + 1); }
 
-/// Writes the lines for one cell. Lines are added in the order in which the numbers are made.
+/// Writes the lines for one cell, in order of computation.
 class Explainer {
  public:
   Explainer(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
@@ -37,7 +37,7 @@ class Explainer {
   }
 
  private:
-  // Words and numbers.
+  // Text of numbers.
   std::string number(double value) const { return formatNumber(value, decimals_); }
   std::string number(double value, char mark) const { return marked_ ? mark + number(value) : number(value); }
   [[gnu::noinline]] std::string number(CellRef cell) const { return number(at(cell), mark::kCell); }
@@ -58,7 +58,7 @@ class Explainer {
     return mask_.sees(key) && !(in_.painted && in_.painted->isBlocked(row_, key)) && !isMaskedByBias(in_, head_, row_, key);
   }
   bool seesNothing() const { return keysWhere(&Explainer::isSeen).empty(); }
-  /// Does the key take part in the normaliser? Under the mistake of masking after it every key does.
+  /// Does the key take part in the normaliser? If the mask is applied after it, every key does.
   bool isScored(int key) const {
     return isSeen(key) || (spec_.maskAfterSoftmax && !isMaskedByBias(in_, head_, row_, key));
   }
@@ -69,12 +69,12 @@ class Explainer {
     }
     return keys;
   }
-  // The tensors of the steps before, of which the layer may not have all.
+  // The preceding tensors; the layer may not have all of them.
   TensorId queries() const { return before(TensorId::raw); }
   TensorId keys() const { return isRotary(spec_) ? TensorId::k_rotated : TensorId::k; }
   TensorId before(TensorId id) const { return stepBefore(id, spec_, in_); }
 
-  /// The row of the title: a token, or a number where rows are no tokens.
+  /// How the title names the row: by its token, or by a number where rows are not tokens.
   std::string rowName(TensorId id) const {
     const Rows rows = rowsOf(id);
     return rows == Rows::other ? std::to_string(row_ + 1) : token(rows == Rows::keys ? keyLabels_ : labels_, row_);
@@ -92,7 +92,7 @@ class Explainer {
     out_.terms.push_back({std::move(label), std::move(text), value, std::move(cells), step});
   }
 
-  /// One line for a sum of products, each of a cell of one tensor and a cell of another, and maybe a bias.
+  /// Adds one line for a sum of products, each of a cell of one tensor and a cell of another, with an optional bias.
   void addProducts(RowStep step, std::string label, double value, int count, const std::function<CellRef(int)>& left,
                    const std::function<CellRef(int)>& right, const CellRef* bias = nullptr) {
     std::string text;
@@ -235,7 +235,7 @@ class Explainer {
                 [&](int c) { return keyCell(c); });
   }
 
-  /// A line that lists the numbers made from one row.
+  /// Adds a line that lists numbers computed from one row.
   void addList(RowStep step, std::string label, const std::vector<double>& numbers, const std::function<CellRef(int)>& cell) {
     std::string text = "[";
     std::vector<CellRef> cells;
@@ -244,7 +244,7 @@ class Explainer {
     add(step, std::move(label), text + "]", numbers.front(), std::move(cells));
   }
 
-  /// Row `r` of a matrix of the score, or with `isColumn` column `r`, times the numbers of a row.
+  /// Row `r` (column `r` if `isColumn`) of a matrix of the score times a row of numbers.
   double timesMatrix(const Tensor& w, int r, bool isColumn, const std::function<CellRef(int)>& cell) const {
     double sum = 0.0;
     for (int c = 0; c < spec_.headDim; ++c) {
@@ -287,7 +287,7 @@ class Explainer {
     add(RowStep::raw, "v_a · tanh", text + " = " + number(at(TensorId::raw)), at(TensorId::raw), std::move(cells));
   }
 
-  /// The line of a length; returns it.
+  /// Adds the line for the norm of a row, and returns the norm.
   double addLength(const std::string& label, const std::function<CellRef(int)>& cell) {
     std::string text = "√(";
     std::vector<CellRef> cells;
@@ -322,7 +322,7 @@ class Explainer {
         {{TensorId::raw, head_, row_, col_}});
   }
 
-  /// The lines of the scores of the pair, up to those of a step.
+  /// Adds the lines for the pair's scores, from raw up to the step `last`.
   void addScores(TensorId last) {
     for (TensorId id = TensorId::raw; id <= last; id = static_cast<TensorId>(static_cast<int>(id) + 1)) {
       if (!exists(id, spec_, in_)) continue;
@@ -333,7 +333,7 @@ class Explainer {
     }
   }
 
-  /// A step that the table has the arithmetic of.
+  /// Adds a step whose arithmetic is in the table.
   void addStep(TensorId id) {
     const ScoreStep& step = tensorRow(id).step;
     const TensorId from = before(id);
@@ -369,7 +369,7 @@ class Explainer {
     if (!spec_.maskAfterSoftmax) add(RowStep::masked, "mask", maskText(", −∞"), maskedAt(col_), {{before(TensorId::masked), head_, row_, col_}});
   }
 
-  /// Why the key is seen or hidden, and what becomes of what is hidden.
+  /// Why the key is visible or hidden, and what happens to it if hidden.
   std::string maskText(const char* hidden) const {
     const std::string key = "key " + std::to_string(col_ + 1);
     const Hidden why = mask_.reason(col_);
@@ -402,10 +402,10 @@ class Explainer {
   }
 
   // Normalisers.
-  /// A score after the division by the temperature, which is what normalisers see.
+  /// A score divided by the temperature, as normalisers use it.
   double tempered(int key) const { return maskedAt(key) / double{spec_.temperature}; }
 
-  /// The same as it stands in a line, with the mark of its score.
+  /// The same as text, with the mark of its score.
   std::string score(int key) const { return number(tempered(key), spec_.temperature == 1.0f ? mark::kCell : mark::kMade); }
 
   void addTemperature() {
@@ -432,7 +432,7 @@ class Explainer {
     add(RowStep::weights, label, text + number(weight), weight, {{TensorId::masked, head_, row_, col_}});
   }
 
-  /// How a normaliser other than softmax makes the weight: a label, and what comes before the weight.
+  /// For normalisers other than softmax: the label, and the expression that gives the weight.
   std::pair<std::string, std::string> otherWeight() {
     switch (spec_.normalizer) {
       case Normalizer::softmax: break;
@@ -451,7 +451,7 @@ class Explainer {
     return {};
   }
 
-  /// The threshold of sparsemax, by the scores that it leaves a weight.
+  /// Adds the threshold of sparsemax, computed from the scores in its support.
   double addThreshold() {
     std::vector<int> kept;
     double sum = 0.0;
@@ -485,7 +485,7 @@ class Explainer {
   void addDivision() {
     if (!spec_.maskAfterSoftmax && seesNothing()) return;
     const double e = at(TensorId::exponentials), sum = at(TensorId::row_sum, head_, row_, 0);
-    const double share = spec_.maskAfterSoftmax ? e / sum : at(TensorId::weights);  // what a mask comes after
+    const double share = spec_.maskAfterSoftmax ? e / sum : at(TensorId::weights);  // before a mask that is applied after softmax
     add(RowStep::weights, "÷ Σ row", number(e, mark::kCell) + " ÷ " + number(sum, mark::kCell) + " = " + number(share), share,
         {{TensorId::exponentials, head_, row_, col_}, {TensorId::row_sum, head_, row_, 0}});
   }
@@ -513,7 +513,7 @@ class Explainer {
     };
     join(piece, static_cast<int>(scored.size()), ", ", text, cells);
     double max = at(TensorId::row_max, head_, row_, 0);
-    if (!isSoftmax(spec_)) {  // only softmax keeps it
+    if (!isSoftmax(spec_)) {  // only softmax has a tensor for it
       max = -std::numeric_limits<double>::infinity();
       for (const int key : scored) max = std::max(max, tempered(key));
     }
@@ -537,7 +537,7 @@ class Explainer {
     add(RowStep::sum, "Σ row " + std::to_string(row_ + 1), text + " = " + number(sum), sum, std::move(cells));
   }
 
-  /// A value of head_output; concat explains its own cells by it too, so head and column are given.
+  /// Adds a value of head_output. Head and column are parameters because concat uses this for its own cells.
   void addHeadOutput(int head, int col) {
     head_ = head, kvHead_ = head / (spec_.heads / spec_.kvHeads);
     if (addNothingSeen()) return;
@@ -578,7 +578,7 @@ class Explainer {
   int decimals_;
   bool marked_;
   int head_, row_, col_, kvHead_;
-  const MaskRow mask_;  // of row_, where that is a query
+  const MaskRow mask_;  // of row_, if that is a query
   Explanation out_;
 };
 

@@ -1,5 +1,4 @@
-// Where a value came from and what it feeds: one description for the inspector, for JavaScript and for the
-// highlighting of cells.
+// Where a value came from and what it affects: one description for the inspector, for JavaScript and for the highlighting of cells.
 #pragma once
 
 #include <string>
@@ -24,33 +23,33 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// Which of the blocks are asked for: a bit for each tensor, and of those with query heads one head, or −1 for all.
+/// Restricts which blocks are returned: a bit for each tensor, and for tensors with query heads one head, or −1 for all.
 struct Wanted {
   std::uint64_t tensors = ~std::uint64_t{0};
   int queryHead = -1;
 };
 
-/// The blocks that the cell was computed from, directly and through the steps before it (weights[i,j]: scores row i,
-/// Q row i, K rows that the row sees …). Empty for an input. In projected layers it reaches back to x and w_*.
+/// The blocks that the cell was computed from, directly and through earlier steps (weights[i,j]: row i of the scores, row i of Q, the rows
+/// of K that row i sees …). Empty for an input. In projected layers it reaches back to x and w_*.
 std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted = {});
-/// The blocks that the cell has a part in (q[h,i,c]: scores, weights, head_output row i of head h, output row i …).
-/// For weights also the row of V that it multiplies is NOT listed: that is a source of head_output.
+/// The blocks that the cell contributes to (q[h,i,c]: row i of the scores, weights and head_output of head h, row i of output …). The row
+/// of V that a weight is multiplied by is not listed: it is a source of head_output.
 std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted = {});
 
-/// A number as explanations write it: `decimals` digits after the point (0 to 9), U+2212 for minus, never "−0.00",
-/// "−∞" for a masked score, and "3.40e38" from ten million on.
+/// A number as explanations write it: `decimals` digits after the point (0 to 9), U+2212 as the minus sign, never "−0.00", "−∞" for a
+/// masked score, and scientific notation ("3.40e38") from ten million on.
 std::string formatNumber(double value, int decimals);
 
-/// What a line of the arithmetic of a row makes, in the order in which it is made.
+/// What a line in the arithmetic of one query row computes, in order of computation.
 enum class RowStep : std::uint8_t {
   none,
-  cache,                           ///< of a decoder: the keys and values of its token go to the others
-  turned_query, turned_key,        ///< by rotary positions
-  query_side, key_side,            ///< a row times a matrix of the score
-  dot, lengths, raw,               ///< raw: the score of the pair; before it q·k and the lengths of a cosine
+  cache,                           ///< in a decoder: the key and value of the row's token are added to the cache
+  turned_query, turned_key,        ///< rotated by rotary positions
+  query_side, key_side,            ///< a query or key times a matrix of the score
+  dot, lengths, raw,               ///< raw is the score of the pair; dot and lengths are the parts of a cosine
   scaled, capped, biased, masked, tempered,
   maximum, threshold, exponentials, sum, weights,
-  masked_after,                    ///< by the mistake of masking the weights
+  masked_after,                    ///< the named mistake: masking the weights after softmax
   values, concat, output,
 };
 
@@ -58,32 +57,31 @@ enum class RowStep : std::uint8_t {
 struct Term {
   std::string label;   ///< "q₄ · k₃", "÷ √3", "mask", "exp(s − max)", "÷ Σ row", "adds to output"
   std::string text;    ///< "0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65"
-  double value = 0.0;  ///< what the line comes to, unrounded
+  double value = 0.0;  ///< the result of the line, unrounded
   std::vector<CellRef> cells;  ///< the cells whose numbers appear in it, in order
   RowStep step = RowStep::none;
 };
 
-/// What an explanation puts before a number where it is asked for with marks.
+/// Marks: control characters that explain() puts before a number, when asked to.
 namespace mark {
-inline constexpr char kCell = 1;  ///< the number of the next one of Term::cells
-inline constexpr char kSum = 2;   ///< a sum that is no cell of a tensor
-inline constexpr char kMade = 3;  ///< made of the next one of Term::cells
+inline constexpr char kCell = 1;  ///< the number is that of the next cell in Term::cells
+inline constexpr char kSum = 2;   ///< the number is a sum that is not a cell of any tensor
+inline constexpr char kMade = 3;  ///< the number is computed from the next cell in Term::cells
 }  // namespace mark
 
-/// The whole reason for one value.
+/// How one value was computed.
 struct Explanation {
   std::string title;  ///< "W[saw₄, a₃] = 0.69"
   std::vector<Term> terms;
   std::string text() const;  ///< title and terms as plain lines, for screen readers and JavaScript
 };
 
-/// Explains one value of the trace with `decimals` digits. `labels` and `keyLabels` are the labels of the tokens that
-/// ask and of those that are looked at (they may be shorter than the rows; then numbers stand in). A long sum shows its
-/// first and last terms around "…". Never empty for a valid cell. `marked`: numbers have a mark before them that says where
-/// they are from, for those who draw the lines.
+/// Explains one value of the trace with `decimals` digits. `labels` and `keyLabels` are the labels of the query tokens and of the key
+/// tokens (where a list is too short, numbers are used). A long sum shows only its first and last terms, with "…" between. Never empty for
+/// a valid cell. `marked`: every number is preceded by a mark that says where it comes from, for drawing.
 Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
                     const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels, int decimals, bool marked = false);
-/// For self-attention, where the two are the same tokens.
+/// The same for self-attention, where queries and keys are the same tokens.
 inline Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
                            const std::vector<std::string>& labels, int decimals) {
   return explain(spec, inputs, trace, cell, labels, labels, decimals);

@@ -1,6 +1,6 @@
-// sources() and feeds(): which cells have a part in which, as the table of tensors says what each is made from. One goes
-// from a cell back along its sources, the other the same way in the other direction. This is the structure of the layer,
-// not its numbers: a cell that is listed may change, and one that is not listed cannot.
+// sources() and feeds(): which cells contribute to which, derived from the sources in the table of tensors. sources() follows them from a
+// cell back to the inputs, feeds() in the opposite direction. This is the structure of the layer, independent of its numbers: a cell that
+// is not listed cannot change.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -14,7 +14,7 @@
 namespace attention {
 namespace {
 
-/// The keys that `query` sees in a head, as runs of neighbours: painted cells, patterns and a bias make holes.
+/// The keys that `query` sees in a head, as runs of consecutive keys: painted cells, patterns and a bias leave gaps.
 std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int head, int query) {
   std::vector<Span> runs;
   const KeyRange seen = visibleKeys(spec, query);
@@ -55,7 +55,7 @@ bool contains(Span outer, Span inner) { return outer.begin <= inner.begin && inn
 Span common(Span a, Span b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
 Span shifted(Span s, int by) { return {s.begin + by, s.end + by}; }
 
-/// Neighbours among `marked`, as runs.
+/// Runs of consecutive indices in `marked`.
 std::vector<Span> runsOf(const std::vector<bool>& marked) {
   std::vector<Span> runs;
   for (int i = 0; i < static_cast<int>(marked.size()); ++i) {
@@ -66,7 +66,7 @@ std::vector<Span> runsOf(const std::vector<bool>& marked) {
   return runs;
 }
 
-/// Columns with those that rotary positions turn together with them; the pairs of columns; the columns of pairs.
+/// Given columns, the columns that rotary positions rotate together with them; the pairs of given columns; the columns of given pairs.
 enum class Turned : std::uint8_t { columns, pairsOfColumns, columnsOfPairs };
 std::vector<Span> turnedWith(const Spec& spec, Span span, Turned what) {
   std::vector<bool> marked(static_cast<std::size_t>(spec.headDim));
@@ -81,7 +81,7 @@ std::vector<Span> turnedWith(const Spec& spec, Span span, Turned what) {
   return runsOf(marked);
 }
 
-/// Cells of a tensor; of [queries, keys] maybe just those that the mask lets through.
+/// Cells of a tensor. If `isSeen`, only those of [queries, keys] that the mask leaves visible.
 struct Cells {
   Span heads, rows, columns;
   bool isSeen = false;
@@ -93,7 +93,7 @@ struct Cells {
   }
 };
 
-/// Cells of every tensor, from one cell on: along the sources in the table, or from sources to what is made of them.
+/// The related cells of every tensor, starting from one cell: either along the sources, or from sources to what is computed from them.
 class Lineage {
  public:
   Lineage(const Spec& spec, const Inputs& inputs, CellRef cell) : spec_(spec), in_(inputs), start_(cell.tensor) {
@@ -119,7 +119,7 @@ class Lineage {
     }
   }
 
-  /// All but the cell itself, the nearest first.
+  /// All blocks except the cell itself, nearest first.
   std::vector<Region> regions(Wanted wanted) const {
     std::vector<TensorId> ids = order_;
     std::sort(ids.begin(), ids.end(), [&](TensorId a, TensorId b) { return std::pair(steps(a), a) < std::pair(steps(b), b); });
@@ -145,7 +145,7 @@ class Lineage {
  private:
   std::vector<Cells>& at(TensorId id) { return cells_[static_cast<std::size_t>(id)]; }
   const std::vector<Cells>& at(TensorId id) const { return cells_[static_cast<std::size_t>(id)]; }
-  /// Steps from the cell to the nearest of the cells in a tensor.
+  /// The number of steps from the cell to the nearest related cell of a tensor.
   int steps(TensorId id) const { return steps_[static_cast<std::size_t>(id)]; }
   void isFarther(TensorId id, TensorId than) {
     int& known = steps_[static_cast<std::size_t>(id)];
@@ -154,7 +154,7 @@ class Lineage {
   Span all(Size size) const { return {0, sizeOf(size, spec_, in_)}; }
   int group() const { return spec_.heads / spec_.kvHeads; }
 
-  /// Each tensor of the layer after those that it is made from.
+  /// Puts each tensor of the layer after its sources.
   void order(TensorId id) {
     if (!exists(id, spec_, in_) || std::find(order_.begin(), order_.end(), id) != order_.end()) return;
     forSources(id, spec_, in_, [&](const Source&, TensorId from) { order(from); });
@@ -166,7 +166,7 @@ class Lineage {
     return pairs == Pairs::seen || (pairs == Pairs::scored && !spec_.maskAfterSoftmax);
   }
 
-  /// Without cells that others contain, as far as a short look tells.
+  /// Leaves out cells that a recently added block contains.
   void add(TensorId id, Cells cells) {
     constexpr std::size_t kLooked = 8;
     if (cells.empty()) return;
@@ -179,9 +179,9 @@ class Lineage {
     known.push_back(cells);
   }
 
-  /// The cells of a source, for cells of the tensor `id` that is made from it.
+  /// Adds the cells of a source, for cells of the tensor `id` that is computed from it.
   void addSource(TensorId id, const Cells& cells, const Source& source, TensorId from) {
-    if (in_.bias && cells.heads.size() > 1) {  // which may mask for each head another key
+    if (in_.bias && cells.heads.size() > 1) {  // a bias may mask different keys in different heads
       for (int h = cells.heads.begin; h < cells.heads.end; ++h) addSource(id, {{h, h + 1}, cells.rows, cells.columns, cells.isSeen}, source, from);
       return;
     }
@@ -211,7 +211,7 @@ class Lineage {
     }
   }
 
-  /// The columns of these heads where all heads are side by side.
+  /// The columns of these heads in the matrix with all heads side by side.
   static std::vector<Span> packed(const Cells& cells, int width) {
     std::vector<Span> columns;
     for (int h = cells.heads.begin; h < cells.heads.end; ++h) columns.push_back(shifted(cells.columns, h * width));
@@ -223,7 +223,7 @@ class Lineage {
     }
   }
 
-  /// The cells of the tensor `id` that cells of its source have a part in.
+  /// Adds the cells of the tensor `id` that are computed from the given cells of its source.
   void addFed(TensorId id, const Source& source, TensorId from, const Cells& cells) {
     const TensorRow& row = tensorRow(id);
     const bool isCell = source.row == Via::row && source.column == Via::column;
@@ -248,7 +248,7 @@ class Lineage {
     add(id, fed);
   }
 
-  /// Of columns of all heads side by side, those of each head.
+  /// Splits columns of the matrix with all heads side by side into those of each head.
   void addHeads(TensorId id, const Cells& fed, Span columns) {
     const int width = fed.columns.size();
     for (int h = columns.begin / width; h * width < columns.end; ++h)
@@ -259,7 +259,7 @@ class Lineage {
       if (!isHidden(spec_, h)) add(id, {fed.heads, fed.rows, shifted(cells.columns, h * width)});
     }
   }
-  /// Those in rows that see any of `keys`.
+  /// Adds the cells in rows that see any of `keys`.
   void addSeeing(TensorId id, const Cells& fed, Span keys) {
     const int step = in_.bias ? 1 : fed.heads.size();
     for (int h = fed.heads.begin; h < fed.heads.end; h += step)
@@ -268,7 +268,7 @@ class Lineage {
 
   // --- which query sees which key
 
-  /// Found once for each query, and head where a bias tells heads apart: a thousand rows ask again and again.
+  /// Cached for each query, and each head where a bias makes heads differ, because a thousand rows ask for it.
   const std::vector<Span>& seen(int head, int query) const {
     const int heads = in_.bias ? spec_.heads : 1;
     if (seen_.empty()) seen_.resize(static_cast<std::size_t>(spec_.queryCount) * static_cast<std::size_t>(heads));
@@ -293,7 +293,7 @@ class Lineage {
     }
     return runs;
   }
-  /// Runs of rows that see any of `keys`.
+  /// Runs of rows that see at least one of `keys`.
   std::vector<Span> rowsSeeing(int head, Span rows, Span keys) const {
     std::vector<Span> runs;
     for (int i = rows.begin; i < rows.end; ++i) {
@@ -305,7 +305,7 @@ class Lineage {
     return runs;
   }
 
-  /// Of cells that are seen, rows below each other that see the same keys make one block.
+  /// Converts cells into regions; consecutive rows that see the same keys become one block.
   void append(TensorId id, int head, const Cells& cells, std::vector<Region>& regions) const {
     const auto block = [&](Span rows, Span columns) {
       regions.push_back({id, head, rows.begin, columns.begin, rows.size(), columns.size()});
@@ -327,8 +327,8 @@ class Lineage {
   const TensorId start_;
   std::vector<TensorId> order_;
   std::vector<Cells> cells_[kTensorCount];
-  int steps_[kTensorCount] = {};  // 0: not yet known
-  mutable std::vector<std::optional<std::vector<Span>>> seen_;  // by query
+  int steps_[kTensorCount] = {};  // 0: unknown
+  mutable std::vector<std::optional<std::vector<Span>>> seen_;  // by query (and head)
 };
 
 }  // namespace

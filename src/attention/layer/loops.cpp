@@ -48,7 +48,7 @@ class Writer {
     LoopLine& line = lines_.emplace_back();
     line.depth = depth, line.text = std::move(words), line.makes = makes;
   }
-  /// A loop over 1 … `count`, with `body` in the same line where there is one.
+  /// A loop over 1 … `count`; `body` goes on the same line, if there is one.
   void loop(int depth, std::string_view index, int count, std::string_view body = {}, bool opens = true) {
     line(depth, joined({late<"for ">(), index, late<" in 1 … ">(), count, body.empty() ? ":" : ": ", body}));
     if (opens) lines_.back().opens = index[0];
@@ -66,7 +66,7 @@ class Writer {
     line(2, joined({name, "[", index, ",c] = ", sum}), true);
   }
 
-  /// What hides a key from a query; painted cells and patterns stand in a table.
+  /// The condition under which a key is hidden from a query; painted cells and patterns are looked up in a table.
   std::string hidden() const {
     std::vector<std::string> all;
     const std::int64_t offset = spec_.causalOffset;
@@ -114,7 +114,7 @@ class Writer {
     line(2, "S[i,j] = s", true);
   }
 
-  /// A row of which nothing is seen has no weights.
+  /// Is there a row that sees no key, and therefore has no weights?
   bool hasEmptyRow() const {
     if (!isSoftmax(spec_)) return false;
     for (int i = 0; i < spec_.queryCount; ++i)
@@ -203,7 +203,7 @@ class Writer {
   std::vector<LoopLine> lines_;
 };
 
-/// Every index of two the other way round: "S[i,j]" is "S[j,i]".
+/// Swaps the two indices everywhere: "S[i,j]" becomes "S[j,i]".
 void turn(std::string& words) {
   for (std::size_t at = words.find('['); at != std::string::npos; at = words.find('[', at + 1)) {
     const std::size_t end = words.find(']', at), comma = words.find(',', at);

@@ -16,7 +16,7 @@ using base::late;
 using explanation_format::subscript;
 using Step = RowStep;
 
-constexpr int kWholeSum = 8;  // products that a line shows without leaving some out
+constexpr int kWholeSum = 8;  // a line shows up to this many products in full
 
 bool hasMask(const Spec& spec, const Inputs& in) {
   return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.keyLength >= 0 || spec.pattern.any() || in.painted;
@@ -224,17 +224,17 @@ class Lines {
       if (t.step == step_) lines_.push_back(std::move(t));
   }
 
-  /// The last line of each column, as many as there is room for, with the one that is looked at among them.
+  /// Adds the last line of the explanation of each column: as many as fit, including the selected one.
   void columns(TensorId id, int head, int row, int count, const char* letter) {
     const int first = std::clamp(at_.column - most_ + 1, 0, std::max(count - most_, 0));
     for (int c = first; c < std::min(first + most_, count); ++c) {
       lines_.push_back(std::move(explained(id, head, row, c).back()));
       if (letter) lines_.back().label = joined({letter, subscript(row + 1), "[", c + 1, "]"});
-      if (lines_.back().cells.empty()) return;  // nothing is seen, whatever the column
+      if (lines_.back().cells.empty()) return;  // the row sees no key, in any column
     }
   }
 
-  /// What each head gives, side by side.
+  /// Adds what each head contributes to concat.
   void heads() {
     const int first = std::clamp(at_.head - most_ + 1, 0, std::max(spec_.heads - most_, 0));
     for (int h = first; h < std::min(first + most_, spec_.heads); ++h) {
@@ -264,7 +264,7 @@ class Lines {
     lines_.push_back(std::move(line));
   }
 
-  /// Whose keys and values are used again.
+  /// Names the tokens whose keys and values are reused.
   static std::string kept(KeyRange keys) {
     if (keys.begin >= keys.end) return late<"none is kept">();
     if (keys.end - keys.begin == 1) return joined({late<"that of ">(), keys.end, late<" is kept">()});
@@ -276,7 +276,7 @@ class Lines {
     return static_cast<int>(std::max_element(row, row + spec_.keyCount) - row);
   }
 
-  /// Of a row that sees nothing, or a key that is hidden.
+  /// Adds the line for a row that sees no key, or for a hidden key.
   void nothing() {
     for (Term& t : explained(TensorId::weights, at_.head, at_.row, at_.key))
       if (t.step == Step::none && t.cells.empty()) lines_.push_back(std::move(t));

@@ -126,7 +126,7 @@ Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
     if (id >= 0 && id <= Limits::positionId) continue;
     return base::refuse(Error::Kind::range, "positionIds", {text(id) + " is no position; use 0 to " + text(Limits::positionId) + "."});
   }
-  // Those positions are rows of a table.
+  // There, positions are rows of a table.
   const bool isCounted = isRotary(spec) || (spec.position == Position::sinusoidal && in.xKv);
   const int tokens = room == Room::board ? Limits::tokens : Limits::longest;
   if (!isCounted || spec.causalOffset <= tokens - spec.queryCount) return {};
@@ -238,7 +238,7 @@ bool isPlain(const Spec& spec) {
 }
 
 KeyRange visibleKeys(const Spec& spec, int query) {
-  // 64-bit: offsets and windows may be as large as an int holds.
+  // In 64 bits, because offsets and windows may be as large as an int.
   const std::int64_t here = std::int64_t{query} + spec.causalOffset;
   std::int64_t begin = 0, end = spec.keyCount;
   if (spec.causal) end = std::min(end, std::max(here + 1, std::int64_t{spec.prefix}));

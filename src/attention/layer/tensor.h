@@ -1,4 +1,4 @@
-// The one container of the project: float32, row-major, [heads, rows, cols].
+// The project's one container for numbers: float32, row-major, [heads, rows, cols].
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace attention {
 using base::Error;
 using base::Result;
 
-/// An owned block of numbers [heads, rows, cols], row-major. A matrix has one head.
-/// Sizes are non-negative; callers check limits (spec.h) before they build one.
+/// Owns a block of numbers [heads, rows, cols], row-major. A matrix has one head. Sizes must not be negative; callers check limits (spec.h)
+/// before they create one.
 class Tensor {
  public:
   Tensor() = default;
@@ -45,12 +45,12 @@ class Tensor {
   bool sameShape(const Tensor& other) const {
     return heads_ == other.heads_ && rows_ == other.rows_ && cols_ == other.cols_;
   }
-  /// Gives the block a new shape. The numbers stay where they lie in memory, as many as there is room for; new ones are 0.
+  /// Changes the shape. The numbers keep their order in memory, as many as there is room for; additional ones are 0.
   void reshape(int heads, int rows, int cols) {
     heads_ = heads, rows_ = rows, cols_ = cols;
     values_.resize(count(heads, rows, cols));
   }
-  /// Same shape and the same bits, but for the sign of zero.
+  /// Equal shapes and equal numbers (so 0 == -0).
   bool operator==(const Tensor&) const = default;
 
  private:
@@ -67,8 +67,8 @@ class Tensor {
   std::vector<float> values_;
 };
 
-/// Which pairs of query and key were painted out by hand: [rows, cols], 1 = blocked. Shared by all heads.
-/// Empty (0 x 0) means that nothing is painted.
+/// Which pairs of query and key were masked by hand: [rows, cols], 1 = blocked. Shared by all heads. Empty (0 x 0) means that no cell is
+/// painted.
 struct PaintedMask {
   int rows = 0, cols = 0;
   std::vector<std::uint8_t> blocked;

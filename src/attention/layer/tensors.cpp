@@ -11,7 +11,7 @@ namespace {
 
 using Id = TensorId;
 
-// --- what a layer may have or not
+// --- conditions
 
 bool always(const Spec&, const Inputs&) { return true; }
 bool never(const Spec&, const Inputs&) { return false; }
@@ -26,7 +26,7 @@ bool isRotated(const Spec& spec, const Inputs&) { return isRotary(spec); }
 bool hasPositions(const Spec& spec, const Inputs& in) { return isRotary(spec) || isSinusoidal(spec, in); }
 bool isCapped(const Spec& spec, const Inputs&) { return isSoftcapped(spec); }
 bool hasSoftmax(const Spec& spec, const Inputs&) { return isSoftmax(spec); }
-/// Is a weight made from its score alone, or else, without softmax, from all of its row?
+/// For normalisers other than softmax: does a weight depend only on its own score, and not on the whole row?
 bool isByCell(const Spec& spec, const Inputs&) {
   return spec.normalizer == Normalizer::sigmoid || spec.normalizer == Normalizer::relu || spec.normalizer == Normalizer::none;
 }
@@ -34,12 +34,12 @@ bool isByRow(const Spec& spec, const Inputs&) {
   return spec.normalizer == Normalizer::sparsemax || spec.normalizer == Normalizer::hardmax;
 }
 
-// --- what they are made from
+// --- sources
 
 constexpr Source cell(Id from, Condition when = nullptr) { return {from, Via::head, Via::row, Via::column, when}; }
 constexpr Source row(Id from, Condition when = nullptr) { return {from, Via::head, Via::row, Via::all, when}; }
 constexpr Source otherwise(Source source) { return source.otherwise = true, source; }
-/// The row of x, or what stands in for it, and the column of the projection.
+/// The row of x (or of what replaces it), and the column of the projection.
 constexpr Source rowOfAll(Id from) { return {from, Via::all, Via::row, Via::all}; }
 constexpr Source projection(Id from) { return {from, Via::all, Via::all, Via::packedColumn, isProjected}; }
 constexpr Source matrix(Id from) { return {from, Via::head, Via::all, Via::all}; }
@@ -69,7 +69,7 @@ constexpr Source kOutput[] = {row(Id::concat, hasOutputWeights), cell(Id::concat
 
 // --- the table
 
-/// Of what is no part of the layer: computed elsewhere, and not on the board.
+/// A tensor that is not part of the layer: it is computed elsewhere, and not shown on the board.
 constexpr TensorRow around(Id id, std::string_view name, const char* symbol = nullptr, Size rows = Size::other, Size columns = Size::other) {
   return {id, name, symbol, Size::one, rows, columns, nullptr, never, {}};
 }

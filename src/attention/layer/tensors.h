@@ -1,7 +1,7 @@
-// The one table of all tensors: of the layer, of the block around it, of hierarchical attention and of the experiments.
-// It says what each is called, what shape it has, what it is made from, how it is explained and shown. Names in scripts
-// and files, lineage, shapes, colours and the board follow from it: a new step between the scale and the bias is a row
-// here, its numbers in trace.h, and a file of its own in steps/.
+// The one table of all tensors: of the layer, the block around it, hierarchical attention and the experiments. It says for each tensor what
+// it is called, its shape, what it is computed from, and how it is explained and shown. Names in scripts and files, lineage, shapes,
+// colours and the layout of the board are derived from it: to add a step between the scale and the bias takes a row here, a member in
+// trace.h, and a file in steps/.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace attention {
 
-/// Every tensor that a person can ask for, in the order of the table.
+/// Every tensor that a person can refer to, in the order of the table.
 enum class TensorId : std::uint8_t {
   x, w_q, w_k, w_v, w_o,     // inputs of a projected layer
   q, k, v,                   // inputs, or projections of x
@@ -20,15 +20,15 @@ enum class TensorId : std::uint8_t {
   w_a, u_a, v_a,             // inputs of general and additive scores
   bias,                      // input: what is added to the scores; -inf masks
   b_q, b_k, b_v, b_o,        // inputs: what is added to Q, K, V and the output of a projected layer
-  x_v,                       // input: what values are made of, where that is not what keys are
-  positions,                 // sinusoids, or angles of rotary positions
+  x_v,                       // input: what values are projected from, where that differs from keys
+  positions,                 // sinusoids, or the angles of rotary positions
   x_positioned, x_kv_positioned,  // x + positions, sinusoidal only
   q_rotated, k_rotated,      // rotary only
-  raw,                       // q·k, or what the score makes of the pair
+  raw,                       // q·k, or what another kind of score computes for the pair
   scores,                    // after the scale
   softcapped,                // after the soft cap
   biased,                    // after the bias
-  masked,                    // after the mask: masked cells are -inf
+  masked,                    // masked cells are -inf
   exponentials,              // exp(masked / temperature - row_max)
   row_max, row_sum,          // of masked / temperature, of exponentials
   weights,
@@ -36,37 +36,37 @@ enum class TensorId : std::uint8_t {
   concat,                    // heads side by side
   output,                    // concat · W_O, or concat where there is no W_O
 
-  // The stages of the block of the Transformer.
+  // The stages of a Transformer block.
   block_attention, block_dropout_1, block_residual_1, block_norm_1, block_hidden_raw,
   block_hidden, block_feed_forward, block_dropout_2, block_residual_2, block_norm_2,
   // The parameters of the block, and of the two levels of hierarchical attention.
   gamma_1, delta_1, w_1, b_1, w_2, b_2, gamma_2, delta_2,
   token_w, token_b, token_query, segment_w, segment_b, segment_query,
-  memory_w, memory_u, memory_b, memory_w_a, memory_u_a, memory_v_a,  // of the recurrent network, and of attention over it
+  memory_w, memory_u, memory_b, memory_w_a, memory_u_a, memory_v_a,  // of the recurrent network, and of attention over its states
   token_weights, segment_weights,  // of hierarchical attention
-  // Experiments. The table of the spread has two heads, of q·k and of q·k ÷ √d_k. A row has d_k, μ, σ, the mean of the
-  // scores, d·μ², their deviation, the predicted one, the largest of 16 weights and the entropy in bits.
+  // Experiments. The table of the spread of scores has two heads, for q·k and for q·k ÷ √d_k. Columns: d_k, μ, σ, the mean of the scores,
+  // d·μ², their standard deviation, the predicted one, the mean of the largest of 16 weights, and the entropy in bits.
   spread_table,
-  spread_curve,              // the same, a row for every power of two up to 1024
-  spread_counts,             // the histogram, [2, bins, 2]: the middle of a bin, and how many scores
-  weights_fixed, weights_following, weights_connected, weights_attended,  // of attention::Comparison
+  spread_curve,              // the same columns, a row for every power of two up to 1024
+  spread_counts,             // the histogram, [2, bins, 2]: the centre of a bin, and the number of scores in it
+  weights_fixed, weights_following, weights_connected, weights_attended,  // the members of attention::Comparison
   reach_curve,               // [1, tokens, 4]: the members of attention::Reach
-  drop_mask_1, drop_mask_2,  // Z of dropout_1 and dropout_2 of the block: 1 where a number is kept
-  // Two heads as above, a row at spread_dim and one for every power of two: d_k, μ and σ of the keys, and of ‖∂w/∂s‖ and of
-  // ‖∂w/∂q‖ the median and the mean over the queries.
+  drop_mask_1, drop_mask_2,  // Z of dropout_1 and dropout_2 of the block: 1 where a number is kept, else 0
+  // Two heads as above; a row at spread_dim and one for every power of two. Columns: d_k, μ and σ of the keys, median and mean over the
+  // queries of ‖∂w/∂s‖, and of ‖∂w/∂q‖.
   spread_saturation,
-  // Of the recurrent network that reads the sentence: h_t; i, f, g and o side by side, and c_t, of the LSTM; the weights of
-  // attention over h; the fixed context and that of attention; and attention::MemoryTrace::gradients.
+  // The recurrent network that reads the sentence: h_t; for an LSTM i, f, g and o side by side, and c_t; the weights of attention over the
+  // states; the fixed vector and the context of attention; attention::MemoryTrace::gradients.
   memory_states, memory_gates, memory_cells, memory_weights, memory_contexts, memory_gradients,
-  // [1, 2, 8], this layer and the one beside it: tokens, parameters, multiply-adds, tanh, bytes of weights, of the cache and of
-  // the scores, sequential steps; and [2, 7, 8], the same at powers of ten up to a million.
+  // Cost of this layer and of the one compared with it. cost_table [1, 2, 8], columns: tokens, parameters, multiply-adds, tanh, bytes of
+  // weights, of the cache and of the scores, sequential steps. cost_curve [2, 7, 8]: the same at powers of ten up to a million tokens.
   cost_table, cost_curve,
-  reach_gradients,  // [1, tokens, 4]: tokens between, and of the recurrent network, of attention and of equal weights ∂/∂h_1
+  reach_gradients,  // [1, tokens, 4]: distance, and ∂/∂h_1 for the recurrent network, attention, and equal weights
 
-  present_k, present_v,      // in files: past keys (values) and new ones together
+  present_k, present_v,      // in files: past and new keys (values) together
 };
 
-/// Tensors that follow each other in the table.
+/// Consecutive tensors of the table.
 struct TensorRange {
   TensorId first, last;
   constexpr bool contains(TensorId id) const { return id >= first && id <= last; }
@@ -76,11 +76,11 @@ struct TensorRange {
 inline constexpr TensorRange kLayerTensors{TensorId::x, TensorId::output};
 inline constexpr TensorRange kBlockTensors{TensorId::block_attention, TensorId::block_norm_2};
 inline constexpr TensorRange kParameterTensors{TensorId::gamma_1, TensorId::memory_v_a};
-inline constexpr TensorRange kDerivedTensors{TensorId::block_attention, TensorId::reach_gradients};  ///< around and beside a layer
-/// Those of the layer, the first in the table.
+inline constexpr TensorRange kDerivedTensors{TensorId::block_attention, TensorId::reach_gradients};  ///< of the block and the experiments
+/// The number of tensors of the layer, which come first in the table.
 inline constexpr int kTensorCount = kLayerTensors.size();
 
-/// How many heads, rows or columns there are.
+/// The size of an axis: a number of heads, rows or columns.
 enum class Size : std::uint8_t {
   one,
   heads, keyHeads, biasHeads,
@@ -88,64 +88,64 @@ enum class Size : std::uint8_t {
   headDim, scoreUnits, valueDim, model, waves,  ///< scoreUnits: rows of W_a; waves: columns of positions
   queryColumns, keyColumns, valueColumns,  ///< of all heads side by side, in W_Q, W_K, W_V
   concatColumns, outputColumns,
-  width, hidden, units, segments,  ///< around the layer: of a token, of hidden units, of a level of hierarchical attention
-  inputWidth, cellUnits, cellColumns,  ///< beside the layer: of what a recurrent network reads, of its state, of all its gates
-  other,                           ///< known when it is computed
+  width, hidden, units, segments,  ///< of a token of the block, its hidden units, a level of hierarchical attention
+  inputWidth, cellUnits, cellColumns,  ///< of a recurrent network: its input, its state, all its gates side by side
+  other,                           ///< known only when the tensor is computed
 };
-/// Of a size that the layer knows, 0 for those around it.
+/// The size for this layer; 0 for sizes outside the layer.
 int sizeOf(Size size, const Spec& spec, const Inputs& inputs);
 
-/// Which heads, rows or columns of a source a cell is made from, by the head, row and column of the cell.
+/// Which heads, rows or columns of a source a cell is computed from, in terms of the cell's own head, row and column.
 enum class Via : std::uint8_t {
   all,
-  head, row, column,  ///< those of the cell
+  head, row, column,  ///< the cell's own
   keyHead,            ///< the key head that the cell's query head reads
-  sharedHead,         ///< the cell's head, or the one that all share
-  keysSeen,           ///< the keys that the cell's row sees
+  sharedHead,         ///< the cell's head, or the single one that all heads share
+  keysSeen,           ///< the keys that the cell's row can see
   position,           ///< the position of the cell's query
-  pair, pairIndex,    ///< the two columns that are rotated together; their angle, where they are
-  packedColumn,       ///< the cell's column among those of all heads side by side
-  headOfColumn, columnOfHead,  ///< and back: the head that a column of concat comes from, and its column there
+  pair, pairIndex,    ///< the two columns that are rotated together; the column of their angle in positions
+  packedColumn,       ///< the cell's column in the matrix with all heads side by side
+  headOfColumn, columnOfHead,  ///< the reverse: the head that a column of concat comes from, and its column there
 };
 
-/// Is something part of the layer?
+/// Does the layer have a certain step or input?
 using Condition = bool (*)(const Spec&, const Inputs&);
 
-/// A tensor that another is made from directly.
+/// A tensor that another is computed from directly.
 struct Source {
   TensorId from;
   Via head, row, column;
-  Condition when = nullptr;  ///< null: wherever both are part of the layer
-  bool otherwise = false;    ///< only where those listed before it, back to the last one without this, are not
+  Condition when = nullptr;  ///< null: wherever the layer has both
+  bool otherwise = false;    ///< an alternative: applies only if the layer has none of the sources before it, back to the last that is not an alternative
 };
-/// As Source::from: the nearest tensor above in the table that the layer has.
+/// As Source::from: the nearest preceding tensor of the table that the layer has.
 inline constexpr TensorId kStepBefore = static_cast<TensorId>(0xff);
 
-/// Which cells of [queries, keys] a tensor has numbers in, and the others 0 or -inf.
+/// Which cells of [queries, keys] of a tensor hold computed numbers; the others hold 0 or -inf.
 enum class Pairs : std::uint8_t {
   all,
-  scored,  ///< those that the mask lets through, or all where it comes after the normaliser
-  seen,    ///< those that the mask lets through
+  scored,  ///< those that the mask leaves visible, or all where the mask is applied after the normaliser
+  seen,    ///< those that the mask leaves visible
 };
 
-/// The colour of a title and an outline.
+/// The colour of a tensor's title and outline.
 enum class Hue : std::uint8_t { neutral, query, key, value, weight };
 
-/// Where the board shows a tensor: not at all, in a place of its own, or below where the layer has it.
+/// Where the board shows a tensor: not at all, in a place of its own, or below the others in layers that have it.
 enum class Place : std::uint8_t { none, own, below };
 
 struct Span;
 template <class Numbers>
 struct TraceOf;
 
-/// What an optional step does with each score between the scale and the bias.
+/// What an optional step between the scale and the bias does with each score.
 struct ScoreStep {
-  /// Computes whole rows from those of the step before.
+  /// Computes whole rows from those of the previous step.
   void (*make)(const Spec&, const Inputs&, int head, Span queries, TraceOf<Tensor>&) = nullptr;
-  /// The derivative by the score before, where it is `made`; null: 1.
+  /// The derivative of the step with respect to its input, given its result `made`; null means 1.
   double (*slope)(const Spec&, double made) = nullptr;
-  /// In explanations: a label, and the arithmetic, with {s} for the score before and {p} for the parameter. Null
-  /// where there is more to say.
+  /// For explanations: a label, and the arithmetic, with {s} for the input and {p} for the parameter. Null where the step has an
+  /// explanation of its own.
   const char *label = nullptr, *formula = nullptr;
   float Spec::*parameter = nullptr;
 };
@@ -154,22 +154,22 @@ struct ScoreStep {
 struct TensorRow {
   TensorId id;
   std::string_view name;    ///< in the state text, JavaScript and files
-  const char* symbol;       ///< in explanations; null where there are none
+  const char* symbol;       ///< the symbol in explanations; null where it has none
   Size heads, rows, columns;
-  const Tensor* Inputs::*given;  ///< null for intermediates
-  Condition exists;              ///< null: where it is given
+  const Tensor* Inputs::*given;  ///< the member of Inputs; null for intermediates
+  Condition exists;              ///< null: exists if it is given
   std::span<const Source> sources;
   Pairs pairs = Pairs::all;
   Hue hue = Hue::neutral;
   Place place = Place::none;
-  std::string_view title = {}, caption = {};  ///< of those shown below
+  std::string_view title = {}, caption = {};  ///< of tensors shown below
   ScoreStep step = {};
 };
 
 const TensorRow& tensorRow(TensorId id);
-/// Is it part of the layer, as an input that is read or a step that is made?
+/// Does the layer have this tensor, as an input that it reads or a step that it computes?
 bool exists(TensorId id, const Spec& spec, const Inputs& inputs);
-/// Calls `use(source, from)` for each direct source of a tensor that the layer has.
+/// Calls `use(source, from)` for each direct source of a tensor that this layer has; `from` is the source's id with kStepBefore resolved.
 template <class Use>
 void forSources(TensorId id, const Spec& spec, const Inputs& inputs, Use use) {
   bool isTaken = false;
@@ -183,19 +183,19 @@ void forSources(TensorId id, const Spec& spec, const Inputs& inputs, Use use) {
     if (isTaken) use(source, from);
   }
 }
-/// The first of them: what a step of the scores reads of the step before it.
+/// The first of these sources: for a step of the scores, the step before it.
 TensorId stepBefore(TensorId id, const Spec& spec, const Inputs& inputs);
 
 /// "w_q" for TensorId::w_q, and so on.
 std::string_view name(TensorId id);
-/// The tensor of that name, if there is one among these.
+/// The tensor of that name in the range `among`; nothing if there is none.
 std::optional<TensorId> tensorNamed(std::string_view name, TensorRange among = kLayerTensors);
-/// What explanations call a tensor: "W_Q". A score that is no dot product has another name for what comes before it.
+/// The symbol of a tensor in explanations: "W_Q". For scores other than dot products the raw score has another symbol.
 const char* symbol(TensorId id, Score score);
-/// What the rows of a tensor are: query tokens, key tokens, or something else (columns of X, a single vector …).
+/// What the rows of a tensor stand for: query tokens, key tokens, or something else (columns of X, a single vector …).
 enum class Rows : std::uint8_t { queries, keys, other };
 Rows rowsOf(TensorId id);
-/// Is it a step from the score of a query and a key to their weight?
+/// Is it a step between the score of a query and key and their weight, [queries, keys]?
 bool isOfPairs(TensorId id);
 
 }  // namespace attention

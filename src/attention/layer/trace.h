@@ -1,14 +1,13 @@
-// Every intermediate of one attention layer, kept so that any shown value can say where it came from.
+// All intermediates of one attention layer, kept so that every shown value can be explained.
 #pragma once
 
 #include "attention/layer/tensors.h"
 
 namespace attention {
 
-/// The intermediates. Filled by forward(), kept up to date by Engine. Fully masked rows have row_max -inf,
-/// row_sum 0, weights 0 and output 0. No NaN appears from finite input.
-/// Those of steps that the layer does not have are empty: positions and what is made with them, softcapped, biased, and
-/// exponentials, row_max and row_sum of normalisers other than softmax.
+/// The intermediates. Computed by forward(), kept up to date by Engine. Fully masked rows have row_max -inf, row_sum 0, weights 0 and
+/// output 0. Finite inputs never give NaN. Steps that the layer does not have are empty: positions and what is computed from them,
+/// softcapped, biased, and for normalisers other than softmax exponentials, row_max and row_sum.
 template <class Numbers>
 struct TraceOf {
   Numbers positions, xPositioned, xKvPositioned, qRotated, kRotated, softcapped, biased;
@@ -18,11 +17,11 @@ struct TraceOf {
 };
 using Trace = TraceOf<Tensor>;
 
-/// The scores that a step reads: those of the nearest step above it in the table that the layer has.
+/// The scores that a step reads: those of the nearest preceding step of the table that the layer has.
 template <class Numbers>
 const Numbers& scoresBefore(const TraceOf<Numbers>& trace, TensorId id);
 
-/// What a step reads of the steps before it, some of which the layer may not have. AnyTrace: Trace or ReferenceTrace.
+/// The result of the last of several optional steps that the layer has. AnyTrace is Trace or ReferenceTrace.
 template <class AnyTrace>
 auto& queriesOf(AnyTrace& trace) { return trace.qRotated.empty() ? trace.q : trace.qRotated; }
 template <class AnyTrace>
@@ -32,7 +31,7 @@ auto& cappedOf(AnyTrace& trace) { return trace.softcapped.empty() ? trace.scores
 template <class AnyTrace>
 auto& biasedOf(AnyTrace& trace) { return scoresBefore(trace, TensorId::masked); }
 
-/// The intermediates by id: all from TensorId::q on but the inputs.
+/// The member that holds an intermediate; null for inputs.
 template <class Numbers>
 constexpr Numbers TraceOf<Numbers>::* intermediateOf(TensorId id) {
   using T = TraceOf<Numbers>;
@@ -61,7 +60,7 @@ constexpr Numbers TraceOf<Numbers>::* intermediateOf(TensorId id) {
   }
 }
 
-/// The tensor of a trace behind an id; null for inputs, and where the layer does not have it.
+/// The intermediate with that id; null for inputs, and where the layer does not have it.
 template <class Numbers>
 Numbers* intermediate(TraceOf<Numbers>& trace, TensorId id) {
   const auto member = intermediateOf<Numbers>(id);
@@ -82,7 +81,7 @@ const Numbers& scoresBefore(const TraceOf<Numbers>& trace, TensorId id) {
   return scores ? *scores : trace.raw;
 }
 
-/// The tensor behind an id: from the trace, or from the inputs for x, w_* and the like; null where this layer has none.
+/// The tensor with that id, from the trace or from the inputs; null where the layer does not have it.
 const Tensor* find(const Inputs& inputs, const Trace& trace, TensorId id);
 
 }  // namespace attention

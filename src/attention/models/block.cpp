@@ -50,7 +50,7 @@ void add(const Tensor* stream, const Tensor& in, Tensor& out) {
   }
 }
 
-/// out = x · w + b, each token by itself.
+/// out = x · w + b, for each token separately.
 void connect(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& out) {
   out.reshape(1, x.rows(), w.cols());
   for (int r = 0; r < x.rows(); ++r) {

@@ -15,7 +15,7 @@ void shapeLike(const Tensor* input, Tensor& gradient) {
   gradient = input ? Tensor(input->heads(), input->rows(), input->cols()) : Tensor();
 }
 
-/// What was dropped has no gradient; the rest was multiplied.
+/// Dropped numbers have gradient 0; the others are multiplied by the dropout factor.
 void throughDropout(const BlockSpec& spec, int site, Tensor& d) {
   const double kept = dropoutFactor(spec);
   if (!spec.drops() && kept == 1.0) return;
@@ -24,7 +24,7 @@ void throughDropout(const BlockSpec& spec, int site, Tensor& d) {
   }
 }
 
-/// out = x·w + b: the gradient of x is added to dX.
+/// Backward pass of out = x·w + b: adds the gradient of x to dX.
 void throughConnection(const Tensor& x, const Tensor& w, const Tensor& dOut, Tensor& dX, Tensor& dW, Tensor& dB, Products& products) {
   products.aTb(matrixOf(x), matrixOf(dOut), dW.data(), dW.cols());
   for (int c = 0; c < dB.cols(); ++c) {

@@ -1,4 +1,4 @@
-// The block around the layer backwards: dropout, residuals, layer normalisation and the feed-forward network.
+// Backward pass of the block: dropout, residuals, layer normalisation and the feed-forward network.
 #pragma once
 
 #include <span>
@@ -8,30 +8,30 @@
 
 namespace attention {
 
-/// ∂L/∂stage of one stage of a block, where L reads it directly; in the stage's shape, of finite numbers.
+/// ∂L/∂stage for a stage of a block that L reads directly; has the stage's shape, and must be finite.
 struct BlockUpstream {
   BlockStage stage = BlockStage::norm_2;
   const Tensor* gradient = nullptr;
 };
 
-/// ∂L/∂input of everything that a block reads, each in the shape of its input; empty for inputs that were not given.
+/// ∂L/∂input for every input of a block, each in the shape of the input; empty for inputs that were not given.
 struct BlockGradients {
   Tensor x, attention, gamma1, delta1, w1, b1, w2, b2, gamma2, delta2;
 };
 
-/// Fills `gradients` from those of some stages; `trace` is what forwardBlock() made. float32 products, the rest in double:
-/// within 1e-5 of the exact ones, relative to the largest, for unit-normal inputs of widths up to 64. ReLU has 0 at 0; what
-/// dropout dropped has 0. With pre-norm the layer reads norm_1: the gradient that it gives goes in as one of norm_1 in a
-/// second call, or through layerNormBackward().
+/// Computes `gradients` from the upstream gradients; `trace` must be the result of forwardBlock(). Products are in float32, the rest in
+/// double: within 1e-5 of the exact gradients, relative to the largest, for unit-normal inputs with widths up to 64. ReLU has derivative 0
+/// at 0; dropped numbers have gradient 0. With pre-norm the attention layer reads norm_1, so the gradient that the layer returns must be
+/// passed back in as an upstream gradient of norm_1 in a second call, or to layerNormBackward().
 void backwardBlock(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace,
                    std::span<const BlockUpstream> upstream, BlockGradients& gradients, Products& products);
 
-/// Adds ∂L/∂x of layerNorm() to `dX`, and to dGamma and dDelta where they are not null and not empty. With x̂ the normalised
-/// row and g = γ∘∂L/∂out: ∂x = (g − mean(g) − x̂·mean(g∘x̂)) / √(variance + ε).
+/// Adds the gradient of layerNorm() with respect to x to `dX`, and those of γ and δ to dGamma and dDelta unless these are null or empty.
+/// With x̂ the normalised row and g = γ∘∂L/∂out: ∂x = (g − mean(g) − x̂·mean(g∘x̂)) / √(variance + ε).
 void layerNormBackward(const Tensor& x, const Tensor* gamma, const Moments& moments, const Tensor& dOut, Tensor& dX,
                        Tensor* dGamma, Tensor* dDelta);
 
-/// The derivative of an activation where its sum is h.
+/// The derivative of an activation function at h.
 double activationSlope(Activation activation, double h);
 
 }  // namespace attention

@@ -57,7 +57,7 @@ void score(const Tensor& h, const LevelInputs& level, LevelTrace& trace) {
   }
 }
 
-/// Softmax over the rows of one group, and their weighted sum.
+/// Softmax over the rows [begin, end) of one group, and their weighted sum.
 void attend(const Tensor& h, int begin, int end, LevelTrace& trace, float* sum) {
   const float* scores = trace.scores.data();
   float* weights = trace.weights.data();

@@ -1,8 +1,8 @@
-// Hierarchical attention (Yang et al. 2016, "Hierarchical Attention Networks for Document Classification"): tokens are
-// grouped into segments, a learned query looks at the tokens of each segment, and another at the segments.
+// Hierarchical attention (Yang et al. 2016, "Hierarchical Attention Networks for Document Classification"): tokens are grouped into
+// segments; one learned query attends to the tokens of each segment, and another to the segments.
 //
-// Per level, equations 5 to 7 (words) and 8 to 10 (sentences):  u = tanh(W h + b),  a = softmax(u · u_w),  s = Σ a · h.
-// In the paper recurrent networks stand before each level; here h is given, and the segments are the sums as they are.
+// On each level, equations 5 to 7 (words) and 8 to 10 (sentences): u = tanh(W h + b), a = softmax(u · u_w), s = Σ a · h. In the paper a
+// recurrent network precedes each level; here h is an input, and the segments are the sums themselves.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace attention {
 
-/// The learned numbers of one level. All of one head; they outlive the call.
+/// The parameters of one level. All tensors have one head and must outlive the call.
 struct LevelInputs {
   const Tensor* w = nullptr;      ///< [1, width, units]
   const Tensor* b = nullptr;      ///< [1, 1, units]; null: zeros
@@ -22,37 +22,37 @@ struct LevelInputs {
 
 struct HierarchyInputs {
   const Tensor* h = nullptr;    ///< [1, tokens, width]; at most Limits::tokens and Limits::modelDim
-  std::span<const int> starts;  ///< the first token of each segment: 0 and then increasing, all below tokens
+  std::span<const int> starts;  ///< the first token of each segment: strictly increasing from 0, all below tokens
   LevelInputs tokens, segments;
 };
 
-/// One level: n is the number of tokens, or of segments.
+/// The intermediates of one level; n is the number of tokens, or of segments.
 struct LevelTrace {
   Tensor hidden;   ///< u, [1, n, units]
   Tensor scores;   ///< u · u_w, [1, n, 1]
-  Tensor weights;  ///< [1, n, 1]; those of the tokens of one segment sum to 1, and those of all segments
-  Tensor sums;     ///< Σ a · h: [1, segments, width] of the tokens, [1, 1, width] of the segments
+  Tensor weights;  ///< [1, n, 1]; they sum to 1 over the tokens of each segment, or over all segments
+  Tensor sums;     ///< Σ a · h: [1, segments, width] on the level of tokens, [1, 1, width] on that of segments
 };
 
 struct HierarchyTrace {
   LevelTrace tokens, segments;
-  /// How much of the last sum is each token: its weight in its segment times that of the segment; [1, tokens, 1]. They
-  /// sum to 1.
+  /// The share of each token in the final sum: its weight in its segment times the weight of the segment; [1, tokens, 1]. The shares sum to
+  /// 1.
   Tensor shares;
 };
 
-/// Says what is wrong with the inputs (shapes, starts, numbers that are not finite).
+/// Checks the inputs: shapes, starts, finite numbers.
 Result<void> validate(const HierarchyInputs& inputs);
 
-/// Fills `trace`; `inputs` must have passed validate(). float32 products, the rest in double: weights are within 1e-6
-/// of the exact ones, for scores of size 1.
+/// Fills `trace`; `inputs` must have passed validate(). Products are in float32, the rest in double: weights are within 1e-6 of the exact
+/// ones, for scores of magnitude 1.
 void forwardHierarchy(const HierarchyInputs& inputs, HierarchyTrace& trace);
 
-/// Segments of `size` tokens each (at least 1), the last one maybe shorter.
+/// The starts of segments of `size` tokens each (at least 1); the last one may be shorter.
 std::vector<int> splitEvery(int tokens, int size);
-/// Segments that end after a token that ends in ".", "!", "?", ";", ":" or ",".
+/// The starts of segments that end after a token ending in ".", "!", "?", ";", ":" or ",".
 std::vector<int> splitAtPunctuation(std::span<const std::string> labels);
-/// The segment that a token is in.
+/// The index of the segment that contains a token.
 int segmentOf(std::span<const int> starts, int token);
 
 enum class Level { tokens, segments };

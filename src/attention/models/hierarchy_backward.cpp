@@ -10,7 +10,8 @@ void shapeLike(const Tensor* input, Tensor& gradient) {
   gradient = input ? Tensor(input->heads(), input->rows(), input->cols()) : Tensor();
 }
 
-/// Of the weights and the rows of one group, [begin, end), whose sum has the gradient `dSum`. Scores are collected.
+/// Backward pass of the weighted sum and the softmax of one group [begin, end) whose sum has the gradient `dSum`. Writes the gradients of
+/// the scores.
 void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, const float* dSum, Tensor& dH, Tensor& dScores) {
   float *d = dScores.data() + begin;
   const float* weights = trace.weights.data() + begin;
@@ -22,7 +23,7 @@ void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, co
   }
 }
 
-/// From the scores of all rows to the rows themselves and the learned numbers of the level.
+/// From the gradients of all scores to those of the rows and of the level's parameters.
 void throughScores(const Tensor& h, const LevelInputs& level, const LevelTrace& trace, const Tensor& dScores, Tensor& dH,
                    LevelGradients& g, Products& products) {
   shapeLike(level.w, g.w), shapeLike(level.b, g.b), shapeLike(level.query, g.query);

@@ -1,4 +1,4 @@
-// Hierarchical attention backwards.
+// Backward pass of hierarchical attention.
 #pragma once
 
 #include "attention/models/hierarchy.h"
@@ -14,9 +14,9 @@ struct HierarchyGradients {
   LevelGradients tokens, segments;
 };
 
-/// ∂L/∂input from ∂L/∂(the last sum), [1, 1, width]; `trace` is what forwardHierarchy() made. Per level, with g the gradient of
-/// a sum: ∂a_i = g·h_i, then softmax, then ∂u_i = ∂s_i·u_w∘(1 − u_i²). Within 1e-5 of exact, relative to the largest, for
-/// unit-normal inputs of widths up to 64.
+/// ∂L/∂input from ∂L/∂(final sum), [1, 1, width]; `trace` must be the result of forwardHierarchy(). On each level, with g the gradient of a
+/// sum: ∂a_i = g·h_i, then softmax, then ∂u_i = ∂s_i·u_w∘(1 − u_i²). Within 1e-5 of the exact gradients, relative to the largest, for
+/// unit-normal inputs with widths up to 64.
 void backwardHierarchy(const HierarchyInputs& inputs, const HierarchyTrace& trace, const Tensor& dSum, HierarchyGradients& gradients,
                        Products& products);
 

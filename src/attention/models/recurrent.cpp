@@ -24,7 +24,7 @@ void shapeLike(const Tensor* input, Tensor& gradient) {
   gradient = input ? Tensor(input->heads(), input->rows(), input->cols()) : Tensor();
 }
 
-/// h_{t−1} of every token: the states one row later.
+/// h_{t−1} for every token: the states shifted by one row.
 Tensor before(const RecurrentInputs& in, const Tensor& states) {
   Tensor out(1, states.rows(), states.cols());
   for (int c = 0; c < out.cols(); ++c) out.at(0, 0, c) = startOf(in.h0, c);
@@ -32,7 +32,7 @@ Tensor before(const RecurrentInputs& in, const Tensor& states) {
   return out;
 }
 
-/// ∂L/∂z_t from ∂L/∂h_t, and for the LSTM from ∂L/∂c_t, which becomes that of c_{t−1}.
+/// ∂L/∂z_t from ∂L/∂h_t, and for an LSTM also from ∂L/∂c_t, which is replaced by ∂L/∂c_{t−1}.
 void throughCell(const RecurrentInputs& in, const RecurrentTrace& trace, int t, const double* dH, double* dC, float* dZ) {
   const int units = trace.states.cols();
   for (int n = 0; n < units; ++n) {
@@ -75,7 +75,7 @@ void forwardRecurrent(const RecurrentInputs& in, RecurrentTrace& trace, Products
   trace.gates.reshape(isLstm ? 1 : 0, isLstm ? tokens : 0, isLstm ? 4 * units : 0);
   trace.memory.reshape(isLstm ? 1 : 0, isLstm ? tokens : 0, isLstm ? units : 0);
   Tensor fromX(1, tokens, parts * units), fromH(1, 1, parts * units), start(1, 1, units);
-  products.ab(matrixOf(*in.x), matrixOf(*in.w), fromX.data(), fromX.cols());  // all tokens at once: only h waits for h
+  products.ab(matrixOf(*in.x), matrixOf(*in.w), fromX.data(), fromX.cols());  // for all tokens at once; only the recurrent part is sequential
   for (int n = 0; n < units; ++n) start.at(0, 0, n) = startOf(in.h0, n);
   for (int t = 0; t < tokens; ++t) {
     const float* last = t > 0 ? trace.states.row(0, t - 1) : start.data();

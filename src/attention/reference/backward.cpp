@@ -11,7 +11,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Id = TensorId;
 
-/// The threshold of sparsemax: what lies above it is the support (Martins and Astudillo 2016, algorithm 1).
+/// The threshold of sparsemax; scores above it are the support (Martins and Astudillo 2016, algorithm 1).
 double sparsemaxEdge(std::vector<double> z) {
   std::sort(z.begin(), z.end(), std::greater<>());
   double total = 0.0, threshold = 0.0;
@@ -22,7 +22,7 @@ double sparsemaxEdge(std::vector<double> z) {
   return threshold;
 }
 
-/// One pass from output to input. `g` holds the gradients that are known so far.
+/// One pass from output to inputs. `g` holds the gradients known so far.
 class Pass {
  public:
   Pass(const Spec& spec, const Inputs& in, const ReferenceTrace& trace, ReferenceGradients& g)
@@ -46,7 +46,7 @@ class Pass {
   }
 
  private:
-  /// A gradient has the shape of what it is of; those that were not given begin with zeros.
+  /// Gives each gradient the shape of its tensor; gradients that were not given start as zeros.
   void shape() {
     for (int i = 0; i < kTensorCount; ++i) {
       const auto id = static_cast<Id>(i);
@@ -114,7 +114,7 @@ class Pass {
     }
   }
 
-  /// What a mask has put a constant in place of has no gradient.
+  /// Where a mask has put a constant, the gradient is 0.
   void hide(ReferenceTensor& gradient) {
     for (int i = 0; i < gradient.rows; ++i) {
       const std::vector<bool> seen = referenceSees(spec_, in_.painted, i);
@@ -126,7 +126,7 @@ class Pass {
     }
   }
 
-  /// w_j = e_j / Σe, Σe the sum of e, e_j = exp(s_j / T − max), max the largest s / T: one after the other, backwards.
+  /// w_j = e_j / Σe, e_j = exp(s_j / T − max), max the largest s / T: these three steps backwards.
   void throughSoftmax() {
     const double temperature = double{spec_.temperature};
     for (int h = 0; h < spec_.heads; ++h) {
@@ -182,13 +182,13 @@ class Pass {
         case Normalizer::sigmoid: dZ[i] = dW[i] * p * (1.0 - p); break;
         case Normalizer::relu: dZ[i] = z[i] > 0.0 ? dW[i] : 0.0; break;
         case Normalizer::none: dZ[i] = dW[i]; break;
-        default: break;  // hard maxima: steps, flat everywhere
+        default: break;  // hardmax is piecewise constant
       }
     }
     return dZ;
   }
 
-  /// Proposition 2: on the support each gradient less their mean, 0 elsewhere.
+  /// Proposition 2: on the support, the gradient minus its mean there; 0 elsewhere.
   static std::vector<double> sparsemaxGradient(const std::vector<double>& z, const std::vector<double>& dW) {
     std::vector<double> dZ(z.size());
     const double threshold = sparsemaxEdge(z);
@@ -241,7 +241,7 @@ class Pass {
     for (std::size_t i = 0; i < g_[Id::raw].values.size(); ++i) g_[Id::raw].values[i] += g_[Id::scores].values[i] * factor;
   }
 
-  /// Each pair of a query and a key adds what its score says of the two.
+  /// Adds what each pair of query and key contributes.
   void throughScore() {
     ReferenceTensor& dQ = g_[isRotary(spec_) ? Id::q_rotated : Id::q];
     ReferenceTensor& dK = g_[isRotary(spec_) ? Id::k_rotated : Id::k];
@@ -315,7 +315,7 @@ class Pass {
     }
   }
 
-  /// A turn is undone by the opposite turn: the inverse of a rotation is its transpose.
+  /// Rotates back: the inverse of a rotation is its transpose.
   void throughRotation() {
     turnBack(g_[Id::q_rotated], spec_.causalOffset, g_[Id::q]);
     turnBack(g_[Id::k_rotated], 0, g_[Id::k]);
@@ -343,7 +343,7 @@ class Pass {
     return copy;
   }
 
-  /// [heads, L, dim] as the [1, L, heads·dim] that X times its weights is.
+  /// [heads, L, dim] as [1, L, heads·dim], the shape of X times its weights.
   static ReferenceTensor packed(const ReferenceTensor& heads) {
     ReferenceTensor out(1, heads.rows, heads.heads * heads.cols);
     for (int h = 0; h < heads.heads; ++h) {
@@ -373,14 +373,14 @@ class Pass {
   const Inputs& in_;
   const ReferenceTrace& t_;
   ReferenceGradients& g_;
-  int group_;  // query heads that read one key head
+  int group_;  // query heads per key head
 };
 
 }  // namespace
 
 namespace {
 
-/// A tensor's largest magnitude, and how far its numbers may be off.
+/// A tensor's largest magnitude, and a bound on the error of its numbers.
 struct Size {
   double most = 0.0, off = 0.0;
 };
@@ -468,7 +468,7 @@ class BackwardBounds {
       case Normalizer::relu:
       case Normalizer::none: break;
     }
-    // Exponentials are at most 1, and the maximum takes of them what they have together.
+    // Exponentials are at most 1, and the gradient of the maximum is the sum of all of theirs.
     const Size e = 2.0 * keys_ * ((given(Id::exponentials) + given(Id::row_sum)) * made(Id::exponentials)) + given(Id::row_max);
     return (z + e) * temperature;
   }
@@ -498,7 +498,7 @@ class BackwardBounds {
     }
   }
 
-  /// The shortest row that is not 0.
+  /// The smallest norm of a row, rows of zeros aside.
   static double shortest(const ReferenceTensor& tensor) {
     double least = kInfinity;
     for (int h = 0; h < tensor.heads; ++h) {

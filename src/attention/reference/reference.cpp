@@ -1,5 +1,5 @@
-// This is the readable version: what the layer means, one step after the other, in double precision. It is not the
-// version that runs; forward.cpp and engine.cpp are, and the tests hold them to this one.
+// The readable version: what the layer means, step by step, in double precision. The programs run forward.cpp and engine.cpp; the tests
+// compare those with this one.
 #include "attention/reference/reference.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What a float can hold: ±3.4e38 at most.
+/// Clamps to the range of a float, ±3.4e38.
 double saturated(double value) {
   constexpr double kMost = std::numeric_limits<float>::max();
   return std::clamp(value, -kMost, kMost);
@@ -29,7 +29,7 @@ ReferenceTensor copied(const Tensor& tensor) {
 
 // ---------------------------------------------------------------------------------------------------------- positions
 
-/// The numbers that stand for the positions 0, 1, 2 …: those of the list, and where it ends one more each.
+/// The position ids of 0, 1, 2 …: those of the list, counted on from its last one.
 std::vector<double> idsOf(const Spec& spec, int count) {
   std::vector<double> ids;
   for (int p = 0; p < count; ++p) {
@@ -52,7 +52,7 @@ ReferenceTensor sinusoids(const Spec& spec, int count, int width) {
   return table;
 }
 
-/// p·θ_i with θ_i = base^(-2i/r), i from 0, of the r columns that are turned (Su et al. 2021, section 3.2.2). Linear scaling
+/// The angles p·θ_i with θ_i = base^(-2i/r), for i from 0, where r columns are rotated (Su et al. 2021, section 3.2.2). Linear scaling
 /// divides p by the factor f, NTK-aware scaling multiplies the base by f^(r/(r − 2)).
 ReferenceTensor rotaryAngles(const Spec& spec, int count, int turned) {
   ReferenceTensor angles(1, count, turned / 2);
@@ -67,7 +67,7 @@ ReferenceTensor rotaryAngles(const Spec& spec, int count, int turned) {
   return angles;
 }
 
-/// Every pair of columns times [cos −sin; sin cos] (Su et al. 2021, equation 34): neighbours, or i and i + r/2.
+/// Every pair of columns times [cos −sin; sin cos] (Su et al. 2021, equation 34): adjacent columns, or i and i + r/2.
 ReferenceTensor rotated(const ReferenceTensor& q, const ReferenceTensor& angles, int first, bool byHalves) {
   ReferenceTensor out = q;
   for (int h = 0; h < q.heads; ++h) {
@@ -91,7 +91,7 @@ ReferenceTensor sum(const ReferenceTensor& x, const ReferenceTensor& table, int 
   return out;
 }
 
-/// Q = X W_Q + b_Q and its like, split into heads: [L, model] times [model, heads·dim] gives [heads, L, dim].
+/// Q = X W_Q + b_Q (likewise K and V), split into heads: [L, model] times [model, heads·dim] gives [heads, L, dim].
 ReferenceTensor projected(const ReferenceTensor& x, const Tensor& w, const Tensor* bias, int heads) {
   ReferenceTensor out(heads, x.rows, w.cols() / heads);
   for (int h = 0; h < out.heads; ++h) {

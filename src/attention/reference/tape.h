@@ -1,7 +1,7 @@
-// The models around the layer written to be read, in double, with their gradients: what is computed with Real is written
-// down, and read backwards by Tape::gradients (reverse-mode differentiation; Griewank and Walther 2008, chapter 3). Each
-// model is a template of the kind of number: with double it is the forward pass alone, for central differences. It shares no
-// code with the fast versions, and nothing but tests should use it.
+// The models around the layer, written to be read, in double, with their gradients by reverse-mode differentiation (Griewank and Walther
+// 2008, chapter 3): computations with Real are recorded, and Tape::gradients goes through the record backwards. Each model is a template of
+// the number type: with double it is the forward pass alone, used for central differences. Shares no code with the fast versions; only
+// tests should use it.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace attention::tape {
 
 class Tape;
 
-/// A number, and its place on a tape; constants are on none.
+/// A number and its index on a tape; -1 for a constant.
 struct Real {
   double value = 0.0;
   int place = -1;
@@ -27,7 +27,7 @@ struct Real {
   Real(double v, int p, Tape* t) : value(v), place(p), tape(t) {}
 };
 
-/// What each number was made of: at most two others, with the derivatives by them.
+/// Records what each number was computed from: at most two others, with the derivatives with respect to them.
 class Tape {
  public:
   Real input(double value) { return note(value, {}, 0.0, {}, 0.0); }
@@ -35,7 +35,7 @@ class Tape {
     entries_.push_back({a.place, b.place, byA, byB});
     return {value, static_cast<int>(entries_.size()) - 1, this};
   }
-  /// ∂of/∂number for every number of the tape, by its place.
+  /// ∂of/∂number for every number on the tape, by index.
   std::vector<double> gradients(const Real& of) const {
     std::vector<double> g(entries_.size());
     if (of.place >= 0) g[static_cast<std::size_t>(of.place)] = 1.0;
@@ -167,7 +167,7 @@ struct Level {
   Rows<N> w, b, query;
 };
 
-/// Σ a·h over some rows, with a = softmax(tanh(W h + b) · u_w) (Yang et al. 2016, equations 5 to 7).
+/// Σ a·h over the rows, with a = softmax(tanh(W h + b) · u_w) (Yang et al. 2016, equations 5 to 7).
 template <class N>
 Row<N> attended(const Rows<N>& h, const Level<N>& level) {
   Row<N> weights;
@@ -185,7 +185,7 @@ Row<N> attended(const Rows<N>& h, const Level<N>& level) {
   return out;
 }
 
-/// The last sum of hierarchical attention.
+/// The final sum of hierarchical attention.
 template <class N>
 Row<N> hierarchyOutput(const Rows<N>& h, std::span<const int> starts, const Level<N>& tokens, const Level<N>& segments) {
   Rows<N> sums;

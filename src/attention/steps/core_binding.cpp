@@ -1,6 +1,6 @@
-// The layer as seen from JavaScript, beyond what the kernels have: any score, normaliser and position. web/core.js fills the words
-// of a call (kernels_binding.cpp) and those here, and asks for it where one of them is not the usual one. Only part of the core
-// module. Shapes and lengths are checked in core.js, which knows the names that its caller used.
+// The interface of the whole layer for JavaScript, for scores, normalisers and positions that the kernels do not have. web/core.js fills in
+// a Forward (kernels_binding.cpp) and the Words below, and calls these functions when one of the words is not the default. Only compiled
+// into the core module. Shapes and lengths are checked in core.js, which knows the names that its caller used.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -15,11 +15,11 @@
 namespace attention {
 namespace {
 
-/// The words of a layer, in the order of LAYER in web/core.js.
+/// The options of a layer, in the order of LAYER in web/core.js.
 struct Words {
   int score = 1, normalizer = 0, position = 0, pairs = 0, dims = 0, scaling = 0;
   float base = 10000.0f, factor = 1.0f;
-  const float* ids = nullptr;  ///< whole numbers
+  const float* ids = nullptr;  ///< integers
   int idCount = 0, prefix = 0, maskAfterSoftmax = 0;
   const float *wA = nullptr, *uA = nullptr, *vA = nullptr;
   int units = 0;  ///< rows of wA
@@ -43,7 +43,7 @@ void write(const Tensor& from, float* to) {
   if (to) std::copy_n(from.data(), from.size(), to);
 }
 
-/// A call with its numbers, and what is made of it.
+/// A call with its inputs, and the results.
 struct Layer {
   Spec spec;
   Tensor q, k, v, wA, uA, vA, bias;
@@ -55,7 +55,7 @@ struct Layer {
     spec.heads = f.heads, spec.kvHeads = f.kvHeads, spec.queryCount = f.queryCount, spec.keyCount = f.keyCount;
     spec.headDim = f.headDim, spec.valueDim = f.valueDim;
     spec.score = static_cast<Score>(w.score), spec.normalizer = static_cast<Normalizer>(w.normalizer), spec.position = static_cast<Position>(w.position);
-    spec.scale = f.scale != 0.0f ? f.scale : std::numeric_limits<float>::denorm_min();  // 0 stands for 1/√headDim there
+    spec.scale = f.scale != 0.0f ? f.scale : std::numeric_limits<float>::denorm_min();  // in a Spec, 0 means 1/√headDim
     spec.softcap = f.softcap, spec.temperature = f.temperature;
     spec.causal = f.causal, spec.causalOffset = f.causalOffset, spec.windowLeft = f.windowLeft, spec.windowRight = f.windowRight;
     spec.keyLength = f.keyLength, spec.prefix = w.prefix, spec.maskAfterSoftmax = w.maskAfterSoftmax != 0;
@@ -70,7 +70,7 @@ struct Layer {
     if (f.blocked) readBlocked(f);
   }
 
-  /// One mask for all heads is painted; one for each is a bias that masks.
+  /// A mask that all heads share becomes painted cells; one that differs between heads becomes a bias of -inf.
   void readBlocked(const kernels::Forward& f) {
     const auto isBlocked = [&](int h, int i, int j) { return f.blocked[h * f.blockedHeadStride + i * f.blockedRowStride + j] != 0; };
     const bool isShared = f.blockedHeadStride == 0;
@@ -85,7 +85,7 @@ struct Layer {
   }
 };
 
-/// Is there memory for what such a layer keeps? It does not ask again.
+/// Can the memory for the intermediates of such a layer be allocated? It is not checked again later.
 bool hasRoom(const kernels::Forward& f, const Words& w, bool backward) {
   const double scores = 1.0 * f.heads * f.queryCount * f.keyCount, rows = 1.0 * f.heads * (1.0 * f.queryCount + f.keyCount);
   const double numbers = scores * (backward ? 16 : 10) + rows * (2.0 * f.headDim + f.valueDim + 2.0 * w.units) * (backward ? 12 : 6) +
@@ -101,10 +101,10 @@ bool hasRoom(const kernels::Forward& f, const Words& w, bool backward) {
 
 extern "C" {
 
-/// The words of layers; those that core.js does not know keep what they are here.
+/// The options of a layer; those that core.js does not know keep these defaults.
 __attribute__((export_name("layer"))) attention::Words* coreLayer() { return new (std::nothrow) attention::Words; }
 
-/// 0 when done, 1 when there is no memory for it. All numbers are finite.
+/// Returns 0 on success and 1 if there is not enough memory. All numbers must be finite.
 __attribute__((export_name("layerForward"))) int coreLayerForward(const attention::kernels::Backward* call, const attention::Words* words) {
   using namespace attention;
   const kernels::Forward& f = call->forward;
@@ -115,7 +115,7 @@ __attribute__((export_name("layerForward"))) int coreLayerForward(const attentio
   return 0;
 }
 
-/// The same backwards, from gradients by the output, the weights, or both.
+/// The same for the backward pass, from gradients of the output, the weights, or both.
 __attribute__((export_name("layerBackward"))) int coreLayerBackward(const attention::kernels::Backward* call, const attention::Words* words) {
   using namespace attention;
   const kernels::Forward& f = call->forward;

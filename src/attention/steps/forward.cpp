@@ -7,7 +7,7 @@
 namespace attention {
 namespace {
 
-/// Below this many multiplications packing a matrix costs more than it saves (measured at 16 x 64 x 64).
+/// With fewer multiplications than this, packing a matrix costs more than it saves (measured at 16 x 64 x 64).
 constexpr std::int64_t kPackingPays = 1 << 16;
 
 kernels::In reading(const Tensor& tensor, int head) {
@@ -18,14 +18,14 @@ kernels::Out writing(Tensor& tensor, int head) {
   return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
 }
 
-/// Are all steps from Q, K and V to head_output among those of the kernels? Others go row by row.
+/// Do the kernels have all steps of this layer from Q, K and V to head_output? Other layers are computed row by row.
 bool isKernelCall(const Spec& spec, const Inputs& in) {
   Spec rest = spec;
   rest.position = Position::none, rest.softcap = 0.0f, rest.hiddenHeads = 0;
   return isPlain(rest) && !isBiased(spec, in);
 }
 
-/// The traced call for the key heads of `kvHeads` and the query heads that read them.
+/// The kernel call that fills the trace for the given key heads and the query heads that read them.
 kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHeads, Trace& trace) {
   const int group = spec.heads / spec.kvHeads, first = kvHeads.begin * group;
   kernels::Forward call;
@@ -54,7 +54,7 @@ kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHe
   return call;
 }
 
-/// Any layer, a row at a time while it is in the cache.
+/// Computes any layer, row by row, so that a row stays in the cache from step to step.
 void forwardRows(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace, Scratch& scratch) {
   scratch.scorer.prepare(spec, in, trace);
   const Span keys{0, spec.keyCount};
@@ -78,17 +78,17 @@ void forwardHeads(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace
       isKernelCall(spec, in) &&
       kernels::forward(kernels::best(), callFor(spec, in.painted, kvHeads, trace), scratch.workspace);
   if (isDone) return;
-  // Other steps than the kernels have, or no scratch memory: row by row, slower, and for plain layers without any.
+  // Steps that the kernels do not have, or not enough scratch memory: row by row is slower, but needs none for plain layers.
   forwardRows(spec, in, kvHeads, trace, scratch);
 }
 
-/// A block of a matrix: rows `stride` floats apart.
+/// A block of a matrix; rows are `stride` floats apart.
 struct View {
   const float* data;
   int stride, rows, cols;
 };
 
-/// out = a · bᵀ by the kernels' Q·Kᵀ, which is the same thing. Rows of out are outStride apart.
+/// out = a · bᵀ, computed as the Q·Kᵀ of the kernels. Rows of out are outStride apart.
 void multiplyTransposed(const View& a, const View& b, float* out, int outStride, Scratch& scratch) {
   kernels::Forward call;
   call.queryCount = a.rows, call.keyCount = b.rows, call.headDim = a.cols, call.valueDim = 1;
@@ -101,7 +101,7 @@ void multiplyTransposed(const View& a, const View& b, float* out, int outStride,
   }
 }
 
-/// Columns [first, first + count) of one head of a matrix, as rows.
+/// The transpose of columns [first, first + count) of one head of a matrix.
 View transposed(const Tensor& tensor, int head, int first, int count, Scratch& scratch) {
   const int rows = tensor.rows();
   scratch.transposed.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(count));
@@ -113,7 +113,7 @@ View transposed(const Tensor& tensor, int head, int first, int count, Scratch& s
   return {scratch.transposed.data(), rows, count, rows};
 }
 
-/// All of Q, K or V: by `make` where it is copied or small, else as one product a head.
+/// Computes all of Q, K or V: by `make` where it is copied or small, otherwise as one product per head.
 template <class Make>
 void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor& out, Make make, Scratch& scratch) {
   const Span rows{0, out.rows()}, cols{0, out.cols()};
@@ -132,13 +132,13 @@ void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor&
 }  // namespace
 
 void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch) {
-  Inputs inputs;  // of which nothing else is looked at from here on
+  Inputs inputs;  // nothing else of the inputs is read from here on
   inputs.painted = painted;
   forwardHeads(spec, inputs, {kvHead, kvHead + 1}, trace, scratch);
 }
 
 void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch) {
-  constexpr int kRows = 96;  // a block looks at the keys that any of its rows sees: half of them under a causal mask
+  constexpr int kRows = 96;  // every row of a block costs the keys that any of its rows sees: half of them with a causal mask
   if (std::int64_t{spec.queryCount} * spec.keyCount * spec.valueDim < kPackingPays) {
     return makeHeadOutput(spec, head, {0, spec.queryCount}, trace);
   }

@@ -8,7 +8,7 @@
 namespace attention {
 namespace {
 
-/// Keys before it are seen as far as causal and padding go.
+/// The end of the keys that causal and padding leave visible.
 std::int64_t reach(const Spec& spec, std::int64_t position) {
   std::int64_t end = spec.keyCount;
   if (spec.causal) end = std::min(end, std::max(position + 1, std::int64_t{spec.prefix}));
@@ -20,8 +20,8 @@ std::int64_t reach(const Spec& spec, std::int64_t position) {
 
 MaskRow::MaskRow(const Spec& spec, int query) : spec_(spec), position_(std::int64_t{query} + spec.causalOffset) {
   if (spec.pattern.random <= 0) return;
-  // Every key that may be drawn has a number; those with the smallest ones are. The order does not depend on how many
-  // keys there are, so a sequence that grows keeps what was drawn for its earlier queries.
+  // Every key that may be drawn gets a hash; those with the smallest hashes are drawn. A key's rank among earlier keys does not depend on
+  // how many keys follow, so a growing sequence keeps what was drawn for its earlier queries.
   drawn_ = reach(spec, position_);
   const std::int64_t count = std::min(drawn_, std::int64_t{spec.pattern.random});
   if (count == 0) return;
@@ -31,7 +31,7 @@ MaskRow::MaskRow(const Spec& spec, int query) : spec_(spec), position_(std::int6
   lastDraw_ = draws[static_cast<std::size_t>(count - 1)];
 }
 
-/// A hash of seed, position and key; the key itself in the lower half, so that no two are the same.
+/// A hash of seed, position and key; its lower half is replaced by the key, so that no two keys have the same.
 std::uint64_t MaskRow::draw(std::int64_t key) const {
   const auto position = static_cast<std::uint64_t>(position_), at = static_cast<std::uint64_t>(key);
   const std::uint64_t hash = base::mix(base::mix(base::mix(spec_.pattern.seed) + position) + at);

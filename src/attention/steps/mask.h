@@ -1,14 +1,14 @@
-// Which keys one query sees, by all that the spec says (painted cells are apart: they belong to the inputs).
+// Which keys one query sees, according to the spec. (Painted cells belong to the inputs and are checked elsewhere.)
 #pragma once
 
 #include "attention/layer/spec.h"
 
 namespace attention {
 
-/// Why a key is not seen, the first that applies.
+/// Why a key is not visible: the first reason that applies.
 enum class Hidden : std::uint8_t { no, causal, window, padding, pattern };
 
-/// The mask of one query. Made once a row: what Pattern::random draws is found when it is built, the rest is asked cell
+/// The mask of one query. Created once per row: the keys that Pattern::random draws are determined in the constructor, everything else cell
 /// by cell.
 class MaskRow {
  public:
@@ -21,9 +21,9 @@ class MaskRow {
   std::uint64_t draw(std::int64_t key) const;
 
   const Spec& spec_;
-  std::int64_t position_;           // of the query among the keys
-  std::int64_t drawn_ = 0;          // keys that may be drawn: before causal's end, and no padding
-  std::uint64_t lastDraw_ = 0;      // the largest draw() among those that are
+  std::int64_t position_;           // of the query, counted among the keys
+  std::int64_t drawn_ = 0;          // number of keys that may be drawn: those before the causal limit that are not padding
+  std::uint64_t lastDraw_ = 0;      // the largest draw() among the keys that are drawn
 };
 
 }  // namespace attention

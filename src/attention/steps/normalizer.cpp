@@ -20,7 +20,7 @@ void sparsemax(const float* scores, int count, float* weights) {
   }
 }
 
-/// 1 / (1 + e^-s), where e^-s is infinite for what is masked.
+/// 1 / (1 + e^-s); for masked scores e^-s is infinite and the result 0.
 void sigmoid(const float* scores, int count, float* weights) {
   for (int i = 0; i < count; ++i) weights[i] = -scores[i];
   kernels::exp(kernels::best(), weights, 0.0f, count, weights);
@@ -36,11 +36,12 @@ void hardmax(const float* scores, int count, float* weights) {
 
 }  // namespace
 
-/// By discarding what the threshold of the rest leaves at 0, until nothing is (Michelot 1986): a few rounds, no memory.
+/// Repeatedly discards the scores that the threshold of the remaining ones sets to 0, until there are none (Michelot 1986): takes a few
+/// rounds and no memory.
 double sparsemaxThreshold(const float* scores, int count) {
   const float largest = kernels::largest(kernels::best(), scores, count);
   if (largest == kHidden) return 0.0;
-  double threshold = -1.0;  // where the largest alone would have all the weight
+  double threshold = -1.0;  // the threshold if the largest score alone had all the weight
   for (int kept = 0, before = -1; kept != before;) {
     double sum = 0.0;
     before = kept, kept = 0;

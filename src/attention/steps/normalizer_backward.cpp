@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
-/// dScores = factor(weight)·(dWeights − shift), in double so that nothing overflows on the way.
+/// dScores = factor(weight)·(dWeights − shift), in double so that intermediate results do not overflow.
 template <class Factor>
 void scaled(const float* weights, const float* dWeights, double shift, int count, float* dScores, Factor factor) {
   for (int i = 0; i < count; ++i) dScores[i] = saturate(factor(double{weights[i]}) * (double{dWeights[i]} - shift));

@@ -8,10 +8,10 @@
 namespace attention {
 namespace {
 
-/// What a position is multiplied by for a pair of columns: 10000^(-2·pair/width), both in Vaswani et al. and Su et al.
+/// The frequency of a pair of columns: base^(-2·pair/width), where Vaswani et al. and Su et al. both use base 10000.
 double frequency(int pair, int width, double base = 10000.0) { return std::pow(base, -2.0 * pair / width); }
 
-/// Where the columns of a pair are: pair·step, and so many columns on.
+/// The columns of a pair: pair·step, and `apart` columns further on.
 struct PairLayout {
   int step, apart;
   explicit PairLayout(const Spec& spec) : step(2), apart(1) {
@@ -27,7 +27,7 @@ void addTo(const Tensor& x, const Tensor& positions, int first, Tensor& out) {
   }
 }
 
-/// The rows of every head, rotated pair by pair: row i by the angles of position first + i. Other columns are copied.
+/// Rotates the rows of every head pair by pair: row i by the angles of position first + i. Other columns are copied.
 void turn(const Spec& spec, const Tensor& from, const Tensor& cosines, const Tensor& sines, int first, Tensor& out) {
   const PairLayout pairs(spec);
   for (int h = 0; h < from.heads(); ++h) {
@@ -56,7 +56,7 @@ int positionId(const Spec& spec, int index) {
 double rotaryBase(const Spec& spec) {
   const double base = double{spec.rotary.base}, factor = double{spec.rotary.factor};
   const int r = rotatedColumns(spec);
-  if (spec.rotary.scaling != RotaryScaling::ntk || r <= 2) return base;  // a single pair turns by 1, whatever the base
+  if (spec.rotary.scaling != RotaryScaling::ntk || r <= 2) return base;  // a single pair rotates by 1 radian per position, whatever the base
   return base * std::pow(factor, static_cast<double>(r) / (r - 2));
 }
 
@@ -96,7 +96,7 @@ void rotate(const Spec& spec, Trace& trace) {
   Tensor cosines(1, angles.rows(), angles.cols()), sines = cosines;
   for (int p = 0; p < angles.cols(); ++p) {
     const double step = rotarySpeed(spec, p);
-    for (int i = 0; i < angles.rows(); ++i) {  // of the double: a float angle of a thousand is off by 3e-5
+    for (int i = 0; i < angles.rows(); ++i) {  // sine and cosine of the double: a float angle near 1000 would be off by 3e-5
       const double angle = positionId(spec, i) * step;
       angles.at(0, i, p) = static_cast<float>(angle);
       cosines.at(0, i, p) = static_cast<float>(std::cos(angle));

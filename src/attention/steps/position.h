@@ -1,4 +1,4 @@
-// Where the order of the tokens comes in: sinusoids on X, rotary turns of Q and K, ALiBi's slopes.
+// How the order of the tokens enters the layer: sinusoids added to X, rotation of Q and K, slopes of ALiBi.
 #pragma once
 
 #include <utility>
@@ -7,33 +7,33 @@
 
 namespace attention {
 
-/// Position of a row of x in the table of sinusoids: in self-attention its index, else after the cached keys.
+/// The position of row 0 of the queries' x in the sequence of sinusoids: 0 in self-attention, otherwise after the cached keys.
 inline int firstPosition(const Spec& spec, const Inputs& inputs) { return inputs.xKv ? spec.causalOffset : 0; }
 
-/// Position of the first query: of its sinusoid, or of the angles that it is rotated by.
+/// The position of the first query, for sinusoids or for rotation.
 inline int firstQueryPosition(const Spec& spec, const Inputs& inputs) {
   return isRotary(spec) ? spec.causalOffset : firstPosition(spec, inputs);
 }
 
-/// What stands for the position `index` among the keys: Spec::positionIds.
+/// The position id of index `index` among the keys: see Spec::positionIds.
 int positionId(const Spec& spec, int index);
-/// By how much rotary positions turn a pair of columns from one position to the next, in radians: base^(−2·pair/r), scaled.
+/// The angle in radians by which rotary positions rotate a pair of columns from one position to the next: base^(−2·pair/r), after scaling.
 double rotarySpeed(const Spec& spec, int pair);
-/// The base that it is made of: NTK-aware scaling has another one.
+/// The base used for it; NTK-aware scaling changes it.
 double rotaryBase(const Spec& spec);
-/// The two columns of a pair, and the pair of a column: −1 for one that is not turned.
+/// The two columns of a pair, and the pair of a column; −1 for a column that is not rotated.
 std::pair<int, int> columnsOfPair(const Spec& spec, int pair);
 int pairOfColumn(const Spec& spec, int column);
 
-/// positions, and x with its rows of them added; nothing for other layers than sinusoidal.
+/// Computes positions, and x with positions added. Does nothing unless positions are sinusoidal.
 void addPositions(const Spec& spec, const Inputs& inputs, Trace& trace);
-/// positions, and Q and K rotated by them; nothing for other layers than rotary.
+/// Computes positions, and the rotated Q and K. Does nothing unless positions are rotary.
 void rotate(const Spec& spec, Trace& trace);
-/// The gradient of Q or K from that of what rotate() made of it: `to` += each row of `from` rotated back, the first one by
-/// the angles of position `first`.
+/// Backward pass of rotate(): adds each row of `from`, the gradient of the rotated Q or K, rotated back, to `to`. The first row has the
+/// angles of position `first`.
 void rotateBackward(const Spec& spec, int first, const Tensor& from, Tensor& to);
-/// ALiBi's slope of a head (Press et al. 2022, section 3): 2^(-8(head + 1)/P) of the first P heads, where P is the largest power
-/// of two that there are heads for; those after them take every other slope of 2P heads, as in the authors' code.
+/// ALiBi's slope of a head (Press et al. 2022, section 3). Where P is the largest power of two that is at most the number of heads, the
+/// first P heads have 2^(-8(head + 1)/P); the remaining ones take every other slope of 2P heads, as in the authors' code.
 float slopeOf(const Spec& spec, int head);
 
 }  // namespace attention

@@ -6,7 +6,7 @@
 namespace attention {
 namespace {
 
-/// Below this many multiplications packing a matrix costs more than it saves, as in forward.cpp.
+/// With fewer multiplications than this, packing a matrix costs more than it saves, as in forward.cpp.
 constexpr std::int64_t kPackingPays = 1 << 16;
 
 bool isSmall(std::int64_t a, std::int64_t b, std::int64_t c) { return a * b * c < kPackingPays; }

@@ -1,4 +1,4 @@
-// Matrix products of the backward pass: small ones by the kernels' row operations, large ones as the kernels' Q·Kᵀ.
+// Matrix products of the backward pass: small ones by the kernels' row operations, large ones by the kernels' Q·Kᵀ.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace attention {
 
-/// A block of a matrix to read: rows are `stride` floats apart.
+/// A read-only view of a matrix whose rows are `stride` floats apart.
 struct Matrix {
   const float* data = nullptr;
   std::ptrdiff_t stride = 0;
@@ -18,13 +18,13 @@ inline Matrix matrixOf(const Tensor& tensor, int head = 0) {
   return {tensor.head(head), tensor.cols(), tensor.rows(), tensor.cols()};
 }
 
-/// a + b for floats that are finite: what leaves their range is the largest of its sign.
+/// a + b for finite floats; an overflow gives the largest float of that sign.
 float saturatingSum(float a, float b);
 /// to += from, saturating.
 void addTo(Tensor& to, const Tensor& from);
 
-/// Products whose results are written to rows `outStride` floats apart; numbers too large for a float saturate. Keeps its
-/// memory between calls; one call at a time.
+/// Products whose results are written to rows `outStride` floats apart. Overflows saturate. Keeps its memory between calls; for one call at
+/// a time.
 class Products {
  public:
   void abT(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);  ///< a·bᵀ

@@ -8,7 +8,7 @@
 namespace attention {
 namespace {
 
-/// out[h] = rows of `from` (of head h / group) · w[h].
+/// out[h] = (rows of head h / group of `from`) · w[h].
 void timesMatrix(const Tensor& from, const Tensor& w, int group, Tensor& out) {
   out.reshape(w.heads(), from.rows(), w.cols());
   for (int h = 0; h < w.heads(); ++h) {
@@ -19,7 +19,7 @@ void timesMatrix(const Tensor& from, const Tensor& w, int group, Tensor& out) {
   }
 }
 
-/// out[h] = w[h] · rows of `from` (of head h / group): each number is a row of w times the row.
+/// out[h] = w[h] · (rows of head h / group of `from`): each result is the dot product of a row of w and a row of `from`.
 void matrixTimes(const Tensor& w, const Tensor& from, int group, Tensor& out) {
   out.reshape(w.heads(), from.rows(), w.rows());
   for (int h = 0; h < w.heads(); ++h) {
@@ -29,7 +29,7 @@ void matrixTimes(const Tensor& w, const Tensor& from, int group, Tensor& out) {
   }
 }
 
-/// Rows divided by their length, which is taken in double: it neither overflows nor vanishes there.
+/// Divides rows by their norm, which is computed in double, where it neither overflows nor underflows.
 void normalised(const Tensor& from, Tensor& out) {
   out.reshape(from.heads(), from.rows(), from.cols());
   for (int h = 0; h < from.heads(); ++h) {
@@ -68,7 +68,7 @@ void Scorer::makeRow(int head, int query, Trace& trace) {
   const int dim = keys_->cols(), count = keys_->rows();
   kernels::dots(kernels::best(), queries_->row(head, query), keys_->head(head / group_), dim, count, dim, raw, 1);
   if (score_ != Score::cosine) return;
-  for (int j = 0; j < count; ++j) raw[j] = std::clamp(raw[j], -1.0f, 1.0f);  // rounding can go beyond
+  for (int j = 0; j < count; ++j) raw[j] = std::clamp(raw[j], -1.0f, 1.0f);  // rounding may exceed ±1
 }
 
 void Scorer::additiveRow(int head, int query, float* raw) {
@@ -78,7 +78,7 @@ void Scorer::additiveRow(int head, int query, float* raw) {
   for (int j = 0, n = 0; j < count; ++j) {
     for (int c = 0; c < dim; ++c, ++n) tanhs_[static_cast<std::size_t>(n)] = 2.0f * (q[c] + k[n]);
   }
-  // tanh(x) = 1 - 2 / (1 + e^2x): infinite exponentials and zeros come out as ±1.
+  // tanh(x) = 1 - 2 / (1 + e^2x): exponentials that are infinite or 0 give ±1.
   kernels::exp(kernels::best(), tanhs_.data(), 0.0f, count * dim, tanhs_.data());
   for (float& t : tanhs_) t = 1.0f - 2.0f / (1.0f + t);
   kernels::dots(kernels::best(), vA_->row(head, 0), tanhs_.data(), dim, count, dim, raw, 1);

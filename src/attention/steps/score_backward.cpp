@@ -7,14 +7,14 @@
 namespace attention {
 namespace {
 
-/// Adds a tensor of one head to head `head` of another.
+/// Adds a tensor with one head to head `head` of another.
 void addHead(const Tensor& from, int head, Tensor* to) {
   if (!to || from.empty()) return;
   float* out = to->head(head);
   for (std::size_t i = 0; i < from.size(); ++i) out[i] = saturatingSum(out[i], from.data()[i]);
 }
 
-/// Rows divided by their length, and the lengths; a row of zeros stays one, with length 0.
+/// Divides rows by their norm, and returns the norms; a row of zeros is left as it is, with norm 0.
 void normalised(const Matrix& rows, Tensor& out, std::vector<double>& lengths) {
   out.reshape(1, rows.rows, rows.cols);
   lengths.assign(static_cast<std::size_t>(rows.rows), 0.0);
@@ -27,7 +27,7 @@ void normalised(const Matrix& rows, Tensor& out, std::vector<double>& lengths) {
   }
 }
 
-/// d = (d − along·unit) / length for every row: what is left of a gradient once the length no longer matters.
+/// d = (d − along·unit) / length for every row: the gradient of the vector from that of its direction.
 void withoutLength(const Tensor& unit, const std::vector<double>& lengths, const std::vector<double>& along, Tensor& d) {
   for (int i = 0; i < d.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -83,7 +83,7 @@ void ScoreBackward::additive(const Inputs& in, int head, const Matrix& q, const 
     for (int j = 0; j < k.rows; ++j) {
       const double d = double{dRaw.at(0, i, j)};
       if (d == 0.0) continue;
-      // tanh(x) = 1 - 2 / (1 + e^2x), as the forward pass has it.
+      // tanh(x) = 1 - 2 / (1 + e^2x), as in the forward pass.
       for (int c = 0; c < dim; ++c) tanhs[static_cast<std::size_t>(c)] = 2.0f * (a_.at(0, i, c) + b_.at(0, j, c));
       kernels::exp(kernels::best(), tanhs.data(), 0.0f, dim, tanhs.data());
       double *toA = dA.data() + i * dim, *toB = dB.data() + j * dim;

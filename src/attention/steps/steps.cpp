@@ -15,10 +15,10 @@ namespace {
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr float kMost = std::numeric_limits<float>::max();
 
-/// to[rows, toFirst…] = x[rows] · w[:, wFirst…], `count` columns of it.
+/// to[rows, toFirst…] = x[rows] · w[:, wFirst…], for `count` columns.
 void multiply(const Tensor& x, const Tensor& w, Span rows, int wFirst, int count, float* to, int toStride) {
   const kernels::Kernel kernel = kernels::best();
-  if (count == 1 && x.cols() <= Limits::modelDim) {  // a column lies scattered in w: gathered, it is dot products
+  if (count == 1 && x.cols() <= Limits::modelDim) {  // a column is strided in w: copied together, it can be used in dot products
     float column[Limits::modelDim];
     for (int i = 0; i < x.cols(); ++i) column[i] = w.at(0, i, wFirst);
     return kernels::dots(kernel, column, x.row(0, rows.begin), x.cols(), rows.size(), x.cols(), to, toStride);
@@ -28,7 +28,7 @@ void multiply(const Tensor& x, const Tensor& w, Span rows, int wFirst, int count
   }
 }
 
-/// One of Q, K, V: a block of head `head`, copied from `given` or computed from x, `w` and a bias.
+/// A block of head `head` of Q, K or V: copied from `given`, or computed from x, `w` and a bias.
 void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, const Tensor* bias, int head, Span rows, Span cols, Tensor& out) {
   if (rows.empty() || cols.empty()) return;
   if (!given) {
@@ -42,7 +42,7 @@ void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, const Tens
   }
 }
 
-/// masked[keys] = scores[keys] where the row's mask lets them through: any mask, cell by cell.
+/// masked[keys] = scores[keys] where the row's mask allows, otherwise `hidden`; for any mask, cell by cell.
 void copySeen(const Spec& spec, const PaintedMask* painted, int query, Span keys, const float* scores, float hidden,
               float* masked) {
   const MaskRow mask(spec, query);
@@ -52,7 +52,7 @@ void copySeen(const Spec& spec, const PaintedMask* painted, int query, Span keys
   }
 }
 
-/// Weights of one row that are not softmax's, from its masked scores.
+/// The weights of one row for normalisers other than softmax, from its masked scores.
 void makeOtherWeights(const Spec& spec, int head, int query, Trace& trace) {
   const float* masked = trace.masked.row(head, query);
   float* weights = trace.weights.row(head, query);
@@ -132,7 +132,7 @@ void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trac
     const float* raw = trace.raw.row(head, i) + keys.begin;
     float* scores = trace.scores.row(head, i) + keys.begin;
     kernels::scale(kernels::best(), factor, raw, keys.size(), scores);
-    if (std::abs(factor) <= 1.0f) continue;  // nothing can have left the range of a float
+    if (std::abs(factor) <= 1.0f) continue;  // then no score can have overflowed
     for (int j = 0; j < keys.size(); ++j) scores[j] = std::min(std::max(scores[j], -kMost), kMost);
   }
 }
@@ -209,7 +209,7 @@ void makeWeights(const Spec& spec, int head, Span queries, Trace& trace) {
       makeOtherWeights(spec, head, i, trace);
       continue;
     }
-    // Only the keys that may be seen are looked at; the rest of the row is zeros.
+    // Only visible keys are computed; the rest of the row is zeros.
     const KeyRange visible = spec.maskAfterSoftmax ? KeyRange{0, spec.keyCount} : visibleKeys(spec, i);
     float *exponentials = trace.exponentials.row(head, i), *weights = trace.weights.row(head, i);
     const kernels::SoftmaxRow row =
