@@ -11,11 +11,11 @@ namespace {
 
 using base::mix;
 
-constexpr std::size_t kHeldOut = 200, kHeldOutLong = 64;  // of listed sentences; of generated sequences
-/// Of the sequences of a generator one in so many is held out, by what mix() makes of its tokens.
+constexpr std::size_t kHeldOut = 200, kHeldOutLong = 64;  // how many are held out of the listed sentences, and of the generated sequences
+/// One in this many of a generator's sequences is held out, selected by a hash of its tokens.
 constexpr std::uint64_t kHeldShare = 5;
 
-// --- tags: a subject, a verb and an object, of which some words can be both
+// --- tags: a subject, a verb and an object; some of the words can be both noun and verb
 
 enum Tag : int { pronoun, verb, determiner, adjective, noun };
 constexpr std::string_view kTags[] = {"pronoun", "verb", "determiner", "adjective", "noun"};
@@ -29,7 +29,7 @@ constexpr std::string_view kDeterminers[] = {"a", "the"}, kAdjectives[] = {"big"
 constexpr std::uint64_t kNounPhrases = std::size(kDeterminers) * std::size(kNouns) * (1 + std::size(kAdjectives));
 constexpr std::uint64_t kTagSentences = (std::size(kSubjects) + kNounPhrases) * std::size(kVerbs) * (std::size(kObjects) + kNounPhrases);
 
-/// Numbers from one: the remainder by n, and what is left.
+/// Takes one digit with base n from a mixed-radix number: returns number mod n, and divides number by n.
 std::uint64_t take(std::uint64_t& number, std::uint64_t n) {
   const std::uint64_t rest = number % n;
   number /= n;
@@ -54,7 +54,7 @@ void tagSentence(std::uint64_t index, const Put& put) {
   else nounPhrase(index - std::size(kObjects), put);
 }
 
-// --- translate: adjectives follow their noun or stand before it, and "it" stands before the verb
+// --- translate: most adjectives follow their noun in French, and the pronoun "it" precedes the verb
 
 struct Pair {
   std::string_view english, french;
@@ -62,14 +62,14 @@ struct Pair {
 constexpr Pair kArticles[] = {{"the", "le"}, {"a", "un"}};
 constexpr Pair kAnimals[] = {{"cat", "chat"}, {"dog", "chien"}, {"rabbit", "lapin"}, {"horse", "cheval"}};
 constexpr Pair kQualities[] = {{"black", "noir"}, {"white", "blanc"}, {"grey", "gris"}, {"small", "petit"}};
-constexpr std::size_t kBefore = 3;  // of these the first that stands before the noun in French
+constexpr std::size_t kBefore = 3;  // index of the first one that precedes its noun in French
 constexpr Pair kActions[] = {{"sees", "voit"}, {"follows", "suit"}, {"finds", "trouve"}};
 constexpr Pair kIt{"it", "le"};
 constexpr std::uint64_t kAnimalPhrases = std::size(kArticles) * std::size(kAnimals) * (1 + std::size(kQualities));
 constexpr std::uint64_t kTranslations = kAnimalPhrases * std::size(kActions) * (1 + kAnimalPhrases);
 constexpr std::string_view kBegin = "▸", kEnd = ".";
 
-/// English words in order, and for each French word, in order, the English one that it comes from.
+/// Reports the English words in order, and the French words in order, each with the index of the English word it translates.
 template <class English, class French>
 void translation(std::uint64_t index, const English& english, const French& french) {
   int place = 0;
@@ -202,10 +202,10 @@ void Examples::translated(std::uint64_t index, Sequence& out) const {
         out.targets.push_back(out.tokens.back());
         out.looks.push_back(from);
       });
-  out.tokens.pop_back();  // nothing follows the end
+  out.tokens.pop_back();  // nothing is predicted after the end
 }
 
-/// A sequence of the tasks that have more of them than can be counted.
+/// Generates a sequence of a task that has too many to list.
 void Examples::generated(std::uint64_t bits, Sequence& out) const {
   const auto below = [&](std::uint64_t n) { return static_cast<int>((bits = mix(bits)) % n); };
   const auto put = [&](int token, int target, int look) { out.tokens.push_back(token), out.targets.push_back(target), out.looks.push_back(look); };
@@ -215,7 +215,7 @@ void Examples::generated(std::uint64_t bits, Sequence& out) const {
     case Task::previous:
       for (int i = 0; i < 12; ++i) put(below(8), i > 0 ? t[static_cast<std::size_t>(i - 1)] : -1, i - 1);
       return;
-    case Task::induction: {  // some tokens, none twice, and then the same again
+    case Task::induction: {  // some distinct tokens, then the same ones again
       const int period = 8 + below(9);
       for (int i = 0; i < 32; ++i) {
         if (i >= period) {
@@ -237,7 +237,7 @@ void Examples::generated(std::uint64_t bits, Sequence& out) const {
       std::array<int, 8> counts{};
       for (int i = 0; i < 9; ++i) put(below(5), -1, -1), ++counts[static_cast<std::size_t>(t.back())];
       auto most = std::max_element(counts.begin(), counts.end());
-      for (int i = 0; std::count(counts.begin(), counts.end(), *most) > 1; ++i) {  // one of them becomes the only one
+      for (int i = 0; std::count(counts.begin(), counts.end(), *most) > 1; ++i) {  // change others until the maximum is unique
         const auto at = static_cast<std::size_t>(i);
         if (t[at] == most - counts.begin()) continue;
         --counts[static_cast<std::size_t>(t[at])], ++*most;
@@ -271,7 +271,7 @@ bool isHeld(const Sequence& s) {
 }
 }  // namespace
 
-/// Which are held out does not depend on the seed where all of them can be drawn, and does where they are listed.
+/// Where all sequences can be drawn, which are held out does not depend on the seed; where they are listed, it does.
 void Examples::split() {
   const std::uint64_t count = task_ == Task::tags ? kTagSentences : task_ == Task::translate ? kTranslations : 0;
   Sequence s;
@@ -282,7 +282,7 @@ void Examples::split() {
     }
   } else {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
-    // The sentence that everybody asks about is held out whatever the seed: its index in the grammar of tags.
+    // The index of "I saw a saw" in the grammar of tags: this sentence is held out with every seed.
     constexpr std::uint64_t kISawASaw = (std::size(kSubjects) + kNounPhrases) * std::size(kVerbs) * std::size(kObjects);
     for (std::uint64_t i = 0; i < count; ++i) {
       const bool isFirst = task_ == Task::tags && i == kISawASaw;
@@ -306,7 +306,7 @@ void Examples::split() {
   };
   for (std::uint64_t i = 0; i < count; ++i) example(i, s), measure(s);
   for (const auto* list : {&heldOut, &own, &ownLearned_}) std::for_each(list->begin(), list->end(), measure);
-  if (!own.empty() && task_ == Task::translate) longest = std::max(longest, kLongestOwn + 1);  // as long as an answer may become
+  if (!own.empty() && task_ == Task::translate) longest = std::max(longest, kLongestOwn + 1);  // as long as a generated translation may become
 }
 
 void Examples::draw(std::uint64_t number, Sequence& out) const {
@@ -342,12 +342,12 @@ std::string Examples::sentence(const Sequence& s) const {
   return out;
 }
 
-/// Own sentences.
+/// Reads the user's own sentences.
 class Examples::Reader {
  public:
   Reader(Examples& to) : to_(to) {}
 
-  /// First those to learn from, as they bring the words that the others may have.
+  /// Sentences to train on are read first, because they add words that the others may use.
   Result<void> read(std::string_view text) {
     if (text.size() > Limits::sentences) {
       return base::refuse(Error::Kind::range, "train_sentences", {"they have ", text.size(), " bytes; use at most ", Limits::sentences, "."});

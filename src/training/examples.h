@@ -1,4 +1,4 @@
-// The examples of a task: sequences to learn from, others that are held out, and the words they are made of.
+// The examples of a task: sequences to learn from, sequences that are held out, and the vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace training {
 
-/// One example. Words are indices into Examples::words, targets into Examples::classes.
+/// One example. Tokens are indices into Examples::words, targets into Examples::classes.
 struct Sequence {
-  std::vector<int> source;   ///< of translate: the English words; else empty
-  std::vector<int> tokens;   ///< what the model reads; of translate the French words after a beginning
-  std::vector<int> targets;  ///< what it should answer at each of them; −1: nothing is asked there
-  /// The key that a head should look at from each token, to see whether one does (of the source, where there is one); −1: none.
+  std::vector<int> source;   ///< for translate the English words; otherwise empty
+  std::vector<int> tokens;   ///< what the model reads; for translate the French words, shifted by a begin token
+  std::vector<int> targets;  ///< the class to predict at each token; −1: none
+  /// For each token the key that a head should attend to, for measuring whether one does (a key of the source, where there is one); −1:
+  /// none.
   std::vector<int> looks;
 
   void clear();
@@ -23,23 +24,23 @@ struct Sequence {
 
 class Examples {
  public:
-  /// Refused are own sentences that cannot be read, by line: see Setup::sentences.
-  ///   tags       "I/pronoun saw/verb a/determiner saw/noun" is learned too; without parts of speech it is only looked at
-  ///   translate  "the cat sees it = le chat le voit" is learned too; without French it is only translated
-  /// Own sentences to learn from make up a quarter of what is drawn. New words join the vocabulary; a word of a sentence
-  /// that is only looked at must be in it.
+  /// Returns an error, with its line, where a sentence of the user's own cannot be read: see Setup::sentences.
+  ///   tags       "I/pronoun saw/verb a/determiner saw/noun" is trained on; without parts of speech it is only evaluated
+  ///   translate  "the cat sees it = le chat le voit" is trained on; without French it is only translated
+  /// A quarter of the examples drawn are own sentences to train on. New words in them extend the vocabulary; sentences that are only
+  /// evaluated must use known words.
   static Result<Examples> of(const Setup& setup);
 
   std::vector<std::string> words, sourceWords, classes;
-  std::vector<Sequence> heldOut;  ///< at most 200, none of which is ever drawn
-  std::vector<Sequence> own;      ///< those that are only looked at; targets are −1, and of translate empty
-  std::int64_t learnCount = 0;    ///< different ones to learn from; 0: more than are worth counting
+  std::vector<Sequence> heldOut;  ///< at most 200; never drawn for training
+  std::vector<Sequence> own;      ///< the user's own sentences that are only evaluated; their targets are −1, for translate empty
+  std::int64_t learnCount = 0;    ///< number of different sequences to train on; 0: too many to count
   int longest = 0, longestSource = 0;  ///< tokens
-  int saw = -1, noun = -1, verb = -1;  ///< of tags: the word, and the classes that it can be of
+  int saw = -1, noun = -1, verb = -1;  ///< for tags: the word "saw", and its two possible classes
 
-  /// The example with this number, the same each time.
+  /// Computes training example number `number`; the same number always gives the same example.
   void draw(std::uint64_t number, Sequence& out) const;
-  /// The sentence of the n-th to learn from, where they can be counted.
+  /// The sentence as text. learned() returns the n-th sentence to train on, for tasks whose sentences can be counted.
   std::string sentence(const Sequence& s) const;
   Sequence learned(std::int64_t n) const;
 
@@ -55,11 +56,11 @@ class Examples {
 
   Task task_;
   std::uint32_t seed_;
-  std::vector<std::uint32_t> learn_;  ///< of tags and translate: indices of sentences of the grammar
+  std::vector<std::uint32_t> learn_;  ///< for tags and translate: indices of sentences of the grammar
   std::vector<Sequence> ownLearned_;
 };
 
-/// What a task is called, what to watch while it is learned, and what the second curve of accuracy shows.
+/// What a task is called, what to watch while it is trained, and what the second curve of accuracy shows.
 struct TaskWords {
   std::string_view title, watch, measure;
 };

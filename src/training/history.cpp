@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::size_t kMeasures = 1024, kMostKept = 400;
 
-/// Leaves at most three quarters of `most`, each at least `ratio` times as far as the one before; the last one stays.
+/// Removes items until at most three quarters of `most` are left, the steps of successive items differing by at least a factor `ratio`; the
+/// last item always stays.
 template <class Item>
 void thin(std::vector<Item>& items, std::size_t most) {
   if (items.size() < most) return;

@@ -1,5 +1,5 @@
-// What a run was like: a point of every step, what was found on the sentences held out, and the model's numbers at some of
-// the steps. As it grows it is thinned evenly on a logarithmic axis, so that it never takes more than Limits::history bytes.
+// The record of a run: a point for every step, measurements on the held-out sequences, and the parameters at some of the steps. As it
+// grows, it is thinned evenly on a logarithmic time axis, so that it never takes more than History::kBytes.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 
 namespace training {
 
-/// One step, measured on its batch before the numbers are changed: step n saw n − 1 changes.
+/// One step, measured on its batch before the update: the loss of step n is that after n − 1 updates.
 struct Point {
   int step = 0;
   float loss = 0, accuracy = 0, gradientNorm = 0;
 };
 
-/// What the model does after so many steps, on what was held out.
+/// A measurement on the held-out sequences after `step` updates.
 struct Measure {
   int step = 0;
   float loss = 0, accuracy = 0;
-  /// Between 0 and 1, or −1 where the task has none: of tags the accuracy of "saw"; else how much of its weight the best head puts
-  /// where Sequence::looks says, on average (of induction the prefix-matching score of Olsson et al. 2022).
+  /// A second measure from 0 to 1, or −1 where the task has none. For tags the accuracy on "saw"; otherwise how much of its weight the best
+  /// head puts on the key given by Sequence::looks, on average (for induction the prefix-matching score of Olsson et al. 2022).
   float watched = -1;
-  float sawNoun = -1, sawVerb = -1;  ///< of tags: mean p(noun) where "saw" is a noun, and where it is a verb
-  int confusion[2][2] = {};          ///< of tags: "saw" is a noun, a verb; said to be a noun, a verb (other answers count in neither)
+  float sawNoun = -1, sawVerb = -1;  ///< for tags: mean p(noun) where "saw" is a noun, and where it is a verb
+  int confusion[2][2] = {};          ///< for tags, counts for "saw": [noun, verb] in truth by [noun, verb] as predicted (other predictions are not counted)
 };
 
 class History {
@@ -34,9 +34,9 @@ class History {
 
   void add(const Point& point);
   void add(const Measure& measure);
-  /// Keeps the numbers of this step; steps ascend.
+  /// Stores the parameters after this step; steps must be increasing.
   void keep(int step, std::span<const float> numbers);
-  /// Forgets what came after a step.
+  /// Discards everything after a step.
   void backTo(int step);
 
   std::span<const Point> points() const { return points_; }
@@ -46,7 +46,7 @@ class History {
     std::vector<float> numbers;
   };
   std::span<const Kept> kept() const { return kept_; }
-  /// The last kept of at most this step; null for none.
+  /// The last stored parameters of this step or an earlier one; null if there are none.
   const Kept* at(int step) const;
   std::size_t bytes() const;
 

@@ -15,8 +15,8 @@ using attention::TensorId;
 using attention::kernels::Product;
 using std::size_t;
 
-constexpr float kEpsilon = 1e-5f;  // of the norms
-constexpr int kSums = 8;           // at a time, so that compilers can use vectors
+constexpr float kEpsilon = 1e-5f;  // of layer normalisation
+constexpr int kSums = 8;           // sums computed at once, so that compilers can vectorise
 
 std::size_t area(int rows, int columns) { return static_cast<size_t>(rows) * static_cast<size_t>(columns); }
 
@@ -40,13 +40,13 @@ float dot(const float* a, const float* b, int count) {
   return sumOfParts(parts);
 }
 
-/// [rows, columns], rows `stride` apart, to [columns, rows].
+/// Transposes [rows, columns], whose rows are `stride` apart, to [columns, rows].
 void transpose(const float* from, std::ptrdiff_t stride, int rows, int columns, float factor, float* to) {
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < columns; ++c) to[std::ptrdiff_t{c} * rows + r] = factor * from[r * stride + c];
 }
 
-/// Splits columns into heads, or joins them.
+/// Splits columns into heads; fromHeads() joins them.
 void toHeads(const float* from, int rows, int heads, int dim, Tensor& to) {
   to.reshape(heads, rows, dim);
   for (int h = 0; h < heads; ++h)
@@ -93,7 +93,7 @@ int Model::parameter(std::string name, int rows, int columns) {
   return static_cast<int>(parameters_.size()) - 1;
 }
 
-/// Part 0 is attention, part 1 cross-attention, part 2 feed-forward, part 3 the norm at the end.
+/// `part`: 0 is attention, 1 cross-attention, 2 feed-forward, 3 the final layer normalisation.
 void Model::buildPart(const std::string& name, bool inSource, bool isCross, int layer, int part) {
   Stage s;
   s.inSource = inSource, s.isCross = isCross, s.number = stages_.size();
@@ -219,7 +219,7 @@ void Model::initialise(float* numbers) const {
   }
 }
 
-// --- Where things are
+// --- Layout
 
 int Model::rows(bool inSource) const { return inSource ? batch_->sourceRows() : batch_->rows(); }
 int Model::firstRow(bool inSource, int sequence) const {
@@ -254,7 +254,7 @@ const float* Model::memory(int attention, int sequence) const {
 }
 std::span<const int> Model::weightsOf(int attention) const { return stages_[static_cast<size_t>(attends_[static_cast<size_t>(attention)])].p; }
 
-// --- Pieces
+// --- Parts
 
 void Model::product(const float* x, int rows, int parameter, float* out, bool adds) const {
   const Parameter& w = parameters_[static_cast<size_t>(parameter)];
@@ -317,7 +317,7 @@ void Model::normalise(Stage& s) {
   }
 }
 
-/// Adds to the gradient of the stream.
+/// Backward pass of normalise(): adds to the gradient of the residual stream.
 void Model::normaliseBackward(Stage& s, const Numbers& dH) {
   const int count = rows(s.inSource);
   float* to = dStream(s.inSource).data();
@@ -337,7 +337,7 @@ void Model::normaliseBackward(Stage& s, const Numbers& dH) {
   }
 }
 
-/// The branch joins the stream, some of it dropped.
+/// Adds a branch, after dropout, to the residual stream.
 void Model::leave(Stage& s, Numbers& branch) {
   const std::size_t count = area(rows(s.inSource), d_);
   float* to = stream(s.inSource).data();
@@ -362,7 +362,7 @@ void Model::leaveBackward(Stage& s, Numbers& branch) {
   if (!setup_.residual) std::fill_n(d.data(), count, 0.0f);
 }
 
-/// Pairs of neighbouring columns, by the angles of the position (Su et al. 2021, equation 34), or back with sign −1.
+/// Rotates pairs of adjacent columns by the angles of their position (Su et al. 2021, equation 34); back with sign −1.
 void Model::rotate(Numbers& x, bool inSource, float sign) const {
   if (cosines_.empty()) return;
   const int pairs = headDim_ / 2;
@@ -459,7 +459,7 @@ void Model::attendOneBackward(Stage& s, int sequence) {
   }
 }
 
-/// The parameter as a tensor of heads.
+/// A parameter of the score as a tensor with heads.
 static const Tensor* scoreWeight(const float* numbers, int parameter, int heads, int rows, int columns, Tensor& to) {
   if (parameter < 0) return nullptr;
   to.reshape(heads, rows, columns);
@@ -467,7 +467,7 @@ static const Tensor* scoreWeight(const float* numbers, int parameter, int heads,
   return &to;
 }
 
-/// Any score and normaliser, by the steps of the layer.
+/// Attention with any score and normaliser, computed by the steps of the layer.
 void Model::attendOther(Stage& s, int sequence) {
   const bool keysInSource = s.inSource || s.isCross;
   const attention::Spec spec = specOf(s, sequence);
@@ -565,7 +565,7 @@ void Model::feedBackward(Stage& s) {
   normaliseBackward(s, dH_);
 }
 
-// --- The whole
+// --- The whole model
 
 Scores Model::ask() {
   const int count = batch_->rows();

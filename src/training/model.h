@@ -1,7 +1,7 @@
-// A Transformer small enough to learn while the reader watches: embedding and positions, layers of our attention, each with residual,
-// layer norm (before each part), feed-forward and dropout, and unembedding (Vaswani et al. 2017; Xiong et al. 2020 for the place
-// of the norm). Of translate, an encoder and a decoder with cross-attention. Forward, cross-entropy and backward over sequences of
-// any lengths, packed one after the other. Float32; nothing is allocated after the first batch of a shape.
+// A Transformer small enough to be trained while the reader watches: embedding and positions; layers of our attention, each with residual,
+// layer normalisation (before each part), feed-forward network and dropout; unembedding (Vaswani et al. 2017; Xiong et al. 2020 for the
+// place of the normalisation). For translate, an encoder and a decoder with cross-attention. Forward pass, cross-entropy and backward pass
+// over sequences of any lengths, stored one after the other. float32; nothing is allocated after the first batch of a shape.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace training {
 
-/// Some sequences, one after the other.
+/// Sequences stored one after the other; sequence i has the tokens [begins[i], begins[i + 1]).
 struct Batch {
   std::vector<int> tokens, targets, looks, begins{0}, source, sourceBegins{0};
 
@@ -27,7 +27,7 @@ struct Batch {
   void add(const Sequence& sequence);
 };
 
-/// A matrix of the model's numbers: [rows, columns] from `offset` on, named as in saved files ("layers.0.w_q").
+/// A parameter matrix [rows, columns], stored from `offset` on, with its name in saved files ("layers.0.w_q").
 struct Parameter {
   std::string name;
   int rows = 0, columns = 0;
@@ -35,14 +35,15 @@ struct Parameter {
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
 };
 
-/// What a forward pass found.
+/// Totals over the predictions of a forward pass.
 struct Scores {
   double loss = 0;  ///< sum of −log p(target)
+  /// The number of predictions, and of correct ones.
   int asked = 0, right = 0;
   void add(const Scores& more) { loss += more.loss, asked += more.asked, right += more.right; }
 };
 
-/// One attention of the model, in the order in which they are drawn.
+/// One attention of the model; attentions are listed in the order in which they are shown.
 struct AttentionPlace {
   enum class Kind : std::uint8_t { own, encoder, cross };
   Kind kind = Kind::own;
@@ -51,61 +52,63 @@ struct AttentionPlace {
 
 class Model {
  public:
-  /// At most `sequences` at a time, of lengths up to those of `examples`. `setup` has passed validate(), and holds at most
-  /// Limits::parameters: see count().
+  /// For batches of at most `sequences` sequences, as long as those of `examples`. `setup` must have passed validate(), and count() must
+  /// not exceed Limits::parameters.
   Model(const Setup& setup, const Examples& examples, int sequences, attention::kernels::Kernel kernel);
-  /// How many numbers there are to learn.
+  /// The number of parameters.
   static std::size_t count(const Setup& setup, const Examples& examples);
-  /// Multiplications of a forward pass over one sequence of the longest, about.
+  /// The approximate number of multiplications of a forward pass over one sequence of maximal length.
   double work() const;
 
   std::span<const Parameter> parameters() const { return parameters_; }
   std::size_t size() const { return size_; }
   std::size_t bytes() const;  ///< of scratch memory
-  /// Weights from N(0, 1/√rows), embeddings from N(0, 1), norms 1 and 0, by the setup's seed.
+  /// Draws the parameters by the setup's seed from N(0, σ²): σ = 1 for embeddings, 0.5 for learned positions, 1/√d_k for the matrices of
+  /// the score, 1/√rows for other matrices. Scales of layer normalisation are 1, its shifts and all biases 0.
   void initialise(float* parameters) const;
 
-  /// How a forward pass differs from plain inference.
+  /// Options of a forward pass.
   struct Pass {
-    bool drops = false;         ///< dropout, by `number`
+    bool drops = false;         ///< apply dropout; `number` selects what is dropped
     std::uint64_t number = 0;
-    std::uint64_t hidden = 0;   ///< bit attention·heads + head: this head adds nothing
+    std::uint64_t hidden = 0;   ///< bit attention·heads + head: the output of this head is set to 0
   };
   Scores forward(const float* parameters, const Batch& batch, const Pass& pass);
   /// Adds ∂(scale·loss)/∂parameter of the last forward pass to `gradient`.
   void backward(const float* parameters, const Batch& batch, float scale, float* gradient);
-  /// Must be told when `parameters` are others than in the last backward pass.
+  /// Must be called when `parameters` have changed since the last backward pass.
   void parametersChanged() { transposed_ = false; }
 
-  // Of the last forward pass. Attentions are those of attentions().
+  // Results of the last forward pass. `attention` is an index into attentions().
   std::span<const AttentionPlace> attentions() const { return places_; }
   int classes() const { return classes_; }
   const float* probabilities(int row) const { return &probabilities_[static_cast<std::size_t>(row) * static_cast<std::size_t>(classes_)]; }
-  /// [queries, keys] of one head of one sequence.
+  /// The weights [queries, keys] of one head for one sequence.
   const float* weights(int attention, int sequence, int head) const;
   int queries(int attention, int sequence) const;
   int keys(int attention, int sequence) const;
-  /// What that attention read, [queries, modelDim] and [keys, modelDim]: X and, in cross-attention, the other sequence.
+  /// The inputs of an attention for one sequence: X [queries, modelDim], and what keys and values come from [keys, modelDim] (in
+  /// cross-attention the other sequence).
   const float* input(int attention, int sequence) const;
   const float* memory(int attention, int sequence) const;
-  /// Its weights, in parameters(): w_q, w_k, w_v, w_o, then w_a, u_a, v_a where the score has them.
+  /// The parameters of an attention, as indices into parameters(): w_q, w_k, w_v, w_o, then w_a, u_a, v_a where the score has them.
   std::span<const int> weightsOf(int attention) const;
 
  private:
   using Numbers = std::vector<float>;
   struct Norm {
     int gamma = -1, delta = -1;
-    Numbers unit, deviation;  ///< (x − mean)/deviation, and 1/deviation of each row
+    Numbers unit, deviation;  ///< (x − mean) / deviation, and 1 / deviation for each row
   };
   struct Stage {
     enum class Kind : std::uint8_t { attend, feed, finish } kind = Kind::attend;
     bool inSource = false, isCross = false, isCausal = false;
     std::uint64_t number = 0;
     Norm norm;
-    Numbers h;        ///< what it reads: the stream, normalised
-    int p[7] = {-1, -1, -1, -1, -1, -1, -1};  ///< its parameters: w_q, w_k, w_v, w_o, w_a, u_a, v_a, or w_1, b_1, w_2, b_2
+    Numbers h;        ///< its input: the residual stream, normalised
+    int p[7] = {-1, -1, -1, -1, -1, -1, -1};  ///< indices of its parameters: w_q, w_k, w_v, w_o, w_a, u_a, v_a, or w_1, b_1, w_2, b_2
     Numbers q, k, v, weights, concat, hidden, dropped;
-    std::vector<attention::Trace> traces;  ///< of attention that is not softmax of dot products
+    std::vector<attention::Trace> traces;  ///< for attention other than softmax of dot products
   };
 
   void build(const Examples& examples);
@@ -135,9 +138,9 @@ class Model {
   void rotate(Numbers& x, bool inSource, float sign) const;
   Scores ask();
 
-  /// out = x·W, or += with `adds`.
+  /// out = x·W, or out += x·W if `adds`.
   void product(const float* x, int rows, int parameter, float* out, bool adds = false) const;
-  /// dX = dY·Wᵀ, or +=; and dW += Xᵀ·dY.
+  /// dX = dY·Wᵀ, or dX += if `adds`; and dW += Xᵀ·dY.
   void productBackward(const float* x, const float* dY, int rows, int parameter, float* dX, bool adds) const;
   std::size_t weightsAt(const Stage& stage, int sequence) const;
   attention::Spec specOf(const Stage& stage, int sequence) const;
@@ -152,7 +155,7 @@ class Model {
   std::size_t size_ = 0;
   std::vector<Stage> stages_;
   std::vector<AttentionPlace> places_;
-  std::vector<int> attends_;  ///< the stages of places_
+  std::vector<int> attends_;  ///< the stage of each attention in places_
   int embedding_ = -1, sourceEmbedding_ = -1, positions_ = -1, sourcePositions_ = -1, unembedding_ = -1, unembeddingBias_ = -1;
   Numbers sinusoids_, cosines_, sines_;
 
@@ -161,14 +164,14 @@ class Model {
   const Batch* batch_ = nullptr;
   Pass pass_;
   bool transposed_ = false;
-  Numbers transposes_;  ///< of every matrix, where it lies among the parameters
+  Numbers transposes_;  ///< of every matrix, at the offset of the matrix itself
   Numbers stream_, sourceStream_, dStream_, dSourceStream_, dMemory_;
   Numbers probabilities_, dLogits_;
   Numbers branch_, dH_, dQ_, dK_, dV_, dConcat_, dHidden_, head_, dScores_;
   const Numbers* features_ = nullptr;
   const Numbers* memory_ = nullptr;
 
-  // For the other kinds of attention.
+  // For attention other than softmax of dot products.
   attention::Tensor q_, k_, v_, dOut_, wA_, uA_, vA_;
   attention::Gradients gradients_;
   std::unique_ptr<attention::BackwardScratch> backwardScratch_;

@@ -1,4 +1,4 @@
-// What is trained, and how: a task, the sizes of a model, an optimiser.
+// What is trained, and how: a task, the dimensions of a model, an optimiser.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ using base::Result;
 
 enum class Task : std::uint8_t {
   tags,           ///< is "saw" a noun or a verb?
-  previous,       ///< name the token before
-  induction,      ///< what followed this token last time? (Olsson et al. 2022)
-  reverse,        ///< the sequence from its end
-  most_frequent,  ///< which token is there most often?
-  sort,           ///< the sequence in order
-  translate,      ///< English to French, by an encoder and a decoder
+  previous,       ///< predict the previous token
+  induction,      ///< predict what followed this token last time (Olsson et al. 2022)
+  reverse,        ///< output the sequence in reverse
+  most_frequent,  ///< predict the most frequent token
+  sort,           ///< output the sequence sorted
+  translate,      ///< English to French, with an encoder and a decoder
 };
 
 enum class Positions : std::uint8_t { none, sinusoidal, rotary, alibi, learned };
@@ -41,18 +41,18 @@ struct Limits {
   static constexpr int layers = 4, heads = 8, modelDim = 256, batch = 256;
   static constexpr double lowestRate = 1e-6, highestRate = 1000, dropout = 0.9;
   static constexpr std::size_t parameters = 2'000'000;
-  static constexpr std::size_t sentences = 20'000;  ///< bytes of own ones
+  static constexpr std::size_t sentences = 20'000;  ///< bytes of the user's own sentences
 };
 
 struct Setup {
   Task task = Task::tags;
-  int layers = 2;  ///< of translate: of the encoder, and as many of the decoder
-  int heads = 2;   ///< divides modelDim
+  int layers = 2;  ///< for translate: of the encoder, and as many of the decoder
+  int heads = 2;   ///< must divide modelDim
   int modelDim = 16;
   bool feedForward = true;  ///< 4·modelDim hidden units with ReLU after each attention
   bool layerNorm = true;    ///< before each part and at the end (pre-norm)
   bool residual = true;
-  bool causal = true;       ///< of translate the decoder always is, and the encoder never
+  bool causal = true;       ///< for translate the decoder always is, and the encoder never
   Positions position = Positions::sinusoidal;
   attention::Score score = attention::Score::scaled;
   attention::Normalizer normalizer = attention::Normalizer::softmax;
@@ -61,16 +61,17 @@ struct Setup {
   int batch = 16;  ///< sequences per step
   double dropout = 0;
   std::uint32_t seed = 7;
-  /// Own sentences of tags ("I/pronoun saw/verb") and translate ("the cat sees it = le chat le voit"), a line each. See examples.h.
+  /// The user's own sentences for tags ("I/pronoun saw/verb") and translate ("the cat sees it = le chat le voit"), one per line. See
+  /// examples.h.
   std::string sentences;
 
   bool operator==(const Setup&) const = default;
 };
 
-/// What learns a task well.
+/// Settings that learn the task well.
 Setup recommended(Task task);
-/// Says what is wrong: sizes beyond the limits, heads that do not divide modelDim, rotary positions with odd heads. Fields are named
-/// as the options ("train_heads").
+/// Checks limits and combinations: heads that do not divide modelDim, rotary positions with an odd head width. The error's field is the
+/// name of the option ("train_heads").
 Result<void> validate(const Setup& setup);
 
 inline bool isTranslation(const Setup& setup) { return setup.task == Task::translate; }

@@ -9,7 +9,7 @@
 namespace training {
 namespace {
 
-/// Multiplications of a piece of work: a quarter of a slice in the slowest browser that was measured.
+/// Multiplications per piece of work: takes a quarter of a time slice in the slowest browser measured.
 constexpr double kPiece = 3e6;
 
 int chunkOf(const Setup& setup, const Examples& examples) {
@@ -80,7 +80,8 @@ bool Trainer::endStep() {
   return !measuring_.isOn;
 }
 
-/// Each of the first steps, then each that is a tenth further than the last one: a measure takes as long as one to four steps.
+/// A measurement takes as long as one to four steps, so one is due after each of the first steps, then whenever the step count has grown by
+/// a tenth.
 bool Trainer::isDue() const {
   const auto measures = history_.measures();
   return measures.empty() || steps_ >= measures.back().step + std::max(1, measures.back().step / 10);
@@ -155,7 +156,7 @@ void Trainer::lookAtHeads(Progress& p) const {
   }
 }
 
-/// Some of the sentences; true once it is whole.
+/// Measures some more of the sequences; true once all are done.
 bool Trainer::go(Progress& p, std::span<const float> numbers) {
   const auto& held = examples_.heldOut;
   batch_.clear();
@@ -210,7 +211,7 @@ void Trainer::answer(const Sequence& sequence, std::span<const float> numbers, s
     const float* p = model_.probabilities(row);
     return static_cast<int>(std::max_element(p, p + model_.classes()) - p);
   };
-  // Of a translation that is only asked for, the likeliest word follows, until the end or the longest that there is.
+  // Where only a translation is asked for, appends the most likely word until the end token or the maximal length.
   const bool isAsked = !sequence.source.empty() && sequence.targets.size() == 1 && sequence.targets[0] < 0;
   Scores found;
   for (;;) {
