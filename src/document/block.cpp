@@ -17,7 +17,7 @@ std::string_view nameOf(Kind kind) { return kind == Kind::numbers ? "a number" :
 
 std::string indexed(std::string_view field, std::size_t i) { return base::joined({field, "[", i, "]"}); }
 
-// Which item of a list is not of the kind, for the sentence.
+// Finds the item of a list that has the wrong type, for the sentence.
 Result<void> wrongItem(const Json& list, std::string_view field, Kind kind) {
   const Kind single = kind == Kind::numbers ? Kind::number : Kind::boolean;
   for (std::size_t i = 0; i < list.items.size(); ++i)
@@ -32,7 +32,7 @@ Result<void> wrongItem(const Json& list, std::string_view field, Kind kind) {
 }
 
 Result<void> checkFinite(const std::vector<float>& values, std::string_view field) {
-  // A bias may mask; only there an infinity can have been written (json.h).
+  // A bias may mask with -infinity; the parser accepts infinities only there (json.h).
   const bool isBias = field.find("bias") != std::string_view::npos;
   const std::ptrdiff_t bad = firstWrong(isBias ? TensorId::bias : TensorId::q, values);
   if (bad < 0) return {};
@@ -79,7 +79,7 @@ Result<void> readShape(const Json& json, std::string_view field, std::vector<std
 
 constexpr std::int64_t kManyValues = 1'000'000'000;
 
-// Stops multiplying where no text could hold as many, so that nothing overflows.
+// Stops multiplying at a product that no text could have values for, so that nothing overflows.
 std::int64_t countOf(const std::vector<std::int64_t>& shape) {
   std::int64_t count = 1;
   for (const std::int64_t size : shape) count = std::min(count * size, kManyValues);
@@ -111,8 +111,7 @@ bool isList(const Json& json) {
   return json.kind == Kind::list || json.kind == Kind::numbers || json.kind == Kind::booleans;
 }
 
-/// Appends the values of nested lists; `shape` is that of the list, set by the first path down and held by
-/// the others.
+/// Appends the values of nested lists. `shape` is set by the first item on each level, and the others must match it.
 Result<void> flatten(const Json& json, const std::string& field, Kind kind, std::size_t level, Block& out) {
   if (level >= 4) return base::refuse(ErrorKind::range, field, {"lists are more than 4 deep; use at most 4."});
   const bool isRow = json.kind == kind;

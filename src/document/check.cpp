@@ -23,7 +23,7 @@ using base::shapeText;
 using ErrorKind = Error::Kind;
 using Pieces = std::initializer_list<base::Piece>;
 
-/// The most cells of a lesson's table of scores, of all heads: what a stranger's lesson asks for is computed while a page waits.
+/// Limit on the scores of a lesson's board, over all heads: a lesson of unknown origin is computed while the page waits.
 constexpr std::int64_t kMaxPairs = 1 << 18;
 
 Error wrong(std::string_view field, Pieces pieces, ErrorKind kind = ErrorKind::range) {
@@ -54,7 +54,7 @@ class PaperBoard final : public LessonBoard {
 
 /// Ranges of heads, rows and columns.
 struct Block3 {
-  int first[3], last[3];  ///< last is behind
+  int first[3], last[3];  ///< last is exclusive
 };
 
 Result<Block3> blockOf(const Tensor& t, const Cells& cells, const State& state, std::string_view field) {
@@ -62,7 +62,7 @@ Result<Block3> blockOf(const Tensor& t, const Cells& cells, const State& state, 
   Block3 out{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     int index = axis < cells.at.size() ? cells.at[axis] : Cells::kAny;
-    // The shown head counts heads of queries; of keys there may be fewer, of a matrix there is one.
+    // The shown head is a query head. Tensors of keys may have fewer heads, a matrix has one.
     if (index == Cells::kShownHead) index = t.heads() >= state.heads ? state.focusHead : state.focusHead * t.heads() / std::max(1, state.heads);
     if (index >= sizes[axis])
       return wrong(field, {"there is no ", axis == 0 ? "head " : axis == 1 ? "row " : "column ", index, " in ", cells.tensor, late<"; its shape is ">(),
@@ -102,7 +102,7 @@ double madeOf(const std::vector<float>& values, Goal::Of of) {
 
 std::string_view signOf(const Goal& goal) { return goal.min ? "≥ " : goal.max ? "≤ " : "≈ "; }
 
-/// How far the value misses what is asked of cell `i`, and what it should be; 0 or less: it does not.
+/// By how much the value of cell `i` misses the goal, 0 or less if it does not; `aim` is set to the value it should have.
 double missed(const Goal& goal, double value, std::size_t i, const std::vector<float>& like, double& aim) {
   double most = -std::numeric_limits<double>::infinity();
   const auto take = [&](double by, double to) {
@@ -213,7 +213,7 @@ int differing(const Tensor& a, const Tensor& b) {
   return count;
 }
 
-/// Options that follow from others which differ: they are no edits of their own.
+/// Does the option differ only because another one does? Then it is not counted as an edit of its own.
 bool follows(const State& a, const State& b, OptionId id) {
   const bool heads = a.heads != b.heads, tokens = a.tokens != b.tokens, pattern = get(a, OptionId::pattern) != get(b, OptionId::pattern);
   switch (id) {
@@ -263,7 +263,7 @@ Result<std::vector<Edit>> editCells(const State& state, const Move& move) {
   return std::vector<Edit>{SetParameter{*own, block->first[1], block->first[2], block->last[1] - block->first[1], block->last[2] - block->first[2], std::move(values)}};
 }
 
-/// What names the field of the lesson file, and says what the board says.
+/// The error of the board, with the field of the lesson file as its field.
 Error at(const Move& move, const Error& error) {
   return error.field == move.field ? error : wrong(move.field, {error.message()}, error.kind);
 }
@@ -410,7 +410,7 @@ int editsBetween(const State& a, const State& b) {
 
 namespace {
 
-/// What a step does before it is shown.
+/// Applies what a step does before it is shown.
 Result<void> begin(const Step& step, State& state) {
   if (!step.preset.empty() || state.tokens == 0) {
     auto made = preset(step.preset.empty() ? presets().front().name : step.preset);
@@ -472,7 +472,7 @@ class Rehearsing {
   std::string field(std::string_view of) const { return joined({"step ", number_, ", ", of}); }
   bool refuse(const Error& error) {
     Error named = error;
-    // Moves and goals know their field, with the card; texts and presets do not.
+    // Moves and goals know their field, including the card; texts and presets do not.
     out_.refused.push_back(std::move(named));
     return false;
   }

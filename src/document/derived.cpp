@@ -19,12 +19,12 @@ BlockStage stageOf(TensorId id) {
   return static_cast<BlockStage>(static_cast<int>(id) - static_cast<int>(attention::kBlockTensors.first));
 }
 
-/// Null for one that is empty.
+/// The tensor of a parameter; null for an empty one.
 const Tensor* numbersOf(const Parameters& parameters, ParameterId id) {
   return parameters[id].empty() ? nullptr : &parameters[id];
 }
 
-/// Q's heads side by side.
+/// The heads of Q side by side.
 Tensor sideBySide(const Tensor& q) {
   Tensor out(1, q.rows(), q.heads() * q.cols());
   for (int h = 0; h < q.heads(); ++h)
@@ -32,7 +32,7 @@ Tensor sideBySide(const Tensor& q) {
   return out;
 }
 
-/// The trace of the layer where it reads `x` instead of its own x, positions and all.
+/// The trace of the layer with `x` in place of its own x, including positions.
 attention::Trace traceOf(const State& state, const attention::Trace& before, const Tensor& x) {
   attention::Spec layer = spec(state);
   attention::Inputs given = inputs(state);
@@ -55,7 +55,7 @@ attention::BlockSpec blockSpec(const BlockOptions& options, const Tensor& attend
   return out;
 }
 
-/// Rows of what is known of each spread, as TensorId::spread_table has them.
+/// One row for each distribution, with the columns of TensorId::spread_table.
 Tensor tableOf(const attention::SpreadSpec& spec, std::span<const attention::Spread> spreads) {
   Tensor out(2, static_cast<int>(spreads.size()), 9);
   float* to = out.data();
@@ -70,7 +70,7 @@ Tensor tableOf(const attention::SpreadSpec& spec, std::span<const attention::Spr
   return out;
 }
 
-/// Rows of how much of a gradient comes through, as TensorId::spread_saturation has them.
+/// How much of a gradient passes through softmax: rows with the columns of TensorId::spread_saturation.
 Tensor saturationOf(const attention::SpreadSpec& spec, const attention::Spread& here, const std::vector<attention::Spread>& curve) {
   Tensor out(2, 1 + static_cast<int>(curve.size()), 7);
   float* to = out.data();

@@ -1,5 +1,5 @@
-// What stands around the layer of a document: the block of the Transformer, and hierarchical attention over its tokens.
-// Their weights are seeded or edited, not learned.
+// What surrounds the layer of a document: the Transformer block, and hierarchical attention over its tokens. Their parameters are drawn
+// from a seed or edited, not trained.
 #pragma once
 
 #include <array>
@@ -16,23 +16,23 @@
 
 namespace document {
 
-/// The block over the layer's output. Of its parameters gamma, delta and b may be empty: ones and zeros.
+/// The block applied to the layer's output. gamma, delta and b may be empty, standing for ones, zeros and zeros.
 struct BlockRun {
-  attention::BlockSpec spec;  ///< without a residual or pre-norm where the layer's input and output differ in width
+  attention::BlockSpec spec;  ///< has neither residual nor pre-norm where the layer's input and output differ in width
   Tensor x, attended;
-  Tensor heads, concat;  ///< what each head gives, [H, tokens, d_v], and side by side: `attended` is made from it
-  std::array<Tensor, 2> dropMasks;  ///< Z of dropout_1 and of dropout_2
+  Tensor heads, concat;  ///< the output of each head, [H, tokens, d_v], and the heads side by side, from which `attended` is computed
+  std::array<Tensor, 2> dropMasks;  ///< Z of dropout_1 and dropout_2
   Parameters parameters;
-  bool given = false;  ///< Q, K and V were typed in: Q stands for x, and nothing stands before attention
+  bool given = false;  ///< Q, K and V are inputs: Q takes the place of x, and there is no stage before attention
   attention::BlockTrace trace;
 
   attention::BlockInputs inputs() const;
 };
 
-/// Computes it from the options block_… and the trace of the layer.
+/// Computes the block from the options block_… and the trace of the layer.
 BlockRun runBlock(const State& state, const attention::Trace& trace);
 
-/// The layer's outputs in segments; an empty b is zeros.
+/// Hierarchical attention over the layer's outputs; an empty b stands for zeros.
 struct SegmentsRun {
   Tensor h;
   Parameters parameters;
@@ -45,30 +45,30 @@ struct SegmentsRun {
 /// Computes it from the options segment_… and the trace of the layer.
 SegmentsRun runSegments(const State& state, const attention::Trace& trace);
 
-/// The recurrent network over the words of the sentence as they go into the layer, without positions: x, or Q's heads side by
-/// side where Q is given.
+/// The recurrent network that reads the same tokens as the layer, without positions: x, or the heads of Q side by side where Q is an input.
 struct MemoryRun {
   Tensor x;
   Parameters parameters;
   attention::MemoryTrace trace;
-  Tensor fixed, attended;  ///< the two contexts, each [1, 1, units]
-  bool given = false;  ///< Q stands for x
+  Tensor fixed, attended;  ///< the fixed vector and the context of attention, each [1, 1, units]
+  bool given = false;  ///< Q takes the place of x
 };
 
 /// Computes it from the options memory_… and the trace of the layer.
 MemoryRun runMemory(const State& state, const attention::Trace& trace);
 
-/// The one of that name among attention::kDerivedTensors, or nothing.
+/// The tensor of that name among attention::kDerivedTensors; nothing if there is none.
 std::optional<attention::TensorId> derivedNamed(std::string_view name);
-/// The parameter that it is, or nothing.
+/// The parameter with that tensor id; nothing if it is not a parameter.
 std::optional<ParameterId> parameterOf(attention::TensorId id);
 
-/// What stands around one layer and beside it, attention::kDerivedTensors, computed where somebody asks and kept until the layer is another.
+/// The tensors around one layer and beside it, attention::kDerivedTensors. Each is computed when it is asked for, and kept until the layer
+/// changes.
 class DerivedTensors {
  public:
-  /// Both outlive it.
+  /// Both must outlive this object.
   DerivedTensors(const State& state, const attention::Trace& trace) : experiments(state), training(state), state_(state), trace_(trace) {}
-  /// The state or the trace is another than before.
+  /// Must be called whenever the state or the trace has changed.
   void changed() { ++revision_; }
 
   const BlockRun& block();
@@ -76,17 +76,19 @@ class DerivedTensors {
   const MemoryRun& memory();
   const Tensor& parameter(ParameterId id);
   const attention::Comparison& comparison() { return experiments.comparison(trace_, revision_); }
-  /// Valid until the next change, or the next experiment that is asked for. An error where nothing is normalised.
+  /// The pointer is valid until the next change, or the next experiment asked for. An error if the layer does not have this tensor (for
+  /// example without normalisation).
   Result<const Tensor*> tensor(attention::TensorId id);
-  /// Does explain() have something to say of its cells? Of stages and of both levels of weights.
+  /// Does explain() apply to this tensor? True for stages of the block and the weights of both levels.
   static bool isExplained(attention::TensorId id);
-  /// The arithmetic of a cell that is there. `id` is one that isExplained().
+  /// The arithmetic of an existing cell. isExplained(id) must be true.
   attention::Explanation explain(attention::TensorId id, int row, int col);
 
-  /// What would raise that cell, by changes of these inputs.
+  /// The gradient of that cell with respect to these inputs, and steps that would raise it.
   const attention::Raise& raise(const attention::CellRef& target, attention::InputSet by);
 
-  /// Of each layer of a model; some are not computed yet where layersAreWhole() is false: each revision() of a frame computes one more.
+  /// One picture for each layer of a model. Each revision() of a frame computes one more; until layersAreWhole(), some are not computed
+  /// yet.
   const std::vector<LayerPicture>& layers() { return layers_.of(state_, trace_, revision_, 0); }
   bool layersAreWhole() { return layers_.of(state_, trace_, revision_, 1), layers_.isWhole(); }
 
@@ -105,14 +107,14 @@ class DerivedTensors {
   const State& state_;
   const attention::Trace& trace_;
   std::uint64_t revision_ = 0;
-  base::Cached<std::uint64_t, BlockRun> block_;  ///< of a revision, as those below
+  base::Cached<std::uint64_t, BlockRun> block_;  ///< computed for a revision, as are those below
   base::Cached<std::uint64_t, SegmentsRun> segments_;
   base::Cached<std::uint64_t, MemoryRun> memory_;
   std::array<base::Cached<std::uint64_t, Tensor>, kParameterCount> parameters_;
   attention::Raiser raiser_;
   base::Cached<Question, attention::Raise> raise_;
   LayerPictures layers_;
-  Tensor experiment_;  ///< the one that was asked for last
+  Tensor experiment_;  ///< the experiment asked for last
 };
 
 }  // namespace document

@@ -9,10 +9,10 @@
 namespace document {
 namespace {
 
-/// Fewer equal values than this between two runs cost less to keep than a run of their own.
+/// Runs separated by fewer equal values than this are stored as one run, which takes less memory.
 constexpr std::size_t kGap = 3;
 
-/// Every block of numbers of a state, always in the same order. AnyState: State or const State.
+/// All tensors of a state, always in the same order. AnyState: State or const State.
 template <class AnyState>
 auto tensorsOf(AnyState& state) {
   std::vector<decltype(&state.q)> all;
@@ -30,7 +30,7 @@ auto labelsOf(AnyState& state) {
   return all;
 }
 
-bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }  // the sign of zero counts
+bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }  // distinguishes 0 and -0
 template <class T>
 bool same(const T& a, const T& b) {
   return a == b;
@@ -39,7 +39,7 @@ bool same(const T& a, const T& b) {
 template <class T>
 Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
   Patch<T> patch;
-  std::size_t end = 0;  // of the last run
+  std::size_t end = 0;  // end of the last run
   for (std::size_t i = 0; i < count; ++i) {
     if (same(from[i], to[i])) continue;
     if (patch.runs.empty() || i - end >= kGap) {
@@ -67,7 +67,7 @@ bool hasShape(const Tensor& tensor, const std::array<int, 3>& shape) {
   return std::array<int, 3>{tensor.heads(), tensor.rows(), tensor.cols()} == shape;
 }
 
-/// What stands in another shape says nothing of what is to stand here.
+/// The numbers of a tensor with another shape are of no use here.
 void giveShape(Tensor& tensor, const std::array<int, 3>& shape) {
   if (!hasShape(tensor, shape)) tensor = Tensor(shape[0], shape[1], shape[2]);
 }
@@ -87,7 +87,7 @@ std::size_t heldBy(const std::vector<T>& values) {
   return values.capacity() * sizeof(T);
 }
 
-/// Short ones lie in the string itself.
+/// The heap memory of a string; short ones are stored in the string object itself.
 std::size_t heldBy(const std::string& text) {
   return text.capacity() > std::string().capacity() ? text.capacity() + 1 : 0;
 }
@@ -134,7 +134,7 @@ Difference::Difference(const State& from, const State& to, Reshape way)
 
 void Difference::reshape(State& state) const {
   using Kind = Reshape::Kind;
-  state.seed = settings_.seed;  // what is drawn again is drawn as it was
+  state.seed = settings_.seed;  // so that what is redrawn gets the same numbers
   switch (way_.kind) {
     case Kind::none: break;
     case Kind::insertTokens: insertTokens(state, way_.side, way_.at, way_.count); break;

@@ -1,4 +1,4 @@
-// What must be kept to get from one state back to another: the numbers and words that differ, and no others.
+// A compact difference of two states, for undo: only the numbers and texts that differ are stored.
 #pragma once
 
 #include <array>
@@ -11,18 +11,18 @@
 
 namespace document {
 
-/// The change of shape that does most of the way from one state to another. Numbers that it brings along, or draws from
-/// the seed as they were, need not be kept.
+/// The change of shape that explains most of a difference. Numbers that it moves, or that it draws from the seed with the same result, need
+/// not be stored.
 struct Reshape {
   enum class Kind : std::uint8_t { none, resize, regroup, batch, insertTokens, removeTokens };
   Kind kind = Kind::none;
-  Side side = Side::queries;  ///< with `at` and `count`: of insertTokens and removeTokens
+  Side side = Side::queries;  ///< with `at` and `count`: for insertTokens and removeTokens
   int at = 0, count = 0;
 
   Reshape reversed() const;
 };
 
-/// Parts of a list that are written over: as many values, in the order of the runs, as the runs are long.
+/// Replaces parts of a list: `values` are the new contents of all runs, in order.
 template <class T>
 struct Patch {
   struct Run {
@@ -34,41 +34,41 @@ struct Patch {
 
 class Difference {
  public:
-  /// Leads from `from` to `to`, bit for bit.
+  /// The difference that leads from `from` to `to`, bit for bit. `way` is the change of shape, if any.
   Difference(const State& from, const State& to, Reshape way);
 
-  /// Makes `state`, which must be `from` in all but how it is shown, to `to`.
+  /// Turns `state` into `to`. It must equal `from`, except for view options.
   void apply(State& state) const;
   const Reshape& way() const { return way_; }
-  /// Is what it leads to the same as `from` in all but how it is shown?
+  /// Does it change view options of `from` only?
   bool isShownOnly(const State& from) const;
-  /// All the memory that it holds.
+  /// Its memory, including what it owns.
   std::size_t bytes() const;
 
  private:
   struct TensorPatch {
-    std::size_t which = 0;  ///< counted as tensorsOf() lists them
+    std::size_t which = 0;  ///< index in the order of tensorsOf()
     std::array<int, 3> shape{};
     Patch<float> cells;
   };
   struct LabelPatch {
-    std::size_t which = 0;  ///< counted as labelsOf() lists them
+    std::size_t which = 0;  ///< index in the order of labelsOf()
     std::size_t count = 0;
     Patch<std::string> labels;
   };
   void reshape(State& state) const;
 
   Reshape way_;
-  Settings settings_;  ///< of `to`, but for the labels
+  Settings settings_;  ///< of `to`, without labels
   std::size_t pages_ = 0;
   std::vector<TensorPatch> tensors_;
   std::vector<LabelPatch> labels_;
   int maskRows_ = 0, maskCols_ = 0;
   Patch<std::uint8_t> mask_;
-  std::optional<std::string> preset_, unknownFields_;  ///< where they differ
+  std::optional<std::string> preset_, unknownFields_;  ///< only where they differ
 };
 
-/// The memory that a state takes, and a list of words besides itself.
+/// The memory of a state, and of a list of texts excluding the list object.
 std::size_t bytesOf(const State& state);
 std::size_t bytesOf(const std::vector<std::string>& words);
 

@@ -7,15 +7,14 @@ namespace {
 
 using attention::Change;
 
-/// Beyond this many changes nobody is told apart from the rest: the engine looks at everything.
+/// Beyond this many changes they are no longer told apart: the engine recomputes everything.
 constexpr std::size_t kMostChanges = 256;
 
 bool movesTokens(const Change& change) {
   return change.what == Change::What::tokensInserted || change.what == Change::What::tokensRemoved;
 }
 
-// Do both edits write the same place, whatever they write there? Only for edits that leave every place where
-// it is.
+// Do both edits write the same cells or the same option, whatever the values? Only for edits that do not move any cells.
 struct SamePlace {
   bool operator()(const SetCells& a, const SetCells& b) const {
     return a.tensor == b.tensor && a.head == b.head && a.row == b.row && a.col == b.col && a.rows == b.rows &&
@@ -44,8 +43,8 @@ bool isInPlace(const Edit& edit) {
          set != nullptr || std::holds_alternative<SetLabels>(edit) || std::holds_alternative<SetParameter>(edit);
 }
 
-// Does a step that already holds these ways back need no other for this place? What an earlier edit of the same place
-// puts back overrides a later one, so a drag keeps one entry. Not across a Restore, which wants to find all as it was.
+// Does a step with these inverse edits need no further one for the same cells? The inverse of the earliest edit of the cells is applied
+// last and decides, so a drag stores one entry. Not across a Restore, which requires the exact state that it was made for.
 bool isCovered(const std::vector<Edit>& edits, const Edit& inverse) {
   for (auto earlier = edits.rbegin(); earlier != edits.rend(); ++earlier) {
     if (!isInPlace(*earlier) || !isInPlace(inverse)) return false;
@@ -105,7 +104,7 @@ void Document::count(std::deque<Step>& steps) {
   if (last.start != nullptr && last.start.get() != counted) last.bytes += bytesOf(*last.start);
   historyBytes_ += last.bytes;
   while (historyBytes_ > kHistoryBytes && !(past_.empty() && future_.empty())) {
-    // With nothing behind, what was taken back longest ago is the farthest.
+    // If there is nothing to undo, the step that was undone first is dropped.
     std::deque<Step>& oldest = past_.empty() ? future_ : past_;
     historyBytes_ -= oldest.front().bytes;
     oldest.pop_front();
@@ -135,7 +134,7 @@ void Document::endGesture() {
 Document::Step Document::takeBack(const Step& step) {
   Settings shown;
   copyView(shown, state_);
-  // A beginning that is kept in any case need not be kept as a difference too.
+  // An initial state that is stored anyway need not be stored as a difference too.
   const bool fromStart = step.start != nullptr && sameContent(state_, *start_);
   Step forth;
   forth.number = step.number;
@@ -211,7 +210,7 @@ void Document::restore(State start, std::vector<Moment> moments, std::size_t at,
   start_ = std::make_shared<const State>(std::move(start));
   state_ = std::move(moments.front().state);
   const std::uint64_t forgotten = forgotten_;
-  std::size_t back = 0;  // steps before the present one
+  std::size_t back = 0;  // steps before the present moment
   for (std::size_t i = 1; i < moments.size(); ++i) {
     const std::uint64_t before = forgotten_;
     if (moments[i].begins) (void)open(std::move(moments[i].state), true);
@@ -232,7 +231,7 @@ void Document::note(const std::optional<Change>& change) {
   if (!change) return;
   const bool isFirst = changes_.empty();
   if (!isFirst && changes_.front().what == Change::What::everything) return;
-  // Beside a change of shape, the places that other changes name are no longer sure.
+  // A change of shape invalidates the rows and columns that other changes refer to.
   const bool unsure = !isFirst && (movesTokens(*change) || movesTokens(changes_.front()));
   if (unsure || change->what == Change::What::everything || changes_.size() >= kMostChanges) {
     changes_.assign(1, Change{});

@@ -1,4 +1,4 @@
-// The document: a state, its history, and the start that reset() returns to.
+// The document: a state, its history, and the initial state that reset() returns to.
 #pragma once
 
 #include <cstddef>
@@ -11,77 +11,77 @@
 
 namespace document {
 
-/// The memory that the history of a document may take, undo and redo together.
+/// The memory limit of a document's history, undo and redo together.
 inline constexpr std::size_t kHistoryBytes = std::size_t{64} << 20;
 
-/// Holds the one State of a playground and its history. Undo and redo leave alone how things are shown (options that
-/// are not undoable). A step keeps what it needs to be taken back and no more: the cells that a change of shape loses,
-/// not the whole state. There are as many steps as fit in kHistoryBytes; after that the oldest go first.
+/// Holds the State of a playground, and its history. Undo and redo do not change view options (options that are not undoable). A step
+/// stores only what is needed to reverse it, for example the cells that a change of shape removes, not the whole state. Steps are kept as
+/// long as they fit into kHistoryBytes; beyond that the oldest are dropped.
 class Document {
  public:
   /// `start` must pass check().
   explicit Document(State start);
 
   const State& state() const { return state_; }
-  /// What reset() goes back to.
+  /// The state that reset() returns to.
   const State& start() const { return *start_; }
-  /// Grows by at least one with every change, undo and redo included.
+  /// Increases with every change, including undo and redo.
   std::uint64_t revision() const { return revision_; }
 
-  /// Checks and applies. Edits with the same non-zero `gesture` as the last one become one undo step with it
-  /// (a drag, typing). A refused edit changes nothing. An edit that changes nothing leaves no step and no
-  /// revision.
+  /// Checks and applies an edit. Consecutive edits with the same non-zero `gesture` form one undo step (a drag, typing). An edit that is
+  /// refused changes nothing; one that has no effect creates neither a step nor a revision.
   Result<void> apply(const Edit& edit, std::uint64_t gesture = 0);
-  /// Ends a gesture: the next edit is a step of its own even with the same number.
+  /// Ends a gesture: the next edit is a step of its own, even if it has the same number.
   void endGesture();
 
   bool canUndo() const { return !past_.empty(); }
   bool canRedo() const { return !future_.empty(); }
   bool undo();
   bool redo();
-  /// The memory that the history takes.
+  /// The memory that the history uses.
   std::size_t historyBytes() const { return historyBytes_; }
-  /// How many steps were let go so far for want of room.
+  /// The number of steps dropped so far because of the memory limit.
   std::uint64_t forgottenSteps() const { return forgotten_; }
-  /// Back to the very start, bit for bit, as one undoable step.
+  /// Returns to the initial state, bit for bit, as one undoable step.
   void reset();
-  /// Makes `start` the new beginning (a preset or a file was opened). `undoable` false also forgets the
-  /// history; else undo brings back the old state and the old beginning.
+  /// Makes `start` the current and the initial state (a preset or a file was opened). If `undoable`, undo restores both previous states;
+  /// otherwise the history is cleared.
   Result<void> open(State start, bool undoable);
 
-  /// The steps of the history from the oldest to the last that redo would bring back, by numbers that grow. A step whose content
-  /// changed has another number.
+  /// A number for each step of the history, from the oldest to the last that redo would restore, in increasing order. A step whose content
+  /// changes gets a new number.
   std::vector<std::uint64_t> stepNumbers() const;
-  /// How many of them undo would take back.
+  /// The number of steps that undo can reverse.
   std::size_t stepsBack() const { return past_.size(); }
-  /// Did the last of those bring another beginning?
+  /// Did the last of them set a new initial state?
   bool lastBegan() const { return !past_.empty() && past_.back().start != nullptr; }
-  /// What a history is made of: the state that a step led to, and whether that is a new beginning.
+  /// An entry for restore(): the state after a step, and whether it is a new initial state.
   struct Moment {
     State state;
     bool begins = false;
   };
-  /// Becomes a document with this beginning and history, of which moment `at` is the present one; `shown` says how it is shown. All
-  /// states have passed check(); there is at least one moment.
+  /// Replaces the whole document: its initial state, and the history, in which moment `at` is the present; `shown` are the view options to
+  /// use. All states must have passed check(); there must be at least one moment.
   void restore(State start, std::vector<Moment> moments, std::size_t at, const Settings& shown);
 
-  /// What changed since the last call, for Engine::apply. Empty if nothing did.
+  /// The changes since the last call, for Engine::apply(). Empty if there were none.
   std::vector<attention::Change> takeChanges();
 
  private:
-  /// One step of history. Only the way back is kept: taking it gives the way forth.
+  /// One step of the history. It stores only the direction that can be taken next: undoing a step produces the edits for redo, and vice
+  /// versa.
   struct Step {
-    std::vector<Edit> edits;             ///< to be applied last to first
-    std::shared_ptr<const State> start;  ///< the beginning to return to, if the step changed it
+    std::vector<Edit> edits;             ///< in the order in which they were made; to be applied last to first
+    std::shared_ptr<const State> start;  ///< the initial state to restore, if the step changed it
     std::uint64_t gesture = 0;
-    std::size_t bytes = 0;  ///< as counted in historyBytes_
+    std::size_t bytes = 0;  ///< its part of historyBytes_
     std::uint64_t number = 0;
   };
   Step takeBack(const Step& step);
   void record(Edit inverse, std::uint64_t gesture);
-  /// Would the edit change nothing? A drag that ends where it began leaves no step.
+  /// Would the edit have no effect? A drag that ends where it began leaves no step.
   bool leadsHere(const Edit& edit);
-  /// Counts the step at the end of a list, again if it grew, and lets old steps go if there is no room for all.
+  /// Updates the memory count of the last step of a list, and drops old steps if the limit is exceeded.
   void count(std::deque<Step>& steps);
   void clear(std::deque<Step>& steps);
   void dropLast(std::deque<Step>& steps);
@@ -93,7 +93,7 @@ class Document {
   std::size_t historyBytes_ = 0;
   std::uint64_t forgotten_ = 0;
   std::uint64_t revision_ = 1;
-  std::uint64_t lastNumber_ = 0;  ///< of a step
+  std::uint64_t lastNumber_ = 0;  ///< the number of the last step
   std::vector<attention::Change> changes_;
 };
 

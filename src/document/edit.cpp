@@ -19,7 +19,7 @@ using Kind = Error::Kind;
 // ---- checks
 // -------------------------------------------------------------------------------------------------------
 
-/// A block of `count` values at [row, col] of a matrix of rows x cols.
+/// Checks a block of `count` values at [row, col] of a matrix with allRows x allCols cells.
 Result<void> checkBlock(std::string_view field, int row, int col, int rows, int cols, int allRows, int allCols,
                  std::size_t count) {
   const bool fits = row >= 0 && col >= 0 && rows >= 1 && cols >= 1 && row < allRows && col < allCols &&
@@ -34,7 +34,7 @@ Result<void> checkBlock(std::string_view field, int row, int col, int rows, int 
                 {count, " values were given for ", rows, " × ", cols, " cells; give one a cell."});
 }
 
-/// `values` are of a block of `cols` columns at [row, col] of the matrix `field`.
+/// Checks the values of a block with `cols` columns at [row, col] of the matrix `field`.
 Result<void> checkFinite(std::string_view field, int row, int col, int cols, const std::vector<float>& values,
                   TensorId id = TensorId::q) {
   const auto at = static_cast<int>(firstWrong(id, values));
@@ -42,7 +42,7 @@ Result<void> checkFinite(std::string_view field, int row, int col, int cols, con
   return refuseNumber(base::joined({field, "[", row + at / cols, "][", col + at % cols, "]"}), values[static_cast<std::size_t>(at)]);
 }
 
-/// The option to set so that an input which is not in use is.
+/// The option to set so that an input which is not in use becomes used.
 std::string_view switchFor(const State& state, TensorId id) {
   switch (id) {
     case TensorId::w_a:
@@ -67,7 +67,7 @@ std::string_view switchFor(const State& state, TensorId id) {
   }
 }
 
-/// A sequence of tokens, as checks and sentences see it.
+/// A sequence of tokens, as needed for checks and their sentences.
 struct Sequence {
   std::string_view field, labelField;
   int tokens = 0;
@@ -165,7 +165,7 @@ Change changeOf(What what) {
   return change;
 }
 
-/// The engine moves queries and keys together or not at all.
+/// The engine can only move queries and keys together.
 Change changeOfTokens(const State& state, What what, int at, int count) {
   if (state.cross) return changeOf(What::everything);
   Change change = changeOf(what);
@@ -173,12 +173,12 @@ Change changeOfTokens(const State& state, What what, int at, int count) {
   return change;
 }
 
-/// The way from one state back to another which `way`, a change of shape, led away from.
+/// The inverse edit from `from` to `to`, where `way` is the change of shape that led from `to` to `from`.
 Restore restore(const State& from, const State& to, const Reshape& way) {
   return {std::make_shared<const Difference>(from, to, way.reversed())};
 }
 
-/// Carries out a change of shape, or one of many numbers. Its way back holds what it takes away.
+/// Applies a change of shape or of many numbers. The inverse stores what it removes.
 template <class Act>
 Effect replace(State& state, const Change& change, const Reshape& way, Act act) {
   const State before = state;
@@ -187,7 +187,7 @@ Effect replace(State& state, const Change& change, const Reshape& way, Act act) 
   return {restore(state, before, way), change};
 }
 
-/// The change of shape that an edit with this inverse was.
+/// The change of shape made by an edit with this inverse.
 Reshape wayOf(const Edit& inverse) {
   if (const Restore* r = std::get_if<Restore>(&inverse)) return r->difference->way().reversed();
   if (const RemoveTokens* r = std::get_if<RemoveTokens>(&inverse))
@@ -195,7 +195,7 @@ Reshape wayOf(const Edit& inverse) {
   return {};
 }
 
-/// Writes the values of an edit into a head of a tensor, and what stood there into its inverse. Did that change a bit?
+/// Writes the values of an edit into a head of a tensor, and the previous ones into its inverse. Returns whether any bit changed.
 template <class Cells>
 bool swapCells(Tensor& tensor, int head, const Cells& edit, Cells& inverse) {
   const auto cols = static_cast<std::size_t>(edit.cols);
@@ -247,7 +247,7 @@ Effect applyEdit(State& state, const PaintCells& edit) {
   return {std::move(inverse), change};
 }
 
-/// Of a state whose rows are drawn from their words: new labels bring new rows.
+/// For a state whose rows are drawn from their words: new labels come with new rows.
 Effect setWords(State& state, const SetLabels& edit) {
   const std::vector<std::string> before = sideLabels(state, edit.side);
   return replace(state, changeOf(What::everything), {}, [&](State& s) {
@@ -298,7 +298,7 @@ Effect applyEdit(State& state, const Restore& edit) {
   return replace(state, changeOf(What::everything), edit.difference->way(), [&](State& s) { edit.difference->apply(s); });
 }
 
-/// Tokens are added and removed at the end.
+/// Adds or removes tokens at the end.
 Effect setTokens(State& state, Side side, int tokens) {
   const int before = sequence(state, side).tokens, more = tokens - before;
   if (more == 0) return nothing();
@@ -318,7 +318,7 @@ Effect setAllLabels(State& state, Side side, std::vector<std::string> labels) {
   return effect;
 }
 
-/// What the engine has to look at; `wasDotProduct`: before the option was set.
+/// What the engine must update; `wasDotProduct` is the state before the option was set.
 std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDotProduct) {
   switch (id) {
     case OptionId::causal:
@@ -333,7 +333,7 @@ std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDo
       return changeOf(What::temperature);
     case OptionId::seed:
     case OptionId::column_names:
-    // What stands around the layer is computed from its output.
+    // What surrounds the layer is computed from its output.
     case OptionId::block_residual:
     case OptionId::block_norm:
     case OptionId::block_activation:
@@ -349,15 +349,15 @@ std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDo
     case OptionId::batch_of:
       return std::nullopt;
     default:
-      if (id >= OptionId::spread_dim && id <= OptionId::reach_seed) return std::nullopt;  // beside the layer
-      if (id >= OptionId::spread_same && id <= OptionId::weight_by) return std::nullopt;     // the same
+      if (id >= OptionId::spread_dim && id <= OptionId::reach_seed) return std::nullopt;  // not part of the layer
+      if (id >= OptionId::spread_same && id <= OptionId::weight_by) return std::nullopt;     // likewise
       return option(id).undoable ? std::optional(changeOf(What::everything)) : std::nullopt;
   }
 }
 
-/// The edit that brings back the value which the option has now.
+/// The edit that restores the present value of the option.
 SetOption wayBack(const State& state, OptionId id) {
-  // Score and scale are one thing: a scaled score says which in its scale.
+  // Score and scale are stored as one: for a scaled score, its scale implies the score.
   if (id == OptionId::score || id == OptionId::scale)
     id = state.score == attention::Score::scaled ? OptionId::scale : OptionId::score;
   return {id, get(state, id)};
@@ -435,7 +435,7 @@ Effect applyEdit(State& state, const SetOption& edit) {
   }
 }
 
-/// The parameters that do not outlive an option: of another seed, or of another size.
+/// The edited parameters that a change of an option discards, because their seed or shape changes.
 std::vector<ParameterId> lostBy(const State& state, const Edit& edit) {
   std::vector<ParameterId> lost;
   const SetOption* set = std::get_if<SetOption>(&edit);

@@ -1,4 +1,4 @@
-// The only way to change a document. Each edit knows its inverse.
+// Edits: the only way to change a document. Each edit can be inverted.
 #pragma once
 
 #include <memory>
@@ -11,21 +11,21 @@
 
 namespace document {
 
-/// Writes a block of one editable tensor; `values` are rows·cols numbers, row-major.
+/// Writes a block of cells of one editable tensor; `values` are rows·cols numbers, row-major.
 struct SetCells {
   TensorId tensor = TensorId::q;
   int head = 0, row = 0, col = 0, rows = 1, cols = 1;
   std::vector<float> values;
 };
 
-/// Writes a block of one parameter around the layer, as SetCells does.
+/// Writes a block of cells of one parameter around the layer; as SetCells.
 struct SetParameter {
   ParameterId parameter = ParameterId::gamma_1;
   int row = 0, col = 0, rows = 1, cols = 1;
   std::vector<float> values;
 };
 
-/// Paints a block of the mask; `blocked` are rows·cols, 1 = blocked.
+/// Writes a block of the painted mask; `blocked` are rows·cols values, row-major, 1 = blocked.
 struct PaintCells {
   int row = 0, col = 0, rows = 1, cols = 1;
   std::vector<std::uint8_t> blocked;
@@ -36,14 +36,14 @@ struct SetOption {
   Value value;
 };
 
-/// Renames tokens from `first` on.
+/// Renames the tokens from index `first` on.
 struct SetLabels {
   int first = 0;
   std::vector<std::string> labels;
   Side side = Side::queries;
 };
 
-/// Puts `count` new tokens before token `at` (at == tokens: at the end), with seeded numbers.
+/// Inserts `count` new tokens before index `at` (at == tokens: at the end). Their numbers are drawn from the seed.
 struct InsertTokens {
   int at = 0, count = 1;
   Side side = Side::queries;
@@ -54,19 +54,18 @@ struct RemoveTokens {
   Side side = Side::queries;
 };
 
-/// Fills the inputs of the present mode (or one tensor of them) with seeded numbers from N(0, 1), rounded to
-/// two decimals.
+/// Fills the inputs of the current mode, or only `tensor`, with numbers drawn from N(0, 1) by `seed`, rounded to two decimals.
 struct Randomize {
   std::uint32_t seed = 1;
   std::optional<TensorId> tensor;
 };
 
-/// Replaces everything: a preset, a state text, a tensors file.
+/// Replaces the whole state: by a preset, a state text, a tensors file.
 struct Load {
   std::shared_ptr<const State> state;
 };
 
-/// The inverse of a change of shape, or of one of many numbers. Only for the state that the change led to.
+/// The inverse of a change of shape or of many numbers. Can only be applied to the state that the change led to.
 struct Restore {
   std::shared_ptr<const Difference> difference;
 };
@@ -74,24 +73,24 @@ struct Restore {
 using Edit =
     std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load, SetParameter, Restore>;
 
-/// What an edit did: how to take it back, and what the engine has to look at.
+/// The effect of an edit: its inverse, and what the engine must update.
 struct Effect {
-  Edit inverse;                             ///< only where `changed`
-  std::optional<attention::Change> change;  ///< none for labels, seed and how things are shown
-  bool changed = true;                      ///< false: the state had these values already
+  Edit inverse;                             ///< valid only if `changed`
+  std::optional<attention::Change> change;  ///< none for labels, the seed and view options
+  bool changed = true;                      ///< false: the state already had these values
 };
 
-/// Is the edit one that undo brings back? Not so the options of how things are shown.
+/// Is the edit part of the undo history? Changes of view options are not.
 bool isUndoable(const Edit& edit);
 
-/// The memory that an edit takes.
+/// The memory that an edit uses.
 std::size_t bytesOf(const Edit& edit);
 
-/// Is that tensor an input that is in use here? If not, the sentence says what would make it one.
+/// An error unless the tensor is an input that this state uses; the sentence says what would make it one.
 Result<void> checkEditable(const State& state, TensorId id);
-/// Is the edit possible here? Says which field, which value and what would be right.
+/// An error if the edit is not possible in this state.
 Result<void> check(const State& state, const Edit& edit);
-/// Carries it out. `edit` must have passed check(). Applying the inverse gives the same state, bit for bit.
+/// Applies an edit that has passed check(). Applying the inverse restores the previous state, bit for bit.
 Effect apply(State& state, const Edit& edit);
 
 }  // namespace document

@@ -18,7 +18,7 @@ const Spread& Experiments::spread() {
 
 const std::vector<Spread>& Experiments::curve() {
   attention::SpreadSpec spec = state_.experiments.spread;
-  spec.dim = 1;  // of the key: the curve does not depend on it
+  spec.dim = 1;  // the curve does not depend on dim, so the key must not either
   return curve_.get({spec, drawsKey()}, [&] {
     std::vector<Spread> curve;
     for (; spec.dim <= SpreadDraws::largestDim; spec.dim *= 2) curve.push_back(draws().at(spec));
@@ -71,7 +71,7 @@ const attention::Comparison& Experiments::comparison(const attention::Trace& tra
   asked.token = denseToken();
   return comparison_.get({revision, asked}, [&] {
     attention::Spec layer = spec(state_);
-    // Q and K have them in them.
+    // Q and K already contain the positions.
     if (layer.position == attention::Position::sinusoidal) layer.position = attention::Position::none;
     attention::Inputs direct = inputs(state_);
     direct.x = direct.xKv = direct.wQ = direct.wK = direct.wV = direct.wO = direct.bQ = direct.bK = direct.bV = direct.bO = direct.xV = nullptr;

@@ -1,4 +1,4 @@
-// The experiments on spread, on weights and on reach: what comes of their options, computed where somebody asks.
+// The experiments on the spread of scores, on weights, reach and cost: results computed from their options when they are asked for.
 #pragma once
 
 #include <vector>
@@ -12,24 +12,24 @@ namespace document {
 
 class Experiments {
  public:
-  /// `state` outlives it.
+  /// `state` must outlive this object.
   explicit Experiments(const State& state) : state_(state) {}
 
-  /// At the option spread_dim.
+  /// The distribution of scores for d_k = spread_dim.
   const attention::Spread& spread();
-  /// At the powers of two from 1 to 1024, whatever d_k is.
+  /// The distributions for d_k = 1, 2, 4 … 1024.
   const std::vector<attention::Spread>& curve();
   const std::vector<attention::Reach>& reach();
-  /// Of the layer of that trace, which is another when `revision` is.
+  /// Comparison with a fully connected layer, for the layer with that trace; recomputed when `revision` changes.
   const attention::Comparison& comparison(const attention::Trace& trace, std::uint64_t revision);
-  /// The token that moves: the last one that there is, where the option names one beyond it.
+  /// The token that is perturbed: the option dense_token, limited to the existing tokens.
   int denseToken() const;
-  /// For how many tokens the cost is asked.
+  /// The number of tokens whose cost is shown.
   double costTokens() const;
-  /// The cost of the layer with so many tokens, or of what it is compared with.
+  /// The cost of the layer with `tokens` tokens, or (`other`) of what it is compared with.
   attention::Cost cost(double tokens, bool other) const;
   static constexpr int kCostPoints = 7;  ///< powers of ten up to a million
-  /// Grows when the comparison is another.
+  /// Increases whenever the comparison is recomputed.
   std::uint64_t comparisonVersion() const { return comparison_.version(); }
 
  private:

@@ -7,7 +7,7 @@
 namespace document {
 namespace {
 
-/// What stands before the mark; it and the mark are taken off.
+/// Returns the text up to the mark, and removes it and the mark from `rest`.
 std::string_view upTo(char mark, std::string_view& rest) {
   const std::size_t end = std::min(rest.find(mark), rest.size());
   const std::string_view first = rest.substr(0, end);

@@ -1,4 +1,4 @@
-// A question with several choices, such as which tensors of a file are Q, K and V: who asks writes it, a panel shows it.
+// A question with several choices, such as which tensors of a file are Q, K and V. Whoever asks it provides the text; a panel shows it.
 #pragma once
 
 #include <string>
@@ -8,29 +8,29 @@
 
 namespace document {
 
-/// One choice: a label, what there is to choose from, and which one it is.
+/// One field: its label, its choices, and the index of the chosen one.
 struct Field {
   std::string name, label;
   int chosen = 0;
   std::vector<std::string> choices;
 };
 
-/// Texts have no tabs and no line ends in them.
+/// Its texts must not contain tabs or line feeds.
 struct Form {
   std::string title;      ///< "layer.npz: which tensors are Q, K and V?"
-  std::string says;       ///< what the choices give, or why they give nothing
-  bool isReady = false;   ///< they give something
+  std::string says;       ///< what the present choices result in, or why they are not possible
+  bool isReady = false;   ///< the present choices are possible
   std::vector<Field> fields;
-  std::vector<std::string> answers{};  ///< where it asks something else: the buttons, the first of which Enter presses; "!save" is the choice "Save"
+  std::vector<std::string> answers{};  ///< for other questions, the buttons; Enter presses the first. "!save" stands for the choice "Save"
 };
 
-/// As lines of text, and back; of what is no such text, an empty form.
+/// Converts to lines of text and back; a text in another format gives an empty form.
 std::string toLines(const Form& form);
 Form formFrom(std::string_view lines);
 
-/// What was chosen, by the fields' names.
+/// The chosen index of each field, by name.
 using Choices = std::vector<std::pair<std::string, int>>;
-/// A form's choices as lines, "name\tnumber", and back. `isFinal` adds that they are to be carried out.
+/// Converts choices to lines, "name\tnumber", and back. `isFinal`: the user has confirmed them.
 std::string toLines(const Choices& choices, bool isFinal);
 Choices choicesFrom(std::string_view lines, bool& isFinal);
 

@@ -18,7 +18,7 @@ using Kind = Json::Kind;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Takes the events of the parser and builds the tree. Returning false ends the parse; `ok` then says why.
+/// Receives the parser's events and builds the tree. Returning false stops the parser; `ok` then holds the error.
 class Builder final : public nlohmann::json_sax<json> {
  public:
   Builder(std::string_view text, std::span<const std::string_view> known, JsonText& out)
@@ -59,7 +59,7 @@ class Builder final : public nlohmann::json_sax<json> {
  private:
   struct Frame {
     Json node;
-    std::string key;  ///< of the value that comes next, in an object
+    std::string key;  ///< in an object, the key of the next value
   };
 
   bool fail(Error::Kind kind, std::initializer_list<base::Piece> sentence);
@@ -79,10 +79,10 @@ class Builder final : public nlohmann::json_sax<json> {
   std::span<const std::string_view> known_;
   std::vector<Frame> frames_;
   std::size_t nodes_ = 0, arrayItems_ = 0;
-  bool isUnknown_ = false;  ///< inside a field of the root that is not known
+  bool isUnknown_ = false;  ///< inside an unknown field of the root
 };
 
-// Where the parse is: "q.data[7]", "" at the root.
+// The position of the parser: "q.data[7]"; "" at the root.
 std::string Builder::path() const {
   std::string out;
   for (const Frame& frame : frames_) {
@@ -112,7 +112,7 @@ bool Builder::fail(Error::Kind kind, std::initializer_list<base::Piece> sentence
   return false;
 }
 
-// Repeats the text of unknown fields, so that nothing of it is lost by reading numbers.
+// Copies the text of unknown fields verbatim, so that nothing is lost by converting numbers.
 bool Builder::keep(std::string_view token) {
   if (!isUnknown_ || result.unknownTooLong) return true;
   std::string& out = result.unknown;
@@ -152,7 +152,7 @@ bool Builder::add(Json node) {
   return true;
 }
 
-// A plain array that gets a value of another kind becomes a list.
+// Converts a plain array that receives a value of another kind to a list.
 bool Builder::spread(Json& node) {
   if (node.kind != Kind::numbers && node.kind != Kind::booleans) return true;
   nodes_ += node.numbers.size();
@@ -182,7 +182,7 @@ bool Builder::addToArray(Kind kind, float value, const Json& alone) {
   return true;
 }
 
-// There, and nowhere else, texts stand for what JSON has no numbers for.
+// Only in a bias do texts stand for the infinities, which JSON cannot express.
 bool Builder::isInBias() const {
   return frames_.size() > 1 && frames_.back().node.kind != Kind::object &&
          std::any_of(frames_.begin(), frames_.end(), [](const Frame& frame) { return frame.key == "bias"; });
@@ -227,7 +227,7 @@ bool isPartOfWord(char c) {
          c == '+';
 }
 
-// The number or name that the parser stopped in.
+// The number or name in which the parser stopped.
 std::string_view wordAt(std::string_view text, std::size_t at) {
   if (at >= text.size()) return {};
   std::size_t begin = at, end = at;
@@ -256,7 +256,7 @@ bool Builder::parse_error(std::size_t position, const std::string& token,
                                                 : " does not belong there; give valid JSON in UTF-8.")});
 }
 
-// Files saved as "Unicode" by some editors begin with one.
+// Some editors put one at the start of files saved as "Unicode".
 bool hasByteOrderMark(std::string_view text) {
   return text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" ||
          text.substr(0, 2) == "\xfe\xff";

@@ -8,7 +8,7 @@
 namespace document {
 namespace {
 
-/// What goes into the layer of an item that is not on the board.
+/// The inputs of the layer for an item that is not on the board.
 attention::Inputs inputsOf(const State& state, const Page& page) {
   attention::Inputs out = inputs(state);
   if (out.x) out.x = &page.x;

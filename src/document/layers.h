@@ -1,4 +1,5 @@
-// The weights of all heads of all layers that a state holds as the items of its batch, small: for a page that shows them together.
+// The weights of all heads of all layers, where the items of a batch are the layers of a model: reduced pictures, for a page that shows
+// them together.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +10,19 @@
 
 namespace document {
 
-/// The weights of one layer: of blocks of cells the one farthest from 0, so that no head has more than kMost rows or columns.
+/// The weights of one layer, reduced to at most kMost rows and columns per head: each number is the one farthest from 0 in its block.
 struct LayerPicture {
   static constexpr int kMost = 128;
   Tensor weights;            ///< [heads, rows, columns]
-  std::vector<float> peaks;  ///< [heads, rows]: the largest size in each row
-  std::uint64_t version = 0; ///< 0: not computed yet; otherwise another one for other numbers
+  std::vector<float> peaks;  ///< [heads, rows]: the largest magnitude in each row
+  std::uint64_t version = 0; ///< 0: not computed yet; otherwise changes whenever the numbers do
 };
 
-/// The same of every layer, computed one after the other: each costs a forward pass.
+/// The pictures of all layers. They are computed a few at a time, since each takes a forward pass.
 class LayerPictures {
  public:
-  /// Those of the layer on the board are taken from its trace; of the others at most `most` are computed in a call. `revision` tells
-  /// whether the state is another than before. Valid until the next call.
+  /// The picture of the layer on the board is taken from `trace`; of the others at most `most` are computed per call. `revision` must
+  /// change whenever the state does. The result is valid until the next call.
   const std::vector<LayerPicture>& of(const State& state, const attention::Trace& trace, std::uint64_t revision, int most);
   bool isWhole() const { return missing_ == 0; }
 
@@ -32,7 +33,7 @@ class LayerPictures {
   int missing_ = 0;
 };
 
-/// The weights as such a picture. Exposed for tests.
+/// Reduces the weights of one layer to a picture. Exposed for tests.
 LayerPicture pictureOf(const Tensor& weights);
 
 }  // namespace document

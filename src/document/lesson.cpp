@@ -46,7 +46,7 @@ bool isIdentifier(std::string_view text) {
   });
 }
 
-/// Keeps the first thing that is wrong; what comes after it is not looked at.
+/// Keeps the first error; anything after it is ignored.
 class Refusing {
  public:
   std::optional<Error> error;
@@ -63,7 +63,7 @@ class Refusing {
 
 // ---- texts
 
-/// What ends with one of these characters, or at the end of the text.
+/// Parses markup up to given end characters, or to the end of the text.
 class MarkupReader : Refusing {
  public:
   MarkupReader(std::string_view text, std::string_view field) : text_(text), field_(field) {}
@@ -84,7 +84,7 @@ class MarkupReader : Refusing {
     flush();
     out_.push_back(std::move(run));
   }
-  /// The text between `open`, which comes next, and `close`.
+  /// The text between `open`, with which the remaining text begins, and `close`.
   bool inside(std::string_view open, std::string_view close, std::string_view& out) {
     const std::size_t end = text_.find(close, open.size());
     if (end == std::string_view::npos || end == open.size())
@@ -127,7 +127,7 @@ void MarkupReader::readRun() {
   }
 }
 
-/// "q:3,2", "weights:0,3,1", "q:*,2", "k".
+/// Parses "q:3,2", "weights:0,3,1", "q:*,2", "k".
 bool MarkupReader::readCells(std::string_view words, Cells& out) {
   const std::size_t colon = words.rfind(':');
   const bool hasPlace = colon != std::string_view::npos && colon + 1 < words.size() && (words[colon + 1] == '*' || (words[colon + 1] >= '0' && words[colon + 1] <= '9'));
@@ -187,7 +187,7 @@ bool MarkupReader::readComputed(std::string_view words) {
   run.kind = Run::Kind::computed;
   char sign = '+';
   while (true) {
-    std::size_t end = 0;  // operators stand between spaces
+    std::size_t end = 0;  // operators are surrounded by spaces
     while (end < words.size() && !(words[end] == ' ' && end + 2 < words.size() && words[end + 2] == ' ' && std::string_view("+-*/").find(words[end + 1]) != std::string_view::npos)) ++end;
     Term term;
     term.sign = sign;
@@ -235,11 +235,11 @@ class LessonReader : public Refusing {
   bool optionName(const Json& json, const std::string& field, OptionId& out);
   bool optionValue(const Json& json, const std::string& field, OptionId id, Value& out);
   bool choice(const Json& json, const std::string& field, std::initializer_list<std::string_view> choices, int& out);
-  /// Of a list: calls `read(item, field of it, last of out)`.
+  /// Parses a list: calls `read(item, field of it, last of out)` for each item.
   template <class T, class Read>
   bool list(const Json& json, const std::string& field, std::size_t most, std::vector<T>& out, Read read);
 
-  float least_ = 0;    ///< of an index: -1 where that stands for any
+  float least_ = 0;    ///< the least index allowed; -1 where that stands for any
   std::string where_;  ///< late<"card \"x\", step 3, ">(), or ""
 };
 
@@ -322,7 +322,7 @@ bool LessonReader::indices(const Json& json, const std::string& field, std::size
   return true;
 }
 
-// "tensor" and "at" of an object.
+// Parses "tensor" and "at" of an object.
 bool LessonReader::cells(const Json& json, const std::string& field, Cells& out) {
   if (!text(*json.find("tensor"), field + ".tensor", 64, out.tensor)) return false;
   if (!isTensorName(out.tensor)) return failUnknown(field + ".tensor", out.tensor, tensorNames());
@@ -377,7 +377,7 @@ bool LessonReader::readMoves(const Json& json, const std::string& field, std::ve
   return list(json, field, 64, out, [&](const Json& item, const std::string& f, Move& m) { return readMove(item, f, m); });
 }
 
-// {"causal": true, "q": [[…]]}: options, and whole tensors.
+// Parses {"causal": true, "q": [[…]]}: options, and whole tensors.
 bool LessonReader::readSet(const Json& json, const std::string& field, std::vector<Move>& out) {
   if (json.kind != Kind::object) return fail(field, {json.kindName(), late<" is not an object; give {\"causal\": true}.">()}, ErrorKind::type);
   for (std::size_t i = 0; i < json.keys.size(); ++i) {
@@ -484,7 +484,8 @@ bool LessonReader::readChecks(const Json& root, std::vector<Goal>& out) {
   return isObject(root, "check", {"check"}) && readGoals(*root.find("check"), "check", out);
 }
 
-// One check, or list of them, a choice; or one for all, where argmax, near or change are lists of as many.
+// Parses one check, or a list of them, per choice; or one object for all choices, in which argmax, near or change is a list with one item
+// per choice.
 bool LessonReader::readClaim(const Json& json, Prediction& out) {
   const std::string field = at("predict.claim");
   if (json.kind != Kind::object) {

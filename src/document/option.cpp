@@ -31,7 +31,7 @@ constexpr std::string_view kSegmentEnds[] = {"tokens", "punctuation"};
 constexpr std::string_view kWeightScales[] = {"linear", "sqrt", "row", "auto"};
 constexpr std::string_view kViews[] = {"layer", "block", "segments", "spread", "dense", "memory", "cost", "train", "model"};
 constexpr std::string_view kExperiments[] = {"none", "spread", "weights", "reach", "block", "segments"};
-/// What each of these is called since: the views in the order of kExperiments.
+/// The names that replaced these: the views in the order of kExperiments.
 constexpr View kExperimentViews[] = {View::layer, View::spread, View::dense, View::memory, View::block, View::segments};
 constexpr std::string_view kDropouts[] = {"inverted", "plain"};
 constexpr std::string_view kCells[] = {"tanh", "lstm"};
@@ -45,7 +45,7 @@ constexpr std::string_view kMoved[] = {"values", "queries_keys", "all"};
 using Id = OptionId;
 using Type = OptionType;
 
-/// An option and one line on what it is for.
+/// An option and its one-line description.
 struct Row {
   Option option;
   std::string_view help;
@@ -69,7 +69,7 @@ constexpr Row stored(Stored when, Row row) {
   return row;
 }
 constexpr Row always(Row row) { return stored(Stored::always, row); }
-/// How things are shown: undo leaves it alone.
+/// A view option, which undo does not change.
 constexpr Row shown(Row row) {
   row.option.undoable = false;
   return row;
@@ -227,7 +227,7 @@ constexpr Row kRows[] = {
     shown(choice(Id::color_map, "color_map", kColors, "Colours of cells: those of the theme, cividis for weights, or shades of grey")),
 };
 
-// Two tables of one: the page has no use for the lines of help, which are a twentieth of its data.
+// The table is split in two because the page does not need the descriptions, which are a twentieth of its data.
 constexpr auto kOptions = [] {
   std::array<Option, std::size(kRows)> options{};
   std::transform(std::begin(kRows), std::end(kRows), options.begin(), [](const Row& row) { return row.option; });
@@ -275,7 +275,7 @@ Result<void> checkScale(const Option& option, const Value& value) {
   return wrongType(option, value, {"true, false or a number; use one of these."});
 }
 
-/// The numbers of a list, which may be one of nothing.
+/// The numbers of a list of integers. An empty list may also have been read as one of texts.
 const std::vector<int>* numbersOf(const Value& value) {
   static const std::vector<int> none;
   const auto* texts = std::get_if<std::vector<std::string>>(&value);
@@ -320,7 +320,7 @@ Result<void> checkText(const Option& option, const Value& value) {
 Result<void> checkLabelList(const Option& option, const Value& value) {
   if (!std::holds_alternative<std::string>(value) && !std::holds_alternative<std::vector<std::string>>(value))
     return wrongType(option, value, {"a sentence or a list of texts; give one of these."});
-  // More than any labels that fit would take: looked at before it is split.
+  // Longer than any labels within the limits: refused before it is split.
   constexpr std::size_t longest = std::size_t{Limits::tokens} * (kLabelBytes + 1);
   if (const std::string* sentence = std::get_if<std::string>(&value); sentence && sentence->size() > longest)
     return base::refuse(Kind::range, option.name, {"the sentence has ", sentence->size(), " bytes; use at most ", longest, "."});
@@ -373,7 +373,7 @@ Result<void> checkHidden(const Settings& settings, const std::vector<int>& heads
   return {};
 }
 
-/// The names of all columns where each head has another number of them.
+/// The names of all columns after a change of the number of columns per head.
 std::vector<std::string> regroupedNames(const Settings& before, int headDim) {
   Settings after = before;
   after.headDim = headDim, after.columnNames.clear();
@@ -383,13 +383,13 @@ std::vector<std::string> regroupedNames(const Settings& before, int headDim) {
   return after.columnNames;
 }
 
-/// Does the value of key_tokens or key_labels say what is there?
+/// Does the value of key_tokens or key_labels equal the present one?
 bool sameKeys(const Settings& settings, const Value& value) {
   if (const double* number = std::get_if<double>(&value)) return *number == settings.keyTokens;
   return labelsOf(value) == keyLabels(settings);
 }
 
-/// What only this option has to be asked, beside its range and the sizes.
+/// Checks that only this option needs, beyond its range and the sizes.
 Result<void> checkPlace(const Settings& settings, const Option& o, const Value& value) {
   const double* number = std::get_if<double>(&value);
   const auto atMost = [&](int most) -> Result<void> {
@@ -456,7 +456,7 @@ Value scaleOf(const Settings& settings) {
   return base::readable(settings.scaleBy);
 }
 
-/// false makes a plain dot product of a scaled one, and leaves other scores alone.
+/// false turns a scaled score into a plain dot product, and leaves other scores unchanged.
 void assignScale(Settings& settings, const Value& value) {
   const double* number = std::get_if<double>(&value);
   const bool isOn = number != nullptr || *std::get_if<bool>(&value);
@@ -477,19 +477,19 @@ void assignPattern(Settings& settings, std::string_view name) {
   if (name != "custom") settings.pattern = patternNamed(name, settings.pattern, settings.keyTokens);
 }
 
-/// Its place in kExperiments: 0, "none", for the layer and for what has no older name.
+/// Its index in kExperiments: 0, "none", for the layer and for views without an older name.
 std::size_t olderName(View view) {
   const auto found = std::find(std::begin(kExperimentViews), std::end(kExperimentViews), view);
   return found == std::end(kExperimentViews) ? 0 : static_cast<std::size_t>(found - kExperimentViews);
 }
 
-/// Which of the choices of the option the value is.
+/// The index of the value among the choices of the option.
 std::size_t placeOf(Id id, const Value& value) {
   const auto choices = option(id).choices;
   return static_cast<std::size_t>(std::find(choices.begin(), choices.end(), *std::get_if<std::string>(&value)) - choices.begin());
 }
 
-/// Each option that is a member of the settings as it stands, with that member; false for all others.
+/// Calls `use` with the member of the settings that holds the option, and returns true; false for options that are not simply a member.
 template <class Use>
 bool visit(Settings& s, Id id, const Use& use) {
   switch (id) {
@@ -633,7 +633,7 @@ Value get(const Settings& settings, OptionId id) {
 
 bool isDefault(const Settings& settings, OptionId id) {
   switch (id) {
-    case Id::score:  // the field "scale" tells these two apart
+    case Id::score:  // the field "scale" distinguishes these two
       return isDotProduct(settings.score);
     case Id::kv_heads:
       return settings.kvHeads == settings.heads;
@@ -642,9 +642,9 @@ bool isDefault(const Settings& settings, OptionId id) {
     case Id::key_tokens:
     case Id::key_labels:
       return !settings.cross;
-    case Id::view:  // the field "experiment" says it, as in older texts, where it can
+    case Id::view:  // written as the field "experiment", like in older texts, where possible
       return settings.view == View::layer || olderName(settings.view) > 0;
-    case Id::weight_scale:  // what older texts mean that do not say it
+    case Id::weight_scale:  // the meaning of older texts, which do not contain it
       return settings.weightScale == WeightScale::linear;
     default:
       return get(settings, id) == get(Settings(), id);
@@ -669,7 +669,7 @@ void assign(Settings& settings, OptionId id, const Value& value) {
   }
   const bool isMember = visit(settings, id, [&]<class T>(T& member) {
     if constexpr (std::is_same_v<T, bool>) member = *std::get_if<bool>(&value);
-    else if constexpr (std::is_same_v<T, float>) member = static_cast<float>(*std::get_if<double>(&value)) + 0.0f;  // no -0
+    else if constexpr (std::is_same_v<T, float>) member = static_cast<float>(*std::get_if<double>(&value)) + 0.0f;  // + 0.0f turns -0 into 0
     else if constexpr (std::is_same_v<T, double>) member = base::readable(static_cast<float>(*std::get_if<double>(&value)) + 0.0f);
     else if constexpr (std::is_enum_v<T>) member = static_cast<T>(placeOf(id, value));
     else member = static_cast<T>(*std::get_if<double>(&value));
@@ -696,7 +696,7 @@ Settings settingsAfter(const Settings& settings, OptionId id, const Value& value
       after.headDim = settings.headDim * settings.heads / after.heads;
       after.valueDim = settings.valueDim * settings.heads / after.heads;
       if (after.heads == 1 && after.biasKind == Bias::perHead) after.biasKind = Bias::shared;
-      if (after.heads != settings.heads) after.hiddenHeads = 0;  // they are not the same heads any more
+      if (after.heads != settings.heads) after.hiddenHeads = 0;  // the bits would refer to other heads
       break;
     case Id::d_k:
       if (settings.valueDim == settings.headDim) after.valueDim = after.headDim;

@@ -1,4 +1,5 @@
-// One table of options: it gives the state text, the JavaScript option, the control and their ranges.
+// The one table of options, from which the state text, the options in JavaScript and on the command line, the controls and the ranges are
+// derived.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@ namespace document {
 
 enum class OptionId : std::uint8_t {
   mode,       ///< "qkv" | "x"
-  tokens,     ///< how many, 1 …
-  labels,     ///< list of token labels; setting a text splits it into tokens
-  heads,      ///< must divide the model width heads · d_k; keeps heads / kv_heads
-  d_k,        ///< columns per head, 1 …; d_v goes along while it is the same
+  tokens,     ///< number of tokens, 1 …
+  labels,     ///< list of token labels; a sentence is split into tokens
+  heads,      ///< must divide the model width heads · d_k; keeps the ratio heads / kv_heads
+  d_k,        ///< columns per head, 1 …; changes d_v too while the two are equal
   model_dim,  ///< columns of X, 1 …
   causal,
-  scale,        ///< true: × 1/√d_k; a number: × it; false: the score is not scaled
+  scale,        ///< true: × 1/√d_k; a number: × that number; false: scores are not scaled
   temperature,  ///< 0.01 … 100
   focus_head,
   decimals,  ///< 0 … 6
@@ -31,11 +32,11 @@ enum class OptionId : std::uint8_t {
   normalizer,     ///< "softmax" | "sparsemax" | "sigmoid" | "relu" | "hardmax" | "none"
   position,       ///< "none" | "sinusoidal" | "rotary" | "alibi"
   causal_offset,  ///< keys cached before the first query
-  window_left,    ///< keys before a query's own that stay visible; -1: all
-  window_right,   ///< keys after it; -1: all
-  prefix,         ///< the first so many keys are visible whatever causal says
-  key_length,     ///< keys from here on are padding; -1: none
-  pattern,        ///< a name for the parts below; setting it writes them. "custom" is only read
+  window_left,    ///< how many keys before a query's own position stay visible; -1: all
+  window_right,   ///< how many keys after it; -1: all
+  prefix,         ///< the first `prefix` keys are visible to all queries in spite of causal
+  key_length,     ///< keys from here on are padding; -1: no padding
+  pattern,        ///< a name for a combination of the options below, which setting it changes; "custom" can only be read
   pattern_local,
   pattern_dilation,
   pattern_stride,
@@ -43,41 +44,41 @@ enum class OptionId : std::uint8_t {
   pattern_global,
   pattern_random,
   pattern_seed,
-  mask_after_softmax,  ///< the named mistake
-  kv_heads,            ///< divides heads
+  mask_after_softmax,  ///< the named mistake of masking after softmax
+  kv_heads,            ///< must divide heads
   d_v,
-  cross,          ///< keys and values are of another sequence
-  key_tokens,     ///< how many; the tokens unless cross
-  key_labels,     ///< as labels
-  hidden_heads,   ///< list of head numbers, from 0
-  average_heads,  ///< show the mean of all heads' weights
-  zoom,               ///< of everything on the screen, 1 … 2.5; 0: as the window allows
-  present,            ///< title, board and what is chosen, for a room
-  whole_projections,  ///< show each W of all heads as one matrix
-  step,           ///< tokens that a decoder has produced, 0: not step by step
-  batch,          ///< how many sequences go through the layer
-  batch_item,     ///< the one on the board, from 0
+  cross,          ///< keys and values come from another sequence
+  key_tokens,     ///< number of key tokens; equal to tokens unless cross
+  key_labels,     ///< as labels, for key tokens
+  hidden_heads,   ///< list of indices of hidden heads, from 0
+  average_heads,  ///< show the mean of the weights over all heads
+  zoom,               ///< magnification of the whole page, 1 … 2.5; 0: chosen by the window size
+  present,            ///< presentation: only title, board and selection
+  whole_projections,  ///< show the projection matrices of all heads as one matrix each
+  step,           ///< tokens that a decoder has generated; 0: not decoding step by step
+  batch,          ///< number of sequences that go through the layer
+  batch_item,     ///< the sequence on the board, from 0
   block_residual,
   block_norm,        ///< "none" | "post" | "pre"
   block_activation,  ///< "relu" | "gelu" | "tanh"
-  block_hidden,      ///< hidden units per number of a token, 1 … 8
+  block_hidden,      ///< hidden units divided by the width, 1 … 8
   block_dropout,     ///< 0 … 0.9
   block_epsilon,     ///< of layer normalisation, 1e-12 … 1
   block_seed,
   segment_by,      ///< "tokens" | "punctuation"
-  segment_tokens,  ///< in each segment; of segment_by "tokens"
+  segment_tokens,  ///< tokens per segment, for segment_by "tokens"
   segment_seed,
-  experiment,  ///< older name of view: "none" | "spread" | "weights" | "reach" | "block" | "segments"
-  weight_scale,  ///< "linear" | "sqrt" | "row" | "auto": how the colour of a weight follows from it
+  experiment,  ///< an older name of view: "none" | "spread" | "weights" | "reach" | "block" | "segments"
+  weight_scale,  ///< "linear" | "sqrt" | "row" | "auto": how weights map to colours
   view,  ///< "layer" | "block" | "segments" | "spread" | "dense" | "memory" | "cost" | "train" | "model"
   block_dropout_kind,  ///< "inverted" | "plain"
-  block_dropout_seed,  ///< of what the block drops; -1: block_seed
+  block_dropout_seed,  ///< selects what dropout drops; -1: block_seed
   spread_dim,        ///< d_k, 1 … 1024
-  spread_mean,       ///< μ of queries, and of keys unless they are apart, -10 … 10
+  spread_mean,       ///< μ of the queries, and of the keys if spread_same, -10 … 10
   spread_deviation,  ///< σ of the same, 0 … 10
-  spread_scaled,     ///< show q·k ÷ √d_k in front
+  spread_scaled,     ///< show the distribution of q·k ÷ √d_k in front
   spread_seed,
-  dense_token,   ///< the one that moves, from 0
+  dense_token,   ///< the token that is perturbed, from 0
   dense_amount,  ///< 0 … 10
   dense_moved,   ///< "values" | "queries_keys" | "all"
   dense_seed,
@@ -86,21 +87,21 @@ enum class OptionId : std::uint8_t {
   reach_input,      ///< 0 … 10
   reach_lead,       ///< -30 … 30
   reach_seed,
-  same_word,   ///< rows of X, Q, K and V are drawn from their tokens' words; true or false draws all rows anew
-  gradient,    ///< show what would raise the selected value
-  spread_same,           ///< keys are drawn as queries are
-  spread_key_mean,       ///< μ of keys where they are not
-  spread_key_deviation,  ///< σ of keys where they are not
-  spread_draws,          ///< queries that are drawn, 1 … 512, each with 16 keys
+  same_word,   ///< rows of X, Q, K and V depend on the token's word, so equal words get equal rows; setting it redraws all rows
+  gradient,    ///< show how to raise the selected value
+  spread_same,           ///< keys have the same distribution as queries
+  spread_key_mean,       ///< μ of the keys otherwise
+  spread_key_deviation,  ///< σ of the keys otherwise
+  spread_draws,          ///< number of queries drawn, 1 … 512, each with 16 keys
   memory_cell,   ///< "tanh" | "lstm"
   memory_units,  ///< 1 … 16
   memory_seed,
-  cost_tokens,   ///< 1 … 1,000,000; 0: those of the layer
+  cost_tokens,   ///< 1 … 1,000,000; 0: the tokens of the layer
   cost_compare,  ///< "score" | "heads" | "window" | "recurrent"
-  cost_window,   ///< keys that a query sees in the window, 1 … 1,000,000
-  train_task,  ///< "tags" | "previous" | "induction" | "reverse" | "most_frequent" | "sort" | "translate"; sets the others as recommended
+  cost_window,   ///< keys that a query sees with a window, 1 … 1,000,000
+  train_task,  ///< "tags" | "previous" | "induction" | "reverse" | "most_frequent" | "sort" | "translate"; sets the other options as recommended
   train_layers,        ///< 1 … 4
-  train_heads,         ///< divides train_d_model
+  train_heads,         ///< must divide train_d_model
   train_d_model,
   train_feed_forward,
   train_layer_norm,
@@ -110,33 +111,33 @@ enum class OptionId : std::uint8_t {
   train_score,         ///< as score
   train_normalizer,    ///< as normalizer
   train_optimizer,     ///< "sgd" | "momentum" | "adam"
-  train_rate,          ///< of learning; another one goes on with the run
-  train_batch,         ///< sequences a step
+  train_rate,          ///< learning rate; a change does not restart the run
+  train_batch,         ///< sequences per step
   train_dropout,       ///< 0 … 0.9
-  train_seed,          ///< of weights, batches and what is held out
-  train_sentences,     ///< own ones of tags and translate, a line each
-  train_running,       ///< does the run go on?
-  stepper,  ///< so many steps of the selected row's way from q·k to the output are shown; 0: all, and no steps
-  card,  ///< "arcs" | "plane" | "values" | "changes" | "loops": what the card below the matrices shows
-  pin,          ///< a state text to compare with, "" for none; true pins the board as it is, false lets it go
-  value_norms,  ///< arcs and bars are as long as what a value adds, ‖w·v‖
-  weight_by,    ///< "query" | "key": whose smallest change gives a weight that is dragged
-  rotary_pairs,    ///< "adjacent" | "half": which columns rotary positions turn together
+  train_seed,          ///< determines initial weights, batches and which sequences are held out
+  train_sentences,     ///< the user's own sentences for tags and translate, one per line
+  train_running,       ///< is training in progress?
+  stepper,  ///< how many steps from q·k to the output are shown for the selected row; 0: all, without stepping
+  card,  ///< "arcs" | "plane" | "values" | "changes" | "loops": the content of the card below the matrices
+  pin,          ///< a state text to compare with, "" for none; true pins the present board, false removes the pin
+  value_norms,  ///< lengths of arcs and bars are proportional to what a value contributes, ‖w·v‖
+  weight_by,    ///< "query" | "key": which of the two is changed, as little as possible, when a weight is dragged
+  rotary_pairs,    ///< "adjacent" | "half": which columns rotary positions rotate together
   rotary_base,
-  rotary_dims,     ///< the first so many columns are turned; 0: all
+  rotary_dims,     ///< only the first columns, this many, are rotated; 0: all
   rotary_scaling,  ///< "none" | "linear" | "ntk"
-  rotary_factor,   ///< of the scaling
-  separate_values,    ///< values are made of x_v
-  additive_dim,       ///< hidden units of the additive score; 0: d_k
-  output_projection,  ///< W_O joins the heads; without it they stand side by side
-  d_out,              ///< columns of W_O; 0: as many as X
-  projection_bias,  ///< what W_Q, W_K, W_V and W_O make has b_q, b_k, b_v and b_o added
-  position_ids,    ///< list of what stands for the positions 0, 1, 2 …; one number is an offset, [] none
-  column_names,    ///< list of what the columns of Q and K are called, head after head; a text is split at commas, [] none
-  column_layout,   ///< tokens are columns of all matrices: O = V·softmax(KᵀQ)
-  batch_of,   ///< "sequences" | "layers": what the items of the batch are
-  layer,      ///< the one on the board, from 0: batch_item where the batch is of layers
-  color_map,  ///< "own" | "cividis" | "grey": colours of weights; grey is of all matrices
+  rotary_factor,   ///< the factor of rotary_scaling
+  separate_values,    ///< values are projected from x_v
+  additive_dim,       ///< hidden units of the additive score; 0: as many as d_k
+  output_projection,  ///< W_O combines the heads; without it they are concatenated
+  d_out,              ///< columns of W_O; 0: as many as X has
+  projection_bias,  ///< b_q, b_k, b_v and b_o are added to the projections by W_Q, W_K, W_V and W_O
+  position_ids,    ///< list of numbers used in place of the positions 0, 1, 2 …; a single number is an offset, [] none
+  column_names,    ///< list of names for the columns of Q and K, head after head; a text is split at commas, [] none
+  column_layout,   ///< tokens are the columns of all matrices: O = V·softmax(KᵀQ)
+  batch_of,   ///< "sequences" | "layers": what the items of the batch stand for
+  layer,      ///< the layer on the board, from 0: the same as batch_item where the batch consists of layers
+  color_map,  ///< "own" | "cividis" | "grey": colours of the weights; grey applies to all matrices
 };
 
 enum class OptionType : std::uint8_t {
@@ -147,17 +148,17 @@ enum class OptionType : std::uint8_t {
   labels,
   scale,  ///< true, false or a real number
   heads,  ///< list of head numbers
-  ids,    ///< list of whole numbers
+  ids,    ///< list of integers
   text,   ///< at most `max` bytes
-  names,  ///< list of texts, which may be empty; a text is split at commas
+  names,  ///< list of texts that may be empty; a text is split at commas
 };
 
 using Value = std::variant<bool, double, std::string, std::vector<std::string>, std::vector<int>>;
 
-/// Does the state text hold the option?
+/// When does the state text contain the option?
 enum class Stored : std::uint8_t {
   always,
-  ifSet,  ///< unless it has its default
+  ifSet,  ///< if it differs from its default
   never,
 };
 
@@ -165,44 +166,41 @@ struct Option {
   OptionId id{};
   std::string_view name;  ///< as in the state text
   OptionType type{};
-  double min = 0, max = 0;                      ///< of integer, real and scale
+  double min = 0, max = 0;                      ///< range of integer, real and scale
   std::span<const std::string_view> choices{};  ///< of choice
-  bool undoable = true;  ///< false for how things are shown: focus_head, decimals, theme, average_heads …
+  bool undoable = true;  ///< false for view options: focus_head, decimals, theme, average_heads …
   Stored stored = Stored::ifSet;
 };
 
 std::span<const Option> options();
 const Option& option(OptionId id);
-/// What it is for, in one line.
+/// A one-line description of the option.
 std::string_view helpOn(OptionId id);
-/// The option of that name, or null.
+/// The option of that name; null if there is none.
 const Option* optionNamed(std::string_view name);
 
 Value get(const Settings& settings, OptionId id);
-/// Is it what the option is where nobody said anything, given the others?
+/// Does the option have its default value, given the other options?
 bool isDefault(const Settings& settings, OptionId id);
-/// Does the value fit the option's type and range, whatever the state?
+/// Checks the value against the option's type and range, independently of the state.
 Result<void> checkAlone(const Option& option, const Value& value);
-/// Does the value fit the option's type and range, and the state (heads divide the width, rotary positions
-/// want an even d_k …)? Controls say why where it does not: remedy.h.
+/// Checks the value against the option's type and range, and against the other settings (the number of heads must divide the width, rotary
+/// positions need an even d_k …). Controls explain an error by its remedy: remedy.h.
 Result<void> check(const Settings& settings, OptionId id, const Value& value);
-/// Writes the value of an option that has passed checkAlone(), and nothing else: a new size leaves the
-/// tensors as they are.
+/// Sets an option to a value that has passed checkAlone(), and nothing else: tensors are not resized.
 void assign(Settings& settings, OptionId id, const Value& value);
-/// The settings once the option, which has passed checkAlone(), has this value, and the sizes that follow
-/// from it do so.
+/// The settings after setting an option to a value that has passed checkAlone(), including the sizes that follow from it.
 Settings settingsAfter(const Settings& settings, OptionId id, const Value& value);
-/// The tokens of a value of OptionType::labels: the list, or the sentence split.
+/// The tokens in a value of OptionType::labels: the list, or the sentence split into tokens.
 std::vector<std::string> labelsOf(const Value& value);
-/// Those of a value of OptionType::names, without empty ones at the end: the list, or the text split at its commas.
+/// The names in a value of OptionType::names, without trailing empty ones: the list, or the text split at commas.
 std::vector<std::string> namesOf(const Value& value);
-/// The head counts that divide the model width, keep the ratio to kv_heads and stay within the limits,
-/// ascending.
+/// The numbers of heads that divide the model width, keep the ratio to kv_heads and stay within the limits, in ascending order.
 std::vector<int> allowedHeads(const Settings& settings);
-/// Splits a sentence into tokens: words and punctuation marks, at white space and around punctuation. Emoji are tokens of
-/// their own; so is each Chinese or Japanese character, unless white space parts them into words.
+/// Splits a sentence into tokens: words and punctuation marks, separated at white space and around punctuation. An emoji is a token by
+/// itself; so is each Chinese or Japanese character, unless white space separates the text into words.
 std::vector<std::string> splitTokens(std::string_view sentence);
-/// Does it begin with a Chinese or Japanese character, of which a sentence has one after another without spaces?
+/// Does the text begin with a Chinese or Japanese character, which are written without spaces between words?
 bool isIdeographic(std::string_view text);
 
 }  // namespace document

@@ -13,7 +13,7 @@ namespace {
 
 using Id = ParameterId;
 
-constexpr int kUnits = 8;  // of a level of hierarchical attention
+constexpr int kUnits = 8;  // per level of hierarchical attention
 
 int sizeOf(const Settings& settings, attention::Size size) {
   using attention::Size;
@@ -32,7 +32,7 @@ int sizeOf(const Settings& settings, attention::Size size) {
   }
 }
 
-/// Numbers of N(0, size²) for matrix number `matrix` of those with this seed.
+/// Numbers from N(0, size²) for matrix number `matrix` of this seed.
 Tensor drawn(ParameterShape shape, double size, std::uint32_t seed, std::uint64_t matrix) {
   Tensor out(1, shape.rows, shape.cols);
   base::NormalRandom draws(std::uint64_t{seed} << 4 | matrix);
@@ -40,7 +40,7 @@ Tensor drawn(ParameterShape shape, double size, std::uint32_t seed, std::uint64_
   return out;
 }
 
-/// Of variance 1 / rows, so that what goes through keeps its size.
+/// With variance 1 / rows, which preserves the magnitude of what is multiplied by it.
 Tensor drawnWeights(ParameterShape shape, std::uint32_t seed, std::uint64_t matrix) {
   return drawn(shape, 1 / std::sqrt(static_cast<double>(shape.rows)), seed, matrix);
 }
@@ -51,7 +51,7 @@ Tensor filled(ParameterShape shape, float value) {
   return out;
 }
 
-/// b of zeros, but an LSTM begins by keeping what it has.
+/// Zeros, except that an LSTM starts with its forget gates open.
 Tensor cellBias(const Settings& settings, ParameterShape shape) {
   Tensor out = filled(shape, 0);
   const MemoryOptions& memory = settings.experiments.memory;
@@ -59,7 +59,7 @@ Tensor cellBias(const Settings& settings, ParameterShape shape) {
   return out;
 }
 
-/// The seed that a parameter is drawn by, and what else it is drawn for.
+/// The seed of a parameter, and the options besides its shape that determine its numbers.
 std::pair<std::uint32_t, int> drawnBy(Id id, const Settings& settings) {
   if (id < Id::token_w) return {settings.block.seed, 0};
   if (id < Id::memory_w) return {settings.segments.seed, 0};

@@ -12,7 +12,7 @@ using attention::Pattern;
 // The parts of a pattern, as bits.
 constexpr unsigned kLocal = 1, kDilated = 2, kStride = 4, kBlock = 8, kGlobal = 16, kRandom = 32;
 
-/// One for each of kPatternNames but "custom".
+/// One combination for each of kPatternNames except "custom".
 constexpr unsigned kRecipes[] = {0,       kLocal,           kLocal | kDilated,
                                  kStride, kBlock,           kGlobal,
                                  kRandom, kLocal | kGlobal, kLocal | kGlobal | kRandom};
@@ -37,7 +37,7 @@ Pattern patternNamed(std::string_view name, const Pattern& now, int keys) {
   const auto size = [&](unsigned part, int current, int fresh) {
     return (recipe & part) == 0 ? 0 : current > 0 ? current : fresh;
   };
-  // Strides and blocks of √keys take the least work in all (Child et al. 2019, section 4.2).
+  // Strides and blocks of √keys minimise the total work (Child et al. 2019, section 4.2).
   const int root = static_cast<int>(std::sqrt(static_cast<double>(keys)));
   Pattern out;
   out.local = size(kLocal, now.local, std::max(2, root / 2));

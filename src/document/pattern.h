@@ -1,4 +1,4 @@
-// Sparse patterns by the names that papers and courses give them.
+// Sparse patterns, by the names used in papers and courses.
 #pragma once
 
 #include <string_view>
@@ -7,14 +7,14 @@
 
 namespace document {
 
-/// What a Pattern may be called. longformer: local and global (Beltagy et al. 2020); bigbird: random too
-/// (Zaheer et al. 2020). "custom" is any other union of parts.
+/// Names of patterns. longformer: local and global (Beltagy et al. 2020); bigbird: these and random (Zaheer et al. 2020). "custom" stands
+/// for any other combination.
 inline constexpr std::string_view kPatternNames[] = {"none",   "local",  "dilated",    "strided", "block",
                                                      "global", "random", "longformer", "bigbird", "custom"};
 
 std::string_view patternName(const attention::Pattern& pattern);
-/// The pattern of that name, but "custom". Parts that are on in `now` keep their sizes; others get ones that
-/// show among so many keys.
+/// The pattern with that name, which must not be "custom". Parts that `now` has keep their sizes; others get sizes that are visible with
+/// `keys` keys.
 attention::Pattern patternNamed(std::string_view name, const attention::Pattern& now, int keys);
 
 }  // namespace document

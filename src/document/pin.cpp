@@ -20,7 +20,7 @@ std::string shortened(const Value& value) {
   return text;
 }
 
-/// Puts the largest of two lists together.
+/// Merges two lists, keeping the largest changes.
 void join(Contrast& all, Contrast more, std::size_t most) {
   all.count += more.count;
   for (CellChange& change : more.largest) {

@@ -1,4 +1,4 @@
-// A board that was pinned, to compare what is there with: computed, and what differs from it.
+// A pinned board, for comparing the present board with it: its results, and the differences.
 #pragma once
 
 #include <string>
@@ -10,33 +10,33 @@
 
 namespace document {
 
-/// The text that pins a state: its state text, without a pin of its own. An error where it is longer than kMaxPinBytes.
+/// The text that pins a state: its state text without its own pin. An error if it is longer than kMaxPinBytes.
 Result<std::string> pinOf(const State& state);
-/// Can it be pinned? It has to be a state text of at most kMaxPinBytes without a pin, or "".
+/// An error unless the text can be pinned: it must be "", or a state text of at most kMaxPinBytes without a pin.
 Result<void> checkPin(std::string_view text);
 
-/// An option that another value was pinned with.
+/// An option whose value differs from the pinned one.
 struct OptionChange {
   std::string_view name;
-  std::string before, after;  ///< as JSON, shortened where they are long
+  std::string before, after;  ///< as JSON, abbreviated if long
 };
 
-/// What differs from a pinned board. Cells are compared where both have the same tensors of the same shapes.
+/// The differences from the pinned board. Cells are compared only where both boards have the same tensors with the same shapes.
 struct Differences {
   bool isComparable = false;
-  std::vector<OptionChange> options;                ///< those that undo brings back, in the order of the table
-  attention::Contrast inputs, weights, scores, outputs;  ///< inputs: of all that can be edited
+  std::vector<OptionChange> options;                ///< undoable options only, in the order of the table
+  attention::Contrast inputs, weights, scores, outputs;  ///< inputs: all editable tensors
 };
 
-/// A pinned board with all that follows from it.
+/// A pinned board with everything computed from it.
 class Pinned {
  public:
-  /// `text` has passed checkPin() and is not empty.
+  /// `text` must have passed checkPin(), and must not be empty.
   explicit Pinned(const std::string& text);
   Pinned(const Pinned&) = delete;
   Pinned& operator=(const Pinned&) = delete;
 
-  /// How it is shown is as the board has it now.
+  /// Takes over the view options of the present board.
   void showAs(const Settings& now);
   const State& state() const { return state_; }
   const attention::Spec& spec() const { return spec_; }
@@ -45,9 +45,9 @@ class Pinned {
   attention::Summaries& summaries() { return engine_.summaries(); }
   DerivedTensors& derived() { return derived_; }
 
-  /// Have both the same tensors, of the same shapes?
+  /// Do both boards have the same tensors with the same shapes?
   bool isLike(const State& now) const;
-  /// Of the board that is there now. At most `most` cells of each kind.
+  /// The differences of the present board, with at most `most` cells of each kind.
   Differences differences(const State& now, const attention::Trace& trace, std::size_t most) const;
 
  private:

@@ -12,15 +12,14 @@
 namespace document {
 namespace {
 
-/// How the inputs of the other mode come about, so that both modes show the same weights.
+/// How the inputs of the other mode are obtained, so that both modes show the same weights.
 enum class Other {
-  given,      ///< they stand in the text
-  oneHot,     ///< Q, K and V stand in the text: X is one-hot and each W holds the rows that it picks
-  projected,  ///< X and the weights stand in the text: Q, K and V are their products
+  given,      ///< the text contains them
+  oneHot,     ///< the text contains Q, K and V; X is one-hot, and each W consists of the rows that it selects
+  projected,  ///< the text contains X and the weights; Q, K and V are their products
 };
 
-/// Q, K and V of numbers that mean nothing: seeded ones, or queries of zeros. No heads: they stand in the
-/// text.
+/// Q, K and V without meaning: drawn from the seed, or queries of zeros. heads = 0: the text contains them.
 struct Drawn {
   int heads = 0, kvHeads = 0, tokens = 0, headDim = 0;
   bool zeroQueries = false;
@@ -34,8 +33,8 @@ struct Example {
   Drawn drawn = {};
 };
 
-// The lecture example: X is one-hot over the words I, saw, a, and the second saw looks at what it saw. Every page starts with
-// it, so it is made as it stands here: the first frame needs no reader of texts.
+// The example of the lecture: X is one-hot over the words I, saw, a, and the second "saw" attends to what was seen. Every page starts with
+// this preset, so it is stored in binary: the first frame does not need the parser.
 struct Numbers {
   TensorId id;
   int heads, rows, cols;
@@ -69,8 +68,8 @@ State saw(std::string_view name) {
   return state;
 }
 
-// Columns of X: a living being, a place, an event, a quality, points at something, links words. Head 1 asks
-// who or what is meant, head 2 what is said in this part of the sentence.
+// Columns of X: a living being, a place, an event, a quality, a word that points at something, a word that links. Head 1 asks who or what
+// is meant, head 2 what is said in this part of the sentence.
 constexpr std::string_view kPronoun = R"("mode": "x", "heads": 2, "causal": false,
 "labels": ["The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "tired"],
 "x": {"shape": [10, 6], "data": [
@@ -115,8 +114,7 @@ constexpr std::string_view kPronoun = R"("mode": "x", "heads": 2, "causal": fals
   0,0,0.5,0,0,0,
   0,0,0,0.5,0,0]}})";
 
-// Column c of K says "I am token c", row i of Q asks for token i - 1. The first has none before it and takes
-// itself.
+// Column c of K means "I am token c"; row i of Q asks for token i - 1. The first token has none before it and attends to itself.
 constexpr std::string_view kPrevious = R"("labels": ["to", "be", "or", "not", "to", "be"],
 "q": {"shape": [1, 6, 6], "data": [
   4,0,0,0,0,0,
@@ -140,7 +138,7 @@ constexpr std::string_view kPrevious = R"("labels": ["to", "be", "or", "not", "t
   0,0,0,0,1,0,
   0,0,0,0,0,1]}})";
 
-// Keys at right angles to each other; a query equals the key that it asks for.
+// Keys are orthogonal; a query equals the key that it asks for.
 constexpr std::string_view kLookUp = R"("causal": false,
 "labels": ["France", "Italy", "Norway", "Spain", "Norway?", "Italy?"],
 "q": {"shape": [1, 6, 4], "data": [
@@ -181,8 +179,8 @@ constexpr std::string_view kUniform = R"("causal": false,
   0,-1,0.5,0.5,
   1,0,0.5,1]}})";
 
-// Draws like those of N(0, 1), so that dot products of 16 numbers spread by about 4. V is one-hot: O repeats
-// the weights.
+// Numbers like draws from N(0, 1), so that dot products of 16 numbers have a standard deviation of about 4. V is one-hot, so O repeats the
+// weights.
 constexpr std::string_view kSaturated = R"("causal": false, "scale": false,
 "labels": ["one", "key", "takes", "it", "all", "!"],
 "q": {"shape": [1, 6, 16], "data": [
@@ -207,9 +205,8 @@ constexpr std::string_view kSaturated = R"("causal": false, "scale": false,
   0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,
   0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0]}})";
 
-// Two units of tanh make a bump: tanh(2Δ + 1) - tanh(2Δ - 1) is largest where Δ, the distance of the wanted
-// position and that of the key, is 0. The order of the words is that of the translation in Bahdanau et al.
-// 2015, figure 3.
+// Two tanh units form a bump: tanh(2Δ + 1) - tanh(2Δ - 1) is largest at Δ = 0, where Δ is the distance between the wanted position and that
+// of the key. The order of the words is that of the translation in Bahdanau et al. 2015, figure 3.
 constexpr std::string_view kAdditive =
     R"("score": "additive", "scale": false, "causal": false, "cross": true, "d_v": 4,
 "labels": ["la", "zone", "économique", "européenne"], "key_labels": ["the", "European", "Economic", "Area"],
@@ -220,7 +217,7 @@ constexpr std::string_view kAdditive =
 "u_a": [[[-2,0],[-2,0]]],
 "v_a": [[[3,-3]]]})";
 
-// W_a takes the first feature for the second and the third for the fourth, and the other way round.
+// W_a exchanges the first feature with the second, and the third with the fourth.
 constexpr std::string_view kGeneral = R"("score": "general", "scale": false, "causal": false,
 "labels": ["hot", "cold", "big", "small"],
 "q": [[[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,2]]],
@@ -228,7 +225,7 @@ constexpr std::string_view kGeneral = R"("score": "general", "scale": false, "ca
 "v": [[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],
 "w_a": [[[0,1,0,0],[1,0,0,0],[0,0,0,1],[0,0,1,0]]]})";
 
-// Capitals are the same direction, four times as long.
+// Words in capitals have the same direction and four times the length.
 constexpr std::string_view kCosine =
     R"("score": "cosine", "scale": false, "causal": false, "temperature": 0.1,
 "labels": ["east", "EAST", "north", "NORTH", "north-east"],
@@ -236,14 +233,14 @@ constexpr std::string_view kCosine =
 "k": [[[1,0],[4,0],[0,1],[0,4],[1,1]]],
 "v": [[[1,0],[4,0],[0,1],[0,4],[1,1]]]})";
 
-// Columns: an article, an animal, to sit. The auxiliary says less of sitting than the participle does.
+// Columns: an article, an animal, sitting. The auxiliary expresses less of sitting than the participle.
 constexpr std::string_view kAlignment = R"("causal": false, "cross": true,
 "labels": ["le", "chat", "était", "assis"], "key_labels": ["the", "cat", "sat"],
 "q": [[[3,0,0],[0,3,0],[0,0.5,2.5],[0,0,3]]],
 "k": [[[3,0,0],[0,3,0],[0,0,3]]],
 "v": [[[1,0,0],[0,1,0],[0,0,1]]]})";
 
-// Values are the temperatures of a week.
+// Values are the temperatures of one week.
 constexpr std::string_view kWindow = R"("window_left": 2,
 "labels": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
 "q": [[[0],[0],[0],[0],[0],[0],[0]]],
@@ -260,7 +257,7 @@ constexpr std::string_view kBigbird =
 constexpr std::string_view kBlocks = R"("pattern_block": 4, "causal": false,
 "labels": ["cats", "sleep", "a", "lot", "dogs", "run", "in", "parks", "birds", "sing", "at", "dawn"])";
 
-// Hues on a circle: scores fall with the angle between them.
+// Hues on a circle: scores decrease with the angle between them.
 constexpr std::string_view kSparsemax = R"("normalizer": "sparsemax", "causal": false,
 "labels": ["red", "orange", "yellow", "green", "blue"],
 "q": [[[2,0],[1.73,1],[1,1.73],[-1,1.73],[-1,-1.73]]],
@@ -269,7 +266,7 @@ constexpr std::string_view kSparsemax = R"("normalizer": "sparsemax", "causal": 
 
 constexpr std::string_view kFox = R"("labels": ["the", "quick", "brown", "fox", "jumps"])";
 
-// W_Q turns sin p and cos p into 4 sin(p - 1) and 4 cos(p - 1), so a query is the key of the token before.
+// W_Q turns sin p and cos p into 4 sin(p - 1) and 4 cos(p - 1), so each query equals the key of the token before.
 constexpr std::string_view kSinusoidal = R"("mode": "x", "position": "sinusoidal",
 "labels": ["la", "la", "la", "la", "la", "la"],
 "x": [[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0]],
@@ -278,8 +275,8 @@ constexpr std::string_view kSinusoidal = R"("mode": "x", "position": "sinusoidal
 "w_v": [[1,0],[0,1],[0,0],[0,0]],
 "w_o": [[1,0,0,0],[0,1,0,0]]})";
 
-// Columns of X: I, saw, a, and a word that is not in the sentence. W_Q, W_K and W_V were trained, by the gradients of this layer, to
-// give the outputs (1, 0, 0), (½, ½, 0), (0, 0, 1) and (0, ½, ½) with the weights that make these of one-hot values.
+// Columns of X: I, saw, a, and a word that is not in the sentence. W_Q, W_K and W_V were trained with the gradients of this layer to give
+// the outputs (1, 0, 0), (½, ½, 0), (0, 0, 1) and (0, ½, ½), each of them the weighted sum of one-hot values.
 constexpr std::string_view kTargetOutputs = R"("mode": "x", "position": "sinusoidal", "causal": false,
 "labels": ["I", "saw", "a", "saw"],
 "x": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,1,0,0]],
@@ -288,7 +285,7 @@ constexpr std::string_view kTargetOutputs = R"("mode": "x", "position": "sinusoi
 "w_v": [[2.39,-2.43,0.04],[-1.13,1.13,-0.01],[-2.34,1.36,0.98],[-0.26,1.29,-0.03]],
 "w_o": [[1,0,0,0],[0,1,0,0],[0,0,1,0]]})";
 
-// A key is a query turned by one radian, which is what one position turns.
+// A key is a query rotated by one radian, the angle of one position.
 constexpr std::string_view kRotary = R"("position": "rotary",
 "labels": ["la", "la", "la", "la", "la", "la"],
 "q": [[[4,0],[4,0],[4,0],[4,0],[4,0],[4,0]]],
@@ -298,15 +295,14 @@ constexpr std::string_view kRotary = R"("position": "rotary",
 constexpr std::string_view kDistances =
     R"("position": "alibi", "labels": ["long", "ago", "is", "far", "from", "now"])";
 
-// Columns of Q and K: a pronoun, a verb. Verbs ask for a pronoun, the others for a verb. V is one-hot: O repeats the
-// weights.
+// Columns of Q and K: a pronoun, a verb. Verbs ask for a pronoun, other words for a verb. V is one-hot, so O repeats the weights.
 constexpr std::string_view kDecoder = R"("window_left": 2, "step": 5, "d_v": 6,
 "labels": ["she", "sings", "and", "he", "listens", "gladly"],
 "q": [[[1,2],[2,1],[0,2],[1,2],[2,1],[0,3]]],
 "k": [[[2,0],[0,2],[1,0],[2,0],[0,2],[1,1]]],
 "v": [[[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]]})";
 
-// X is one-hot. The article, the adjective and the verb ask for the noun, which asks for the adjective.
+// X is one-hot. The article, the adjective and the verb ask for the noun, and the noun for the adjective.
 constexpr std::string_view kTransformerBlock = R"("mode": "x", "causal": false, "experiment": "block",
 "labels": ["the", "black", "cat", "sleeps"],
 "x": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
@@ -315,8 +311,8 @@ constexpr std::string_view kTransformerBlock = R"("mode": "x", "causal": false, 
 "w_v": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
 "w_o": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]})";
 
-// Columns: a pronoun, a verb, a mark, how far the story is. Words look at their own kind; the query of the tokens asks
-// for a verb, that of the clauses for the end of the story.
+// Columns: a pronoun, a verb, a punctuation mark, how far the story has got. Words attend to their own kind; the query over tokens asks for
+// a verb, that over clauses for the end of the story.
 constexpr std::string_view kSegments = R"("causal": false, "experiment": "segments", "segment_by": "punctuation",
 "labels": ["I", "came", ",", "I", "saw", ",", "I", "won", "."],
 "q": [[[3,0,0,0],[0,3,0,-2],[0,0,3,0],[3,0,0,0],[0,3,0,0],[0,0,3,0],[3,0,0,0],[0,3,0,2],[0,0,3,0]]],
@@ -446,13 +442,13 @@ constexpr Example kExamples[] = {
      kTooLate},
 };
 
-/// Ones at [r, first + r].
+/// Writes ones at [r, first + r], zeros elsewhere.
 void setIdentity(Tensor& tensor, int first = 0) {
   for (int r = 0; r < tensor.rows(); ++r)
     for (int c = 0; c < tensor.cols(); ++c) tensor.at(0, r, c) = c == first + r ? 1.0f : 0.0f;
 }
 
-// Row t of all heads side by side becomes row first + t of a W.
+// A matrix W whose row first + t is row t of all heads side by side.
 Tensor weightsPicking(const Tensor& tensor, int rows, int first) {
   Tensor out(1, rows, tensor.heads() * tensor.cols());
   for (int h = 0; h < tensor.heads(); ++h)
@@ -462,7 +458,7 @@ Tensor weightsPicking(const Tensor& tensor, int rows, int first) {
   return out;
 }
 
-// One column of X a token, those of the other sequence after the queries'.
+// X has one column per token; those of the other sequence follow those of the queries.
 void makeOneHot(State& state) {
   Settings sizes = state;
   const int first = state.cross ? state.tokens : 0;
@@ -503,7 +499,7 @@ void project(const Tensor& x, const Tensor& w, Tensor& out) {
       for (int c = 0; c < out.cols(); ++c) {
         float sum = 0;
         for (int m = 0; m < x.cols(); ++m) sum += x.at(0, t, m) * w.at(0, m, h * out.cols() + c);
-        out.at(h, t, c) = sum + 0.0f;  // no -0
+        out.at(h, t, c) = sum + 0.0f;  // + 0.0f turns -0 into 0
       }
 }
 

@@ -1,4 +1,4 @@
-// The examples that ship with the playground.
+// The examples built into the playground.
 #pragma once
 
 #include <span>
@@ -14,11 +14,10 @@ struct Preset {
   std::string_view about;  ///< one sentence: what to look for
 };
 
-/// In the order of a course: plain attention first, then scores, another sequence, sparse patterns,
-/// normalisers, shared heads, positions, a decoder, what stands around the layer, and a mistake. The first is the
-/// default.
+/// All presets, in the order of a course: plain attention first, then scores, cross-attention, sparse patterns, normalisers, grouped heads,
+/// positions, a decoder, what surrounds the layer, and a mistake. The first one is the default.
 std::span<const Preset> presets();
-/// The state of a preset; an error that lists the names for an unknown one.
+/// The state of a preset; for an unknown name, an error that lists the names.
 Result<State> preset(std::string_view name);
 
 }  // namespace document

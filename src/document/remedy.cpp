@@ -14,7 +14,7 @@ using attention::Position;
 using attention::Score;
 using Id = OptionId;
 
-/// One option out of the way: another one, or the option itself with a value that fits.
+/// One change that resolves a conflict: of another option, or a possible value for the option itself.
 struct Way {
   std::string reason, action;
   SetOption edit;
@@ -28,7 +28,7 @@ Way way(std::string reason, std::string action, Id id, int number) {
   return {std::move(reason), std::move(action), {id, static_cast<double>(number)}};
 }
 
-/// The next size from `size` on of which `heads` heads hold columns that `wanted` heads can share; 0: there is none.
+/// The smallest size >= `size` at which the columns of `heads` heads can be shared by `wanted` heads; 0 if there is none.
 int sharedSize(int size, int heads, int wanted, bool even) {
   for (; size <= Limits::headDim; ++size) {
     const int all = size * heads;
@@ -53,7 +53,7 @@ Found wayToHeads(const Settings& s, int wanted) {
   return way(base::joined({wanted, " heads need ", values * s.heads, " columns of values"}), "set", Id::d_v, values);
 }
 
-/// Positions that clash with something give way, unless they are what is wanted.
+/// Positions that conflict with something are switched off, unless they are what is being set.
 Way withoutPositions(const char* reason) { return way(reason, "set positions to none", Id::position, "none"); }
 
 Found wayToPositions(const Settings& after, Id id) {
@@ -80,7 +80,7 @@ Found wayToPositions(const Settings& after, Id id) {
   return way(reason, base::joined({"set keys before to ", room}), Id::causal_offset, room);
 }
 
-/// Heads of keys that divide the heads: the nearest, the larger of two.
+/// A number of key heads that divides the heads: the nearest one, of two the larger.
 Found wayToKeyHeads(const Settings& s, int wanted) {
   if (wanted > s.heads) return way(base::joined({wanted, " key heads need ", wanted, " heads"}), "set", Id::heads, wanted);
   if (s.heads % wanted == 0) return {};
@@ -96,7 +96,7 @@ Found wayToStep(const Settings& s, int wanted) {
   return way(base::joined({"Step ", wanted, " needs ", wanted, " tokens"}), "set", Id::tokens, wanted);
 }
 
-/// Sizes that give way where memory is short, the one that costs least first, and how a button says so.
+/// Sizes to reduce when memory is short, the least valuable first, and the wording of the button.
 constexpr struct {
   Id id;
   std::string_view before, after;
@@ -109,7 +109,7 @@ int sizeOf(const Settings& s, Id id) {
   return static_cast<int>(*std::get_if<double>(&value));
 }
 
-/// From sizes that make more scores or numbers than fit into memory.
+/// The remedy for sizes that make more scores or numbers than fit into memory.
 Found wayToRoom(const Settings& s, Id id, const Value& value, const Settings& after) {
   const bool areScores = std::int64_t{after.heads} * after.tokens * after.keyTokens > Limits::scores;
   const std::string reason = areScores ? "At most 16.7 million scores fit" : "At most 3.5 million numbers fit";
@@ -162,7 +162,7 @@ Found wayTo(const Settings& settings, Id id, const Value& value) {
 
 std::optional<Remedy> remedy(const Settings& settings, OptionId id, const Value& value) {
   if (!checkAlone(option(id), value)) return {};
-  constexpr int kMost = 4;  // more options than ever stand in one way
+  constexpr int kMost = 4;  // more than the number of options that ever conflict at once
   Remedy out;
   out.value = value;
   Settings trial = settings;

@@ -1,4 +1,4 @@
-// A choice that another option stands in the way of: why, in a few words, and what would clear the way.
+// What to do when other options make a choice impossible: the reason in a few words, and the changes that make it possible.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,18 @@ namespace document {
 
 struct Remedy {
   std::string reason;            ///< "Rotary needs an even d_k"
-  std::string action;            ///< "set 4": what a button beside it says
-  std::vector<SetOption> edits;  ///< of other options, in this order
-  Value value;                   ///< then the option itself takes this: what was asked for, or the nearest that fits
+  std::string action;            ///< "set 4": the text of the button
+  std::vector<SetOption> edits;  ///< of other options, to be applied in this order
+  Value value;                   ///< then the option itself is set to this: the value asked for, or the nearest possible one
 };
 
-/// For a value that check() refuses because of the other options; none where nothing helps. Of heads that do not share the
-/// columns evenly, wider heads are the way; of two options that clash, the other one gives way; of heads of keys that do
-/// not divide the heads, and of sizes that do not fit into memory, the nearest that does is taken, and where that is the
-/// size that there is, another one gives way.
+/// The remedy for a value that check() refuses because of other options; nothing if there is none. Where the heads cannot share the columns
+/// evenly, heads get wider. Where two options exclude each other, the other one is changed. Where kv_heads does not divide heads, or sizes
+/// do not fit into memory, the nearest possible value is used; if that is the present one, another option is changed.
 std::optional<Remedy> remedy(const Settings& settings, OptionId id, const Value& value);
-/// Why the value is refused: the remedy's reason, else the sentence of check() without its field; "" for one that fits.
+/// Why the value is refused: the remedy's reason, otherwise the sentence of check() without its field; "" for a value that is allowed.
 std::string reason(const Settings& settings, OptionId id, const Value& value);
-/// An error of check() that names the remedy too, where there is one.
+/// The error of check(), with the remedy added to its sentence if there is one.
 Error withRemedy(const Settings& settings, OptionId id, const Value& value, Error error);
 
 }  // namespace document

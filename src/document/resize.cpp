@@ -11,7 +11,7 @@
 namespace document {
 namespace {
 
-/// The sequences of one item of the batch, wherever they are kept.
+/// The inputs of one item of the batch, wherever they are stored.
 struct Item {
   int number = 0;
   std::vector<std::string>* labels = nullptr;
@@ -40,7 +40,7 @@ std::vector<Item> items(State& state) {
   return out;
 }
 
-/// Has the tensor a row a token of that side?
+/// Does the tensor have a row for each token of that side?
 bool isOfSide(const Settings& settings, Side side, TensorId id) {
   if (id == TensorId::bias) return false;  // it has both sides: see moveBias()
   if (id == TensorId::x_v && !settings.separateValues) return false;
@@ -48,7 +48,7 @@ bool isOfSide(const Settings& settings, Side side, TensorId id) {
   return (id == TensorId::x || id == TensorId::q) == (side == Side::queries);
 }
 
-/// Rows and columns put into a bias, or (of a negative count) taken out of it, with the tokens of that side.
+/// Inserts rows and columns of that side's tokens into a bias, or removes them (negative count).
 void moveBias(const State& state, Tensor& bias, Side side, int at, int count) {
   if (bias.empty()) return;
   const attention::Insertion inserted{at, std::abs(count)};
@@ -61,7 +61,7 @@ std::vector<std::string>& labelsOf(const State& state, const Item& item, Side si
   return state.cross && side == Side::keys ? *item.keyLabels : *item.labels;
 }
 
-/// The numbers of new rows and columns of an item's tensor.
+/// The source of numbers for new rows and columns of an item's tensor.
 SeededCells cellsOf(const Settings& settings, const Item& item, TensorId id) {
   if (!settings.sameWord) return {settings.seed, id, item.number};
   const bool isOfKeys = settings.cross && isOfSide(settings, Side::keys, id);
@@ -75,8 +75,8 @@ Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& 
       if (r < at) std::copy_n(old.row(h, r), old.cols(), out.row(h, r));
       if (r >= at + count) std::copy_n(old.row(h, r - count), old.cols(), out.row(h, r));
       if (r < at || r >= at + count) continue;
-      // The number of a new row is that of a token at the end, wherever it is put: two new ones are never
-      // alike, unless they have one word.
+      // A new row gets the number of a token at the end, wherever it is inserted, so that two new rows are never equal, unless they are
+      // drawn from the same word.
       const auto number = static_cast<std::uint32_t>(cells.readsWords() ? r : old.rows() + r - at);
       for (int c = 0; c < out.cols(); ++c)
         out.at(h, r, c) = cells.at(static_cast<std::uint32_t>(h), number, cols.place(c));
@@ -93,7 +93,7 @@ Tensor withRowsRemoved(const Tensor& old, int at, int count) {
   return out;
 }
 
-// `rows[i]` is the old query at the new place i, or -1 for a new one; `cols` the same of keys.
+// `rows[i]` is the old index of the query at the new index i, or -1 for a new one; `cols` likewise for keys.
 PaintedMask rearranged(const PaintedMask& old, const std::vector<int>& rows, const std::vector<int>& cols) {
   if (old.empty()) return {};
   PaintedMask out{static_cast<int>(rows.size()), static_cast<int>(cols.size()), {}};
@@ -104,7 +104,7 @@ PaintedMask rearranged(const PaintedMask& old, const std::vector<int>& rows, con
   return out;
 }
 
-/// Where `after` places come from if those from `before` on are new.
+/// The old index for each of `after` indices; those from `before` on are new (-1).
 std::vector<int> placesKept(int before, int after) {
   std::vector<int> from;
   for (int i = 0; i < after; ++i) from.push_back(i < before ? i : -1);
@@ -123,13 +123,13 @@ void changeCount(State& state, Side side, int by) {
   state.step = std::min(state.step, state.tokens);
 }
 
-// Where place i of the new axis was on the old one, or -1.
+// The old index of index i on the new axis, or -1.
 int oldIndex(const Axis& before, const Axis& after, int i) {
   const int group = i / after.size, within = i % after.size;
   return group < before.groups && within < before.size ? group * before.size + within : -1;
 }
 
-/// The numbers of a new cell.
+/// The source of numbers for new cells.
 class FreshCells {
  public:
   FreshCells(std::uint32_t seed, TensorId tensor, int item = 0)
@@ -172,7 +172,7 @@ void fit(Tensor& tensor, const Axes& before, const Axes& after, const FreshCells
   }
 }
 
-/// Brings one input from one shape to another, or into being, or out of it.
+/// Gives one input its new shape; creates or removes it where only one of the settings has it.
 void refit(Tensor& tensor, TensorId id, const Settings& before, const Settings& after, const FreshCells& cells) {
   if (!hasInput(after, id)) {
     tensor = Tensor();
@@ -197,7 +197,7 @@ Tensor regrouped(const Tensor& old, int heads) {
   return out;
 }
 
-// Each head takes that of the head whose first column it got.
+// Each new head gets the numbers of the old head that had its first column.
 Tensor headsTaken(const Tensor& old, int heads) {
   Tensor out(heads, old.rows(), old.cols());
   for (int h = 0; h < heads; ++h)
@@ -205,7 +205,7 @@ Tensor headsTaken(const Tensor& old, int heads) {
   return out;
 }
 
-// The heads of a square matrix each are blocks on the diagonal of a large one.
+// The square matrices of the heads are diagonal blocks of a large matrix, which is divided anew.
 Tensor regroupedBlocks(const Tensor& old, int heads) {
   const int before = old.cols(), after = old.heads() * before / heads;
   Tensor out(heads, after, after);
@@ -220,7 +220,7 @@ Tensor regroupedBlocks(const Tensor& old, int heads) {
 
 }  // namespace
 
-/// FNV-1a (Fowler, Noll and Vo).
+/// The FNV-1a hash (Fowler, Noll and Vo).
 static std::uint32_t wordNumber(std::string_view word) {
   std::uint32_t hash = 2166136261u;
   for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -300,7 +300,7 @@ void resize(State& state, const Settings& after) {
     if (after.cross && !before.cross)
       item.at(TensorId::x_kv) = item.at(TensorId::x), *item.keyLabels = *item.labels;
     if (!after.cross) item.keyLabels->clear();
-    const bool isApart = after.separateValues && !before.separateValues;  // what values are made of begins as what they were made of
+    const bool isApart = after.separateValues && !before.separateValues;  // x_v starts as a copy of what values were projected from
     for (const auto& [id, tensor] : item.inputs)
       refit(*tensor, id, before, after, FreshCells(id, cellsOf(after, item, id)));
     if (isApart) item.at(TensorId::x_v) = item.at(after.cross ? TensorId::x_kv : TensorId::x);

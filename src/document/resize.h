@@ -1,17 +1,17 @@
-// Changes of shape: tokens, heads, columns. What stays keeps its numbers; what is new gets seeded ones.
+// Changes of shape: tokens, heads, columns. Existing cells keep their numbers; new ones are drawn from the seed.
 #pragma once
 
 #include "document/state.h"
 
 namespace document {
 
-/// Numbers of N(0, 1) with two decimals for the cells of one tensor. They depend on the seed, the tensor, the
-/// item of the batch and the place, so that growing, shrinking and growing again brings back the same ones.
+/// Random numbers for the cells of one tensor, from N(0, 1), rounded to two decimals. Each depends only on the seed, the tensor, the item
+/// of the batch and its position, so that shrinking and growing again restores the same numbers.
 class SeededCells {
  public:
   SeededCells(std::uint32_t seed, TensorId tensor, int item = 0);
-  /// Those of a sequence of words: a row depends on its word (byte for byte, so "Saw" is another than "saw") instead of
-  /// the place and the item, and a word has the same row of X in both sequences. `words` live as long as this.
+  /// For rows that depend on words: a row is determined by its word (compared byte for byte, so "Saw" differs from "saw") instead of its
+  /// position and item, and a word has the same row of X in both sequences. `words` must outlive this object.
   SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words);
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const;
   bool readsWords() const { return words_ != nullptr; }
@@ -21,8 +21,8 @@ class SeededCells {
   const std::vector<std::string>* words_ = nullptr;
 };
 
-/// How the rows or columns of a tensor are counted: `groups` (heads) of `size`. A place is the group and the
-/// one within it, so that a change of d_k keeps the places of the columns that stay.
+/// The structure of the rows or columns of a tensor: `groups` (heads) of `size` each. A cell is addressed by its group and its index within
+/// the group, so that a change of d_k does not affect the addresses of the remaining columns.
 struct Axis {
   int groups = 1, size = 1;
   bool operator==(const Axis&) const = default;
@@ -31,7 +31,7 @@ struct Axis {
     return static_cast<std::uint32_t>(i / size) << 16 | static_cast<std::uint32_t>(i % size);
   }
 };
-/// The axes of an input tensor of these settings, and how many heads it has.
+/// The number of heads and the axes of an input tensor.
 struct Axes {
   int heads = 1;
   Axis rows, cols;
@@ -39,35 +39,33 @@ struct Axes {
 };
 Axes axes(const Settings& settings, TensorId id);
 
-/// Gives the input tensor the shape that the state's sizes say, and fills it from state.seed.
+/// Gives the input tensor the shape determined by the state's sizes, and fills it with numbers drawn from state.seed.
 void fillSeeded(State& state, TensorId id);
-/// The same with the numbers that a tensor starts from: the identity for w_a and u_a, with which general
-/// scores are dot products; ones for v_a; zeros for biases; seeded ones for others.
+/// The same, but with the initial values of the tensor: the identity for w_a and u_a, with which general scores are dot products; ones for
+/// v_a; zeros for biases; numbers drawn from the seed for others.
 void fillFresh(State& state, TensorId id);
-/// Makes the settings of the state `after`, in all but the number of heads, and brings inputs and mask to its
-/// sizes. What stays keeps its numbers, what is new gets fresh ones; the other sequence begins as a copy of
-/// x.
+/// Changes the settings of the state to `after`, which must have the same number of heads, and resizes inputs and mask accordingly.
+/// Existing cells keep their numbers; new ones get initial values. The other sequence of cross-attention starts as a copy of x.
 void resize(State& state, const Settings& after);
-/// The same for another number of heads: the same columns, grouped anew. Scores of columns that part are
-/// forgotten.
+/// The same for a different number of heads: the same columns, divided into other groups. Numbers of score matrices for pairs of columns
+/// that are no longer in the same head are lost.
 void regroup(State& state, const Settings& after);
-/// Draws all rows of tokens anew, in every item of the batch: from their words where state.sameWord, else each for
-/// itself.
+/// Redraws all rows of tokens, in every item of the batch: from their words if state.sameWord, otherwise each independently.
 void drawRows(State& state);
-/// The same from their words, of the item on the board, for tokens whose word is not the one in `before`.
+/// Redraws the rows of the item on the board whose word differs from the one in `before`.
 void drawChangedRows(State& state, Side side, const std::vector<std::string>& before);
 /// The labels of that side's tokens.
 std::vector<std::string>& sideLabels(State& state, Side side);
-/// Rows and labels for new tokens before `at`, seeded; painted cells move along.
+/// Inserts rows and labels for `count` new tokens before `at`, drawn from the seed; painted cells move with their tokens.
 void insertTokens(State& state, Side side, int at, int count);
-/// "t5", "t6" … for tokens without a label of their own.
+/// Default labels "t5", "t6" … for tokens without a label of their own.
 std::vector<std::string> numberedLabels(int first, int count);
 void removeTokens(State& state, Side side, int at, int count);
-/// More items of the batch, seeded, or fewer: the last ones go.
+/// Changes the number of items in the batch: new ones are drawn from the seed, the last ones are removed.
 void resizeBatch(State& state, int batch);
-/// Puts that item of the batch on the board, and the one that was there among the pages.
+/// Moves that item of the batch to the board, and the one on the board to the pages.
 void showItem(State& state, int item);
-/// An all-visible mask is kept as an empty one, so that equal states are equal in every bit.
+/// Replaces a mask that blocks nothing by an empty one, so that equal states are equal bit for bit.
 void tidyMask(PaintedMask& mask);
 
 }  // namespace document

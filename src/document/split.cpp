@@ -28,7 +28,7 @@ bool isPunctuation(char32_t c) {
          isIn(c, 0x55a, 0x55f) || c == 0x589 || c == 0x964 || c == 0x965 || isIn(c, 0x1361, 0x1368);
 }
 
-// Scripts that are written without spaces: one character is one token, unless the writer has put some.
+// Scripts written without spaces: each character is a token, unless the text contains spaces between words.
 bool isIdeograph(char32_t c) {
   return isIn(c, 0x3040, 0x30ff) || isIn(c, 0x3400, 0x4dbf) || isIn(c, 0x4e00, 0x9fff) ||
          isIn(c, 0xf900, 0xfaff) || isIn(c, 0x20000, 0x2ffff);
@@ -38,20 +38,20 @@ bool isPicture(char32_t c) {
   return isIn(c, 0x231a, 0x23ff) || isIn(c, 0x2600, 0x27bf) || isIn(c, 0x2b05, 0x2b55) || isIn(c, 0x1f000, 0x1faff);
 }
 
-/// What a reader takes for one; `code` is that of its first sign.
+/// A grapheme cluster; `code` is its first code point.
 struct Character {
   std::string_view bytes;
   char32_t code = 0;
   Sort sort = Sort::word;
 };
 
-// A byte that is no UTF-8 counts as part of a word; the check of the labels names it.
+// A byte that is not valid UTF-8 counts as part of a word; the check of labels will report it.
 Character firstOf(std::string_view text) {
   const int length = base::utf8Length(text);
   if (length == 0) return {text.substr(0, 1), 0xfffd, Sort::word};
   const std::string_view bytes = text.substr(0, base::clusterLength(text));
   const char32_t c = base::utf8Decode(text);
-  // "#", a selector and a key around them make one sign, as an emoji is.
+  // "#", a variation selector and an enclosing keycap form one symbol, like an emoji.
   const bool isKey = bytes.ends_with("\xef\xb8\x8f") || bytes.ends_with("\xe2\x83\xa3");
   const Sort sort = isKey || isPicture(c) ? Sort::picture
                     : isSpace(c)          ? Sort::space
@@ -61,7 +61,7 @@ Character firstOf(std::string_view text) {
   return {bytes, c, sort};
 }
 
-/// Does white space stand between two ideographs? Then the writer has parted words already: "我 看见 一把 锯子".
+/// Is there white space between two ideographs? Then the text is already divided into words: "我 看见 一把 锯子".
 bool partsIdeographs(std::string_view text) {
   bool wasIdeograph = false, parted = false;
   while (!text.empty()) {

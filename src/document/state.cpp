@@ -122,10 +122,10 @@ Result<void> checkView(const Settings& settings) {
   return {};
 }
 
-/// Every option within its own range, as set() would have it.
+/// Checks every option against its own range.
 Result<void> checkRanges(const Settings& settings) {
   for (const Option& o : options()) {
-    if (o.type == OptionType::labels) continue;  // counted and read with the tokens
+    if (o.type == OptionType::labels) continue;  // checked with the tokens
     if (auto ok = checkAlone(o, get(settings, o.id)); !ok) return ok;
   }
   return {};
@@ -152,9 +152,9 @@ bool isBeyondPositions(const Settings& s) {
   return isCounted && s.causalOffset > Limits::tokens - s.tokens;
 }
 
-/// Options that mean nothing together. The sentence says what to do from either side.
+/// Combinations of options that make no sense, with a sentence for each side that says what to do.
 struct Clash {
-  OptionId blamed;  ///< where no option is being set
+  OptionId blamed;  ///< the option named if none is being set
   bool (*exists)(const Settings&);
   std::string_view sentence;
 };
@@ -199,7 +199,7 @@ attention::Spec spec(const Settings& settings) {
   out.rotary = settings.rotary, out.positionIds = settings.positionIds;
   out.causal = settings.causal, out.causalOffset = settings.causalOffset;
   out.windowLeft = settings.windowLeft, out.windowRight = settings.windowRight;
-  // They may outlive the keys that they were set for.
+  // They may have been set when there were more keys.
   out.prefix = std::min(settings.prefix, settings.keyTokens);
   out.keyLength = std::min(settings.keyLength, settings.keyTokens);
   out.pattern = settings.pattern;

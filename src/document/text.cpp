@@ -21,7 +21,7 @@ bool hasHeads(TensorId id) {
          id == TensorId::u_a || id == TensorId::v_a || id == TensorId::bias;
 }
 
-/// Sizes of an input tensor in the text: matrices have two, those with heads three.
+/// Shape of an input tensor in the text: three sizes if it has heads, otherwise two.
 std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
   const Axes want = axes(settings, id);
   if (hasHeads(id)) return {want.heads, want.rows.count(), want.cols.count()};
@@ -102,13 +102,13 @@ Result<void> checkVersion(const Json& version) {
   return base::refuse(ErrorKind::version, "version", {base::shortest(version.number), " does not exist; ", reads, "."});
 }
 
-/// Reads one state text; each step leaves what it found in the members.
+/// Parses one state text; each step stores its results in members.
 class StateReader {
  public:
   StateReader(const JsonText& text, const State& current, State& out)
       : text_(text), root_(text.root), state_(out) {
     state_.theme = current.theme, state_.decimals = current.decimals;
-    state_.weightScale = WeightScale::linear;  // of a text that does not say
+    state_.weightScale = WeightScale::linear;  // the meaning of texts that do not contain it
   }
 
   Result<void> read() {
@@ -142,7 +142,7 @@ class StateReader {
   Result<void> readPage(const Json& json, const std::string& field, Page& page) const;
   Result<void> readPageLabels(const Json& json, const std::string& field, int tokens,
                        std::vector<std::string>& labels) const;
-  /// Null if the text does not have it.
+  /// Null if the text does not contain the tensor.
   const Block* block(TensorId id) const {
     const Block& read = blocks_[static_cast<std::size_t>(id)];
     return read.shape.empty() ? nullptr : &read;
@@ -180,7 +180,7 @@ Result<void> StateReader::readOption(const Option& o) {
   if (auto ok = checkAlone(o, value); !ok) return ok;
   const bool isReal = o.type == OptionType::real || o.type == OptionType::scale;
   if (isReal && json->kind == Kind::number)
-    value = static_cast<double>(json->single);  // rounded once, not by way of double
+    value = static_cast<double>(json->single);  // rounded once, not through double
   assign(state_, o.id, value);
   return {};
 }
@@ -192,7 +192,7 @@ Result<void> StateReader::readOptions() {
   return checkScale();
 }
 
-// A text may say both, but not two things.
+// A text may contain both, if they agree.
 Result<void> StateReader::checkScale() const {
   const Json *scale = root_.find("scale"), *score = root_.find("score");
   if (scale == nullptr || score == nullptr) return {};
@@ -227,7 +227,7 @@ Result<void> StateReader::readBlocks() {
   return {};
 }
 
-// What the options do not say, the tensors do.
+// Sizes that the options do not give are taken from the tensors.
 Result<void> StateReader::readSizes() {
   const auto fill = [](int& size, std::int64_t value) {
     if (size == 0) size = static_cast<int>(value);
@@ -257,8 +257,7 @@ Result<void> StateReader::readSizes() {
   return {};
 }
 
-// What is not said of keys and values is as it is of queries. Only k and x_kv know how many other tokens
-// there are.
+// Sizes of keys and values that are not given equal those of queries. Only k and x_kv determine the number of tokens of the other sequence.
 Result<void> StateReader::readKeySizes() {
   if (state_.kvHeads == 0) state_.kvHeads = state_.heads;
   if (state_.valueDim == 0) state_.valueDim = state_.headDim;
@@ -284,7 +283,7 @@ Result<void> StateReader::readKeySizes() {
   return {};
 }
 
-// A name gives the parts that the text does not.
+// A pattern name determines the parts that the text does not give.
 Result<void> StateReader::readPattern() {
   if (auto ok = readOption(option(OptionId::pattern)); !ok) return ok;
   if (root_.find("pattern") == nullptr) return {};

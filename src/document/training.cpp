@@ -15,7 +15,7 @@ double millisecondsNow() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Each option of a run with the member behind it.
+/// Calls `use` with the member behind an option of the run.
 template <class Use>
 void visit(training::Setup& s, Id id, const Use& use) {
   switch (id) {
@@ -159,7 +159,7 @@ bool Training::slice(int steps, double milliseconds) {
     const double after = millisecondsNow();
     sliceMs_ = after - began;
     if (trainer->stopped()) return false;
-    pieceMs_ += 0.2 * (after - now - pieceMs_);  // one that was held up by something else does not count for long
+    pieceMs_ += 0.2 * (after - now - pieceMs_);  // a moving average, so that a single delayed piece has little effect
     now = after;
   }
   return true;

@@ -1,4 +1,5 @@
-// The run of the options train_…: made where somebody asks, kept as long as they describe the same run, and taken on in slices.
+// The training run described by the options train_…: created when it is asked for, kept as long as the options describe the same run, and
+// advanced in time slices.
 #pragma once
 
 #include <memory>
@@ -12,40 +13,40 @@ namespace document {
 
 Value trainingValue(const Settings& settings, OptionId id);
 void assignTraining(Settings& settings, OptionId id, const Value& value);
-/// Do the options train_… mean something together? Own sentences are read.
+/// An error if the options train_… contradict each other. `sentencesToo`: also parses the user's own sentences.
 Result<void> checkTraining(const Settings& settings, bool sentencesToo);
 
-/// The layer of one attention of a run, as it is on one sentence: X, W_Q … as a state of its own, which opens on the board.
-/// `before` is the state that it takes what is shown from.
+/// The layer of one attention of a run, applied to one sentence: X, W_Q … as a state that can be opened on the board. View options are
+/// taken from `before`.
 Result<State> layerOf(const State& before, const training::Trainer& trainer, std::span<const float> numbers,
                       const training::Answer& answer, int attention);
 
 class Training {
  public:
-  /// `state` outlives it.
+  /// `state` must outlive this object.
   explicit Training(const State& state) : state_(state) {}
 
-  /// The run as the options have it now. Another learning rate goes on with it; any other option of it begins a new one.
-  /// Null where they describe none; error() says why.
+  /// The run for the present options. A change of the learning rate continues the run; any other change of these options starts a new one.
+  /// Null if the options are not valid; error() then says why.
   training::Trainer* run();
   const std::optional<Error>& error() const { return error_; }
   bool isMade() const { return trainer_ != nullptr; }
-  /// Begins anew.
+  /// Restarts the run.
   void reset();
-  /// Grows with every new run.
+  /// Increases with every new run.
   int number() const { return number_; }
 
-  /// Steps until there are `steps`, but no longer than so many milliseconds: a piece of work is begun only where those before
-  /// took little enough. False once there is nothing left to do.
+  /// Trains until `steps` steps are complete, but for at most `milliseconds`: another piece of work is started only if, by the duration of
+  /// recent ones, it should fit. False once nothing is left to do.
   bool slice(int steps, double milliseconds);
-  double sliceMs() const { return sliceMs_; }  ///< what the last slice took
-  /// The step that el.train() waits for; 0: none.
+  double sliceMs() const { return sliceMs_; }  ///< duration of the last slice
+  /// the step that el.train() waits for; 0: none
   int wanted = 0;
 
-  /// "train:loss": [1, steps, 3] of step, loss of its batch, and the last loss on what is held out; "train:weights:1": the
-  /// weights of the first layer, [heads, tokens, tokens], on the sentence that was chosen, and so on; none of another name.
+  /// "train:loss": [1, steps, 3] with step, loss on its batch, and the most recent loss on held-out sequences; "train:weights:1": the
+  /// weights of the first layer, [heads, tokens, tokens], for the chosen sentence, and so on. An error for any other name.
   Result<const Tensor*> tensor(std::string_view name);
-  /// The sentence that they are of: of those held out and then the own ones.
+  /// The index of the chosen sentence, counting those held out first and then the user's own.
   int sentence = 0;
   const training::Sequence& chosen(const training::Trainer& trainer) const;
 
@@ -57,7 +58,7 @@ class Training {
   bool tried_ = false;
   int number_ = 0;
   double sliceMs_ = 0;
-  double pieceMs_ = 0;  ///< what a piece takes, of late
+  double pieceMs_ = 0;  ///< recent duration of a piece of work
   Tensor tensor_;
 };
 

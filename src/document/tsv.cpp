@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Error::Kind;
 
-// Hyphens that word processors put for a minus, two dashes, and the minus itself.
+// Characters that are read as a minus: hyphens and dashes that word processors substitute, and the minus sign itself.
 constexpr std::string_view kMinuses[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2212"};
 constexpr std::string_view kBlank = " \r\f\v";
 
@@ -20,7 +20,8 @@ std::string_view trimmed(std::string_view text, std::string_view blank = kBlank)
                                          : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-// A comma separates only where neither tabs nor semicolons do, else it is a decimal one; spaces where nothing else does.
+// Commas separate numbers only if there are neither tabs nor semicolons, otherwise they are decimal; spaces separate only if nothing else
+// does.
 std::string_view marksOf(std::string_view text) {
   for (const std::string_view marks : {"\t", ";", ","})
     if (text.find(marks) != std::string_view::npos) return marks;
@@ -29,7 +30,7 @@ std::string_view marksOf(std::string_view text) {
 
 std::vector<std::string_view> cellsOf(std::string_view line, std::string_view marks) {
   std::vector<std::string_view> cells;
-  for (std::size_t at = 0; at <= line.size() && static_cast<std::int64_t>(cells.size()) <= kMaxNumbers;) {  // more are refused, however many
+  for (std::size_t at = 0; at <= line.size() && static_cast<std::int64_t>(cells.size()) <= kMaxNumbers;) {  // a longer list is refused in any case
     const std::size_t end = std::min(line.find_first_of(marks, at), line.size());
     const std::string_view cell = trimmed(line.substr(at, end - at));
     if (marks != " " || !cell.empty()) cells.push_back(cell);
@@ -96,7 +97,7 @@ std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, in
       const int i = transposed ? c : r, j = transposed ? r : c;
       if (!tensor.contains(head, i, j)) return {};
       const float value = tensor.at(head, i, j);
-      // Masked scores are minus infinity, which spreadsheets know as this word.
+      // Masked scores are minus infinity, which spreadsheets know under this name.
       out += std::isfinite(value) ? base::shortest(value) : value < 0 ? "-inf" : "inf";
       out += c + 1 < col + cols ? '\t' : '\n';
     }
