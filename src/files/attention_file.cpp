@@ -29,7 +29,7 @@ Result<void> outOfMemory() {
   return base::refuse(ErrorKind::memory, "memory", {"there is not enough to compute this; give fewer tokens, or ask for fewer outputs."});
 }
 
-/// Past and new keys (or values) one after the other, for each head: [B, H, P + L, d].
+/// Past and new keys (or values) of each head, one after the other: [B, H, P + L, d].
 std::vector<float> joinedPast(const std::optional<Array>& past, const Array& next, const View& view, std::int64_t pastRows) {
   const std::int64_t rows = pastRows + view.rows, width = view.columns;
   std::vector<float> out(static_cast<std::size_t>(view.batch * view.heads * rows * width));
@@ -80,7 +80,7 @@ class Computation {
     return std::find(request_.outputs.begin(), request_.outputs.end(), id) != request_.outputs.end();
   }
 
-  /// Brings keys and values to one piece, with their heads in front, where that is asked for or needed.
+  /// Concatenates past and new keys and values, with an axis of heads, where that is asked for or needed.
   void join() {
     kView_ = problem_.k, vView_ = problem_.v;
     joinOne(file_.pastK, *file_.k, isAsked(OutputId::present_k), k_, kView_);
@@ -120,7 +120,7 @@ class Computation {
   }
 
   bool compute(std::vector<NamedArray>& results) const {
-    if (problem_.q.rows == 0 || problem_.keys() == 0) return true;  // nothing to compute, or nothing to see: zeros
+    if (problem_.q.rows == 0 || problem_.keys() == 0) return true;  // no queries, or no keys to see: the results are zeros
     kernels::Workspace workspace(request_.threads);
     const kernels::Kernel kernel = request_.kernel.value_or(kernels::best());
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
@@ -138,7 +138,7 @@ class Computation {
     const View packed = packedView(q.batch, q.heads, q.rows, problem_.v.columns);
     const View split = splitView(q.batch, q.heads, q.rows, problem_.v.columns);
     const View& view = id != OutputId::output ? scores : problem_.options.isPacked ? packed : split;
-    if (result.values.empty()) return;  // made elsewhere: the keys and values of the past, what is around the layer
+    if (result.values.empty()) return;  // computed elsewhere: past keys and values, and what surrounds the layer
     const kernels::Out out{result.values.data() + batch * view.batchStride, view.headStride, view.rowStride};
     switch (id) {
       case OutputId::output: f.output = out; break;
@@ -152,12 +152,12 @@ class Computation {
     }
   }
 
-  /// By the board's engine: every layer that isTraced().
+  /// Computes a layer by the board's engine: every layer for which isTraced() is true.
   Result<void> trace(std::vector<NamedArray>& results) const {
-    if (problem_.q.rows == 0 || problem_.keys() == 0) return {};  // as compute()
+    if (problem_.q.rows == 0 || problem_.keys() == 0) return {};  // as in compute()
     const auto traced = std::make_unique<attention::Trace>();
     attention::Scratch scratch;
-    // What there is to say of the layer but its numbers, with the weights in it and around it.
+    // Everything about the layer except its inputs: the settings, and the parameters inside and around it.
     document::State state;
     static_cast<document::Settings&>(state) = settingsOf(problem_);
     if (auto ok = readWeights(file_, state); !ok) return ok;
@@ -191,7 +191,7 @@ class Computation {
       const auto found = derived.tensor(id);
       if (!found) return found.error();
       tensor = *found;
-      if (document::parameterOf(id)) batch = 0;  // all share them
+      if (document::parameterOf(id)) batch = 0;  // shared by all items
     }
     switch (id) {
       case OutputId::output: tensor = problem_.options.isPacked ? &traced.concat : &traced.headOutput; break;
@@ -200,7 +200,7 @@ class Computation {
       case OutputId::softcapped: tensor = &attention::cappedOf(traced); break;
       case OutputId::masked: tensor = &traced.masked; break;
       case OutputId::present_k:
-      case OutputId::present_v: return {};  // from the keys and values themselves
+      case OutputId::present_v: return {};  // taken from the keys and values themselves
       default: break;
     }
     const auto values = tensor->values();
@@ -225,7 +225,7 @@ Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& r
 
 // ------------------------------------------------------------------------------------------------------------- board
 
-/// The tensor of the trace that an output is; a layer without a soft cap has its scores there.
+/// The tensor of the trace for an output; without a soft cap, softcapped is the scores.
 const Tensor* outputOf(const attention::Inputs& inputs, const attention::Trace& trace, OutputId id) {
   if (id == OutputId::softcapped) return &attention::cappedOf(trace);
   return attention::find(inputs, trace, id == OutputId::present_k ? OutputId::k : id == OutputId::present_v ? OutputId::v : id);

@@ -1,4 +1,4 @@
-// `attn run`: a file in, the tensors of its attention layer out.
+// `attn run`: computes the tensors of the attention layer in a file.
 #pragma once
 
 #include <string>
@@ -9,31 +9,30 @@
 
 namespace files {
 
-/// What may be asked for. The scores are those of DESIGN §5, in its order; as ONNX's Attention numbers them in
-/// qk_matmul_output_mode: 0 scores, 1 softcapped, 2 masked, 3 weights. (Opsets 23 and 24 as first published put the mask
-/// before the soft cap, and called the masked scores 1; onnx/onnx#7867 corrected both.)
-/// Then the past and new keys and values together, the block and its parameters, both levels of hierarchical attention.
+/// The tensors that can be asked for. Scores are those of DESIGN §5, in its order. ONNX's Attention numbers them in qk_matmul_output_mode:
+/// 0 scores, 1 softcapped, 2 masked, 3 weights. (Opsets 23 and 24 as first published applied the mask before the soft cap, and gave the
+/// masked scores number 1; onnx/onnx#7867 corrected both.) Further: past and new keys and values together, the block and its parameters,
+/// both levels of hierarchical attention.
 using OutputId = attention::TensorId;
 std::vector<OutputId> outputIds();
 
 struct RunRequest {
   std::vector<OutputId> outputs{OutputId::output};
-  std::vector<Setting> settings;  ///< from the command line; they come after those of the file
-  std::optional<attention::kernels::Kernel> kernel;  ///< none: the fastest
-  int threads = 0;                ///< 0: as many as the processor has cores
-  std::function<std::int64_t()> freeMemory;  ///< bytes that may be taken at the moment; 0, or no function: not known
+  std::vector<Setting> settings;  ///< from the command line; override those of the file
+  std::optional<attention::kernels::Kernel> kernel;  ///< empty: the fastest
+  int threads = 0;                ///< 0: the number of processor cores
+  std::function<std::int64_t()> freeMemory;  ///< bytes available at the moment; 0, or no function: unknown
 };
 
-/// Computes what a file describes: a state, or x with its weights, as the board does; q, k and v as ONNX's operator
-/// Attention does (opsets 23 to 25, in float32). Tensors have the rank of the file's: [L, d], [H, L, d] or [B, H, L, d];
-/// in the packed layout the output is packed too, and scores, weights and present_* have their heads in front, [B, H, …].
-/// What is around the layer is [L, …] or [B, L, …] and computed as the board does: of q, k and v, the heads of q side by
-/// side stand for x. Its parameters are [rows, columns], those of the file or as their seeds make them.
-/// Refused with a sentence: all that readTensorsFile() and document::fromText() refuse, options that are unknown or do not
-/// fit, shapes that do not fit each other, and more memory than there is. Errors of settings and of the kernel have a field
-/// that begins with "--".
+/// Computes what a file describes: a state, or x with its weights, as the board does; or q, k and v as ONNX's operator Attention does
+/// (opsets 23 to 25, in float32). Tensors have the rank of those in the file: [L, d], [H, L, d] or [B, H, L, d]. With the packed layout the
+/// output is packed too, while scores, weights and present_* have a separate axis of heads, [B, H, …]. The block and hierarchical attention
+/// give [L, …] or [B, L, …], computed as on the board; where q, k and v are inputs, the heads of q side by side take the place of x. Their
+/// parameters are [rows, columns], from the file or drawn from their seeds.
+/// Returns an error, with a sentence, for everything that readTensorsFile() and document::fromText() refuse, unknown or unsuitable options,
+/// shapes that do not match, and more memory than there is. Errors of settings and of the kernel have a field that begins with "--".
 Result<std::vector<NamedArray>> run(std::string text, const RunRequest& request);
-/// The same of tensors that have been read; file.isState must be false.
+/// The same for tensors that are already in memory; file.isState must be false.
 Result<std::vector<NamedArray>> run(TensorsFile file, const RunRequest& request);
 
 }  // namespace files

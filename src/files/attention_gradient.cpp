@@ -26,19 +26,19 @@ constexpr const char* kHardNote = "The normaliser is a hard maximum, a step: the
 
 std::string nameOf(TensorId id) { return std::string(attention::name(id)); }
 
-/// What the core refuses, in the words of the command line.
+/// An error of the core, with the field named as on the command line.
 Error inArguments(const Error& error) {
   return {error.kind, error.field == "wrt" ? "--wrt" : "--target", error.sentence};
 }
 
-/// Of what a gradient is taken: one trace, and what it starts from.
+/// One layer whose gradients are computed.
 struct Case {
   attention::Spec spec;
   attention::Inputs inputs;
   attention::Trace trace;
 };
 
-/// The gradients of one trace. `target` is of it, or null; the upstream gradients of a file are given.
+/// Computes the gradients of one layer. `target` is a cell of it, or null if the upstream gradients of a file are used.
 Result<void> differentiate(const Case& c, const attention::TargetCell* target, std::vector<attention::Upstream> upstream,
                     std::span<const TensorId> by, attention::Gradients& gradients, attention::BackwardScratch& scratch) {
   attention::InputSet wanted = 0;
@@ -63,7 +63,7 @@ Result<void> checkUpstream(const char* field, const std::optional<Array>& given,
   return base::refuse(ErrorKind::range, std::string(field) + ".shape", {base::shapeText(given->shape) + " does not fit; it must be " + base::shapeText(shape) + ", as attn run writes it."});
 }
 
-/// Are gradients to start from given once, by the file or by the command line?
+/// An error unless the gradients to start from are given exactly once, by the file or by the command line.
 Result<void> checkStart(const TensorsFile& file, const GradientRequest& request) {
   const bool isGiven = file.dOutput || file.dWeights;
   if (isGiven && request.target)
@@ -156,13 +156,13 @@ class Differentiation {
     return problem_.options.isPacked ? packedView(q.batch, q.heads, q.rows, problem_.v.columns) : splitView(q.batch, q.heads, q.rows, problem_.v.columns);
   }
 
-  /// What `attn run` calls output is a step before the layer's own, which has the heads side by side.
+  /// What `attn run` calls output is the step before the layer's own output, which has the heads side by side.
   attention::TargetCell cellOf(attention::TargetCell cell) const {
     if (cell.tensor == TensorId::output) cell.tensor = problem_.options.isPacked ? TensorId::concat : TensorId::head_output;
     return cell;
   }
 
-  /// Adds one item of the batch to the whole.
+  /// Adds the gradient of one item of the batch to the result.
   void put(TensorId id, const Tensor& gradient, std::int64_t b, NamedArray& to) const {
     if (id == TensorId::q) return putHeads(gradient, problem_.q, file_.q->shape, 0, b, to);
     if (id == TensorId::k) return putHeads(gradient, problem_.k, file_.k->shape, problem_.past, b, to);
@@ -182,7 +182,7 @@ class Differentiation {
         std::copy_n(gradient.row(h, static_cast<int>(past + r)), view.columns, to.values.begin() + b * view.batchStride + h * view.headStride + r * view.rowStride);
   }
 
-  /// The mask of the file was broadcast: what it got everywhere is added up.
+  /// The mask of the file may have been broadcast: sums the gradient over the broadcast axes.
   void putBias(const Tensor& gradient, std::int64_t b, NamedArray& to) const {
     Shape full = maskShape_;
     full.insert(full.begin(), 4 - full.size(), 1);
@@ -222,7 +222,7 @@ Result<GradientAnswer> ofTensors(TensorsFile file, const GradientRequest& reques
 
 // ------------------------------------------------------------------------------------------------------------- board
 
-/// A tensor of the board as `attn run` writes it: the output and all inputs of one head without their axis of heads.
+/// The shape in which `attn run` writes a tensor of the board: the output, and inputs without heads, have no axis of heads.
 Shape boardShape(TensorId id, const Tensor& tensor) {
   Shape shape{tensor.heads(), tensor.rows(), tensor.cols()};
   const bool isOne = id == TensorId::output || id == TensorId::x_kv || id == TensorId::x_v || id <= TensorId::w_o || document::isProjectionBias(id);
@@ -276,7 +276,7 @@ Result<GradientAnswer> ofBoard(Result<document::State> state, const TensorsFile&
   return answer;
 }
 
-/// The tensor of that name, refused in `field` with what may have been meant.
+/// The tensor of that name among the first `count`; an error with field `field` that suggests similar names.
 Result<TensorId> layerTensor(const std::string& field, const std::string& name, int count) {
   std::vector<std::string> names;
   for (int i = 0; i < count; ++i) {

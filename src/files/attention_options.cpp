@@ -66,7 +66,7 @@ Result<void> setWord(const Setting& setting, std::string_view first, std::string
   return wrong(setting, base::inQuotes(first) + " or " + base::inQuotes(second));
 }
 
-/// The value of a setting as the board's option table has it. A list is JSON, [0, 2]; labels may be a sentence too.
+/// The value of a setting as the board's options take it. A list is written as JSON, [0, 2]; labels may also be a sentence.
 document::Value valueOf(const Setting& setting) {
   if (setting.kind == Setting::Kind::boolean) return setting.boolean;
   if (setting.kind == Setting::Kind::number) return setting.number;
@@ -75,7 +75,7 @@ document::Value valueOf(const Setting& setting) {
   return setting.text;
 }
 
-/// Options that mean the same for the board: its table reads and describes them.
+/// Options with the same meaning as on the board, whose table parses and describes them.
 constexpr std::string_view kSharedOptions[] = {
     "score",         "normalizer",    "position",       "causal_offset",  "key_length",    "prefix",
     "rotary_pairs",  "rotary_base",   "rotary_dims",    "rotary_scaling", "rotary_factor", "position_ids", "additive_dim",
@@ -94,7 +94,7 @@ Result<void> setShared(const Setting& setting, Options& options) {
   return {};
 }
 
-/// One row gives an option of tensors files: its name, its line of help, and how it is read.
+/// An option of tensors files: its name, its one-line description, and how it is parsed.
 struct Entry {
   std::string_view name, help;
   Result<void> (*read)(const Setting&, Options&);
@@ -147,7 +147,7 @@ Result<void> setOption(const Setting& setting, Options& options) {
 }
 
 std::string optionsText(const document::Settings& settings) {
-  document::Settings start;  // of a tensors file
+  document::Settings start;  // the defaults of a tensors file
   start.causal = false;
   std::string out = std::string("{\"mode\": ") + (settings.mode == document::Mode::x ? "\"x\"" : "\"qkv\"");
   const auto add = [&](std::string_view name) {

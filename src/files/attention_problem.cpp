@@ -16,7 +16,7 @@ using base::inQuotes;
 using base::shapeText;
 using ErrorKind = Error::Kind;
 
-constexpr std::int64_t kMost = std::int64_t{1} << 60;  ///< products of sizes stop here
+constexpr std::int64_t kMost = std::int64_t{1} << 60;  ///< products of sizes are limited to this
 
 std::int64_t times(std::int64_t a, std::int64_t b) { return b > 0 && a > kMost / b ? kMost : a * b; }
 
@@ -69,7 +69,7 @@ std::string scoreName(const Options& options) {
   return std::get<std::string>(document::get(options.shared, document::OptionId::score));
 }
 
-/// Shapes and options against each other, for q, k and v.
+/// Checks shapes and options against each other, for q, k and v.
 Result<void> fit(const TensorsFile& file, Problem& problem) {
   Options& options = problem.options;
   if (options.isPacked && options.heads == 0)
@@ -92,7 +92,7 @@ Result<void> fit(const TensorsFile& file, Problem& problem) {
   return agree("v", "a token count of", v.rows, "k", k.rows);
 }
 
-/// past_k or past_v against k or v: [B, H, P, d] in the rank of k, and always with its heads in front.
+/// Checks past_k or past_v against k or v: [B, H, P, d] with the rank of k, always with an axis of heads.
 Result<void> fitPast(std::string_view name, std::string_view to, const Array& past, const Array& next, const View& view, const Problem& problem) {
   const Shape& shape = past.shape;
   const std::size_t rank = next.shape.size() + (problem.options.isPacked ? 1 : 0);
@@ -158,13 +158,13 @@ std::int64_t maskBytes(const Array& mask, const Problem& problem) {
 
 // ------------------------------------------------------------------------------------------------------------- traced
 
-constexpr std::int64_t kTraceMatrices = 8;  ///< of scores, in a Trace at most
+constexpr std::int64_t kTraceMatrices = 8;  ///< the largest number of score matrices in a Trace
 
 bool asksDerived(const RunRequest& request) {
   return std::any_of(request.outputs.begin(), request.outputs.end(), isDerived);
 }
 
-/// What options and tensors both may say is said once.
+/// An error if options and tensors both determine the same thing.
 Result<void> fitOffsets(const TensorsFile& file, const Options& options) {
   const auto refused = [&](std::string_view name, std::string_view by) {
     return base::refuse(ErrorKind::range, fieldOf(options, name), {std::string(by) + " says it already; leave one of the two out."});
@@ -180,7 +180,7 @@ Result<void> checkMost(std::string_view field, std::int64_t have, std::string_vi
   return base::refuse(ErrorKind::range, field, {number(have) + " " + std::string(what) + " are too many for these options and outputs; give at most " + number(most) + "."});
 }
 
-/// What the block and the segments need; the sizes are known to be those of the board.
+/// Checks that the block and hierarchical attention can be computed; the sizes are known to be within those of the board.
 Result<void> checkDerived(const TensorsFile& file, const Problem& problem) {
   const document::Settings settings = settingsOf(problem);
   const std::int64_t width = problem.q.heads * problem.v.columns;
@@ -199,7 +199,7 @@ Result<void> checkTraced(const TensorsFile& file, const Problem& problem, const 
   using attention::Limits;
   if (request.kernel)
     return base::refuse(ErrorKind::range, "--kernel", {"a layer with these options or outputs is computed as the board does, by its fastest kernel; leave it out."});
-  // The layer alone may be as large as memory allows; what stands around it is as large as on the board.
+  // The layer alone is limited only by memory; what surrounds it has the limits of the board.
   const int tokens = asksDerived(request) ? Limits::tokens : Limits::longest, columns = asksDerived(request) ? Limits::headDim : Limits::longest;
   if (auto ok = checkMost("q.shape", problem.q.rows, "tokens", tokens); !ok) return ok;
   if (auto ok = checkMost("k.shape", problem.keys(), "tokens", tokens); !ok) return ok;
@@ -212,7 +212,7 @@ Result<void> checkTraced(const TensorsFile& file, const Problem& problem, const 
   if (shared.maskAfterSoftmax && file.mask && isPainted(*file.mask) && hasHeads(*file.mask))
     return base::refuse(ErrorKind::range, "mask.shape", {base::shapeText(file.mask->shape) + " has a mask for every head, and after the softmax one is for all; give one, or numbers to be added."});
   document::Settings together = settingsOf(problem);
-  if (!asksDerived(request)) together.tokens = 1, together.causalOffset = 0;  // positions may go beyond those of the board
+  if (!asksDerived(request)) together.tokens = 1, together.causalOffset = 0;  // positions may exceed those of the board
   if (auto ok = document::checkTogether("", together); !ok) return inField(ok.error(), fieldOf(problem.options, ok.error().field));
   return asksDerived(request) ? checkDerived(file, problem) : Result<void>();
 }
@@ -240,7 +240,7 @@ Result<void> checkMemory(const TensorsFile& file, const Problem& problem, const 
   if (file.mask) add("mask", maskBytes(*file.mask, problem));
   if (file.pastK) add("past_k and k", times(countOf(outputShape(OutputId::present_k, problem)), 4));
   if (file.pastV) add("past_v and v", times(countOf(outputShape(OutputId::present_v, problem)), 4));
-  constexpr std::int64_t most = std::int64_t{1} << 46;  // no address space holds more
+  constexpr std::int64_t most = std::int64_t{1} << 46;  // no address space is larger
   const std::int64_t free = freeMemory(request);
   if (total <= (free > 0 ? free : most)) return {};
   return base::refuse(ErrorKind::memory, largestName, {number(problem.q.batch) + " × " + number(problem.q.heads) + " heads × " + number(problem.q.rows) + " queries × " +
@@ -273,7 +273,7 @@ View packedView(std::int64_t batch, std::int64_t heads, std::int64_t rows, std::
 bool isTraced(const Options& options, const RunRequest& request) {
   if (asksDerived(request)) return true;
   document::Settings settings = options.shared;
-  settings.keyTokens = settings.prefix;  // a prefix ends with the keys, which are not known here
+  settings.keyTokens = settings.prefix;  // assume a prefix within the number of keys, which is not known here
   return !attention::isPlain(document::spec(settings));
 }
 
@@ -283,7 +283,7 @@ document::Settings settingsOf(const Problem& problem) {
   settings.tokens = static_cast<int>(problem.q.rows), settings.keyTokens = static_cast<int>(problem.keys());
   settings.heads = static_cast<int>(problem.q.heads), settings.kvHeads = static_cast<int>(problem.k.heads);
   settings.headDim = static_cast<int>(problem.q.columns), settings.valueDim = static_cast<int>(problem.v.columns);
-  // A factor of 0 is the smallest there is: for the board 0 stands for 1/√d.
+  // A factor of 0 is replaced by the smallest positive number, because on the board 0 stands for 1/√d.
   const bool isNothing = options.scale == 0.0f;
   settings.scaleBy = isNothing ? std::numeric_limits<float>::denorm_min() : options.scale.value_or(0.0f);
   settings.softcap = options.softcap, settings.temperature = options.temperature;
@@ -454,7 +454,7 @@ Result<void> readWeights(const TensorsFile& file, document::State& state) {
     attention::Tensor& tensor = *document::input(state, id);
     if (!*array) continue;
     Shape shape = (*array)->shape;
-    if (id == TensorId::v_a && shape.size() == 2) shape.insert(shape.begin() + 1, 1);  // a row for each head
+    if (id == TensorId::v_a && shape.size() == 2) shape.insert(shape.begin() + 1, 1);  // the file has one row per head
     if (shape.size() == 2) shape.insert(shape.begin(), 1);
     const Shape wanted{tensor.heads(), tensor.rows(), tensor.cols()};
     if (shape != wanted)

@@ -24,13 +24,13 @@ std::string digits(float value) {
   return digitsOf(value);
 }
 
-/// Does anything but the bias hide a key?
+/// Is any key masked other than by the bias?
 bool isMasked(const document::State& state, const attention::Spec& spec) {
   const bool isDrawn = spec.pattern.any() || spec.prefix > 0 || !state.painted.empty(), isBounded = spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0;
   return isDrawn || isBounded || (spec.keyLength >= 0 && spec.keyLength < spec.keyCount);
 }
 
-/// What a layer that has passed validate() is computed by.
+/// Writes the program for a layer that has passed validate().
 class Program {
  public:
   Program(const document::State& state, Language language)
@@ -60,7 +60,7 @@ class Program {
   std::string transposed(const std::string& name) const { return isTorch_ ? name + ".transpose(-1, -2)" : name + ".swapaxes(-1, -2)"; }
   static std::string whole(int value) { return std::to_string(value); }
 
-  /// A list of lists, one row a line.
+  /// A list of lists, one row per line.
   void literal(const std::string& name, const Tensor& tensor, bool isMatrix) {
     std::string text = name + " = " + array() + "([";
     for (int h = 0; h < tensor.heads(); ++h) {
@@ -104,7 +104,7 @@ class Program {
     return isTorch_ ? split + ".transpose(0, 1)" : split + ".swapaxes(0, 1)";
   }
 
-  /// The positions of rows: those of a list, or a range.
+  /// The positions of rows: given position ids, or a range.
   std::string ids(int first, int rows) const {
     if (spec_.positionIds.empty()) return np("arange(") + whole(first) + ", " + whole(first + rows) + ")";
     std::string list;
@@ -112,7 +112,7 @@ class Program {
     return array() + "([" + list + "])";
   }
 
-  static std::string decimal(float value) {  // not an integer, whose power is one too
+  static std::string decimal(float value) {  // never an integer, because powers of integers are integers too
     const std::string text = digits(value);
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
   }
@@ -151,7 +151,7 @@ class Program {
     }
     if (attention::isRotary(spec_)) rotated("q", spec_.causalOffset, spec_.queryCount), rotated("k", 0, spec_.keyCount);
     if (spec_.kvHeads == spec_.heads) return;
-    for (const std::string name : {"k", "v"})  // heads of queries share them
+    for (const std::string name : {"k", "v"})  // query heads share them
       line(name + " = " + (isTorch_ ? name + ".repeat_interleave(" + whole(spec_.heads / spec_.kvHeads) + ", 0)" : np("repeat(") + name + ", " + whole(spec_.heads / spec_.kvHeads) + ", axis=0)"));
   }
 
@@ -293,7 +293,7 @@ std::string matrix(const attention::ReferenceTensor& tensor, int head, int decim
 
 std::string fraction(const std::string& above, const std::string& below) { return "\\frac{" + above + "}{" + below + "}"; }
 
-/// S, before and after the bias.
+/// The formula of S, without and with the bias.
 std::string scoreFormula(const attention::Spec& spec, const attention::Inputs& inputs) {
   using attention::Score;
   std::string out;
@@ -310,7 +310,7 @@ std::string scoreFormula(const attention::Spec& spec, const attention::Inputs& i
   return out;
 }
 
-/// A, of what the scores are called.
+/// The formula of A, where `scores` is the symbol of the scores.
 std::string weightsFormula(const attention::Spec& spec, const std::string& scores, bool isMaskedAfter) {
   const std::string inner = spec.temperature == 1 ? scores : fraction(scores, digits(spec.temperature));
   constexpr std::array<std::string_view, 6> names{"\\operatorname{softmax}", "\\operatorname{sparsemax}", "\\sigma", "\\operatorname{ReLU}", "\\operatorname{hardmax}", ""};
@@ -319,7 +319,7 @@ std::string weightsFormula(const attention::Spec& spec, const std::string& score
   return isMaskedAfter ? out + " \\odot M" : out;
 }
 
-/// What Q, K and V are made of, a line each; nothing where they are given.
+/// The formulas of Q, K and V, one per line; none where they are inputs.
 std::string projectionFormulas(const attention::Spec& spec, const attention::Inputs& inputs, int head, int kvHead) {
   const bool isRotary = attention::isRotary(spec);
   const auto turned = [&](const std::string& of) { return isRotary ? "\\operatorname{RoPE}\\left(" + of + "\\right)" : of; };
@@ -372,7 +372,7 @@ std::optional<Language> languageNamed(std::string_view name) {
 base::Result<std::string> toCode(const document::State& state, Language language) {
   if (auto ok = attention::validate(document::spec(state), document::inputs(state)); !ok) return ok;
   if (language != Language::latex) return Program(state, language).text();
-  // In double and plain loops: the page's readers need no kernels for it.
+  // The reference computes the numbers, so that the page's module for files does not need the kernels.
   return latex(state, attention::reference(document::spec(state), document::inputs(state)));
 }
 

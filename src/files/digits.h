@@ -1,4 +1,4 @@
-// Numbers as text, by what each platform does it with at its best.
+// Conversion of numbers to text, by the best method of each platform.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// std::to_chars would bring 120 KB of tables.
+// std::to_chars would add 120 KB of tables.
 #include "base/number.h"
 #include "files/digits.h"
 

@@ -16,7 +16,7 @@ using base::joined;
 using Item = Drawing::Item;
 using Paint = Drawing::Paint;
 
-/// A length without needless digits.
+/// A length without unnecessary digits.
 std::string px(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.2f", value);
@@ -32,7 +32,7 @@ std::string hex(const Rgb& color) {
   return text;
 }
 
-/// Words that XML can hold.
+/// Text with characters that XML reserves escaped, and those that it forbids replaced.
 std::string escaped(std::string_view words) {
   std::string out;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -41,7 +41,7 @@ std::string escaped(std::string_view words) {
     else if (c == '<') out += "&lt;";
     else if (c == '>') out += "&gt;";
     else if (c == '"') out += "&quot;";
-    else if (words.substr(i, 3) == "\xef\xbf\xbe" || words.substr(i, 3) == "\xef\xbf\xbf") out += "\xef\xbf\xbd", i += 2;  // no characters of XML
+    else if (words.substr(i, 3) == "\xef\xbf\xbe" || words.substr(i, 3) == "\xef\xbf\xbf") out += "\xef\xbf\xbd", i += 2;  // U+FFFE and U+FFFF, which XML forbids
     else out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   }
   return out;
@@ -88,7 +88,7 @@ class Writer {
     return out;
   }
 
-  /// Attributes that all kinds have.
+  /// Attributes that all kinds of items have.
   std::string common(const Item& item) {
     std::string out = painted("fill", item.fill);
     if (item.line.opacity > 0) out += painted("stroke", item.line);

@@ -1,4 +1,4 @@
-// A picture made of shapes and words, and what it becomes as SVG. What draws on paper or into pixels reads the same list.
+// A picture made of shapes and text, and its conversion to SVG. Other output formats are produced from the same list of items.
 #pragma once
 
 #include <array>
@@ -15,41 +15,41 @@ using Rgb = std::array<double, 3>;
 struct Drawing {
   struct Paint {
     Rgb color{};
-    double opacity = 0;  ///< 0: nothing is painted
+    double opacity = 0;  ///< 0: not painted
   };
   struct Clip {
     double x = 0, y = 0, width = 0, height = 0;
     bool operator==(const Clip&) const = default;
   };
-  /// Lengths are pixels from the top left.
+  /// Lengths are in pixels, coordinates from the top left corner.
   struct Item {
     enum class Kind : std::uint8_t {
-      rect,   ///< at x, y, so wide and high, with round corners
-      path,   ///< through the points, each an x and a y; closed where it is filled
-      curve,  ///< four points of a cubic Bézier
-      text,   ///< one line of words on the baseline y, beginning, centred or ending at x, turned around that point
-      image,  ///< one pixel a cell, without smoothing
+      rect,   ///< rectangle with top left corner x, y, with rounded corners if radius > 0
+      path,   ///< polyline through the points (x, y pairs); closed if it is filled
+      curve,  ///< cubic Bézier curve with four control points
+      text,   ///< one line of text on the baseline y, with x at its start, middle or end, rotated around that point
+      image,  ///< one pixel per cell, not smoothed
     };
     enum class Anchor : std::uint8_t { start, middle, end };
     Kind kind = Kind::rect;
     Anchor anchor = Anchor::start;
     bool isBold = false, isMono = false, isClosed = false, isCrisp = false;
-    bool isHatch = false;  ///< a path whose points are the ends of lines, two by two
+    bool isHatch = false;  ///< a path of separate lines: points are their ends, in pairs
     bool isClipped = false, isDashed = false;
-    double x = 0, y = 0, width = 0, height = 0;  ///< of text a width that is not 0 is the one that it has to take
-    double radius = 0, size = 0, angle = 0;      ///< degrees, to the right
-    double stroke = 0;                           ///< the width of the line
+    double x = 0, y = 0, width = 0, height = 0;  ///< for text a width other than 0 is the one to stretch or compress it to
+    double radius = 0, size = 0, angle = 0;      ///< degrees, clockwise
+    double stroke = 0;                           ///< line width
     Paint fill, line;
     Clip clip;
     std::vector<double> points;
     std::string words;
-    std::vector<std::uint32_t> pixels;  ///< of an image: bytes in the order R, G, B, A, `columns` in a row
+    std::vector<std::uint32_t> pixels;  ///< for images: bytes in the order R, G, B, A, `columns` per row
     int columns = 0;
   };
 
   double width = 0, height = 0;
   std::string title;
-  Paint ground;  ///< opacity 0: a clear background
+  Paint ground;  ///< background; opacity 0: transparent
   std::vector<Item> items;
 
   Item& add(Item::Kind kind) {
@@ -62,10 +62,10 @@ struct Drawing {
   Item& text(double x, double y, std::string_view words, double size, const Rgb& color, Item::Anchor anchor = Item::Anchor::start);
 };
 
-/// As SVG 1.1, so many times as large. Words are text, in Inter or JetBrains Mono where the reader has them.
+/// As SVG 1.1, enlarged by `scale`. Text stays text, in Inter or JetBrains Mono if the viewer has them.
 std::string toSvg(const Drawing& drawing, double scale);
 
-/// Black or white, whichever is easier to read on it (WCAG 2.2, relative luminance).
+/// Black or white, whichever has the higher contrast to the colour (WCAG 2.2, relative luminance).
 Rgb onColor(const Rgb& color);
 
 }  // namespace files

@@ -19,17 +19,17 @@ using Colors = FigureOptions::Colors;
 using Style = FigureOptions::Style;
 using What = FigureOptions::What;
 
-constexpr double kMargin = 24, kCaptionLine = 17, kLetter = 6.6;  ///< the width of a letter of 13, on the average
-constexpr int kMostShapes = 40'000;  ///< more cells than these are one image
+constexpr double kMargin = 24, kCaptionLine = 17, kLetter = 6.6;  ///< the average width of a character at 13 px
+constexpr int kMostShapes = 40'000;  ///< more cells than these are drawn as one image
 
 struct Look {
-  Rgb ground, ink, muted, low, high;  ///< low and high: of weights 0 and 1
-  double power;                       ///< of the weight, before it is mixed
+  Rgb ground, ink, muted, low, high;  ///< low and high: the colours of weights 0 and 1
+  double power;                       ///< exponent applied to a weight before mixing
   Colors colors;
 };
 
 Look lookOf(const FigureOptions& options) {
-  // Light and dark are the colours of the screen (views/theme.cpp).
+  // The colours of light and dark are those of the screen (views/theme.cpp).
   Look look{{{255, 255, 255}}, {{0, 0, 0}}, {{64, 64, 64}}, {{255, 255, 255}}, {{58, 28, 104}}, 0.85, options.colors};
   if (options.style == Style::dark) look = {{{29, 32, 38}}, {{233, 234, 236}}, {{154, 160, 170}}, {{29, 32, 38}}, {{167, 127, 211}}, 0.8, options.colors};
   if (options.style == Style::light) look = {{{255, 255, 255}}, {{29, 31, 35}}, {{99, 103, 111}}, {{255, 255, 255}}, {{136, 96, 177}}, 0.8, options.colors};
@@ -61,19 +61,19 @@ double widthOf(std::string_view words, double size) {
   double letters = 0;
   for (std::string_view rest = words; !rest.empty();) {
     const std::size_t length = base::clusterLength(rest);
-    letters += length > 2 ? 1.8 : 1;  // of other scripts
+    letters += length > 2 ? 1.8 : 1;  // characters of other scripts are wider
     rest.remove_prefix(length);
   }
   return letters * kLetter * size / 13;
 }
 
-/// What is drawn: the weights of all heads, with labels.
+/// The data of a figure: the weights of all heads, with labels.
 struct Weights {
   int heads = 0, rows = 0, cols = 0;
   std::vector<float> values;
   std::vector<std::string> queries, keys;
   int columns = 0;  ///< d_k
-  std::vector<bool> hidden;  ///< keys that a query does not see; empty: none
+  std::vector<bool> hidden;  ///< keys that a query does not see; empty: it sees all
   std::size_t place(int head, int row, int col) const { return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col); }
   bool isHidden(int head, int row, int col) const { return !hidden.empty() && hidden[place(head, row, col)]; }
   float at(int head, int row, int col) const { return values[place(head, row, col)]; }
@@ -89,7 +89,7 @@ Result<Weights> weightsOf(const StateTensors& tensors) {
   const StateTensor* found = find(tensors, "weights");
   if (!found || found->shape.size() < 3) return base::refuse(Kind::range, "weights", {"there are none to draw."});
   Weights w;
-  const std::size_t rank = found->shape.size();  // of a batch the first entry
+  const std::size_t rank = found->shape.size();  // for a batch, its first item
   w.heads = static_cast<int>(found->shape[rank - 3]), w.rows = static_cast<int>(found->shape[rank - 2]), w.cols = static_cast<int>(found->shape[rank - 1]);
   w.values.resize(static_cast<std::size_t>(w.heads) * static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(w.cols));
   if (found->bytes.size() < w.values.size() * sizeof(float)) return base::refuse(Kind::range, "weights", {"they are not whole."});
@@ -117,7 +117,7 @@ double widest(const std::vector<std::string>& labels, double size) {
 /// "Rows are queries and sum to 1; the row “it” puts 0.96 on “animal”."
 std::vector<std::string> captionOf(const Weights& w, int head, const StateTensors& tensors, double width) {
   std::string words = "Weights ";
-  bool isPlain = find(tensors, "biased") == nullptr;  // nothing but what the formula says
+  bool isPlain = find(tensors, "biased") == nullptr;  // no other step than those of the formula
   for (const std::string_view other : {"\"score\"", "\"normalizer\"", "\"scale\"", "\"softcap\"", "\"temperature\"", "\"mask_after_softmax\""}) isPlain = isPlain && tensors.options.find(other) == std::string::npos;
   if (isPlain && w.columns > 0) words += joined({"softmax(Q·Kᵀ ÷ √", w.columns, ") "});
   words += "of “";
@@ -148,7 +148,7 @@ std::vector<std::string> captionOf(const Weights& w, int head, const StateTensor
   return lines;
 }
 
-/// Lines at 45° where a query does not see a key.
+/// Hatches, at 45°, the cells of keys that a query does not see.
 void hatch(Drawing& out, double x, double y, double cell, const Rgb& color) {
   if (cell < 6) return;
   Drawing::Item& item = out.add(Drawing::Item::Kind::path);
@@ -164,7 +164,7 @@ std::uint32_t pixelOf(const Rgb& color) {
   return part(0) | part(1) << 8 | part(2) << 16 | 0xff000000u;
 }
 
-/// The cells of one head; numbers where there is room for them.
+/// Draws the cells of one head, with numbers where they fit.
 void cells(Drawing& out, const Look& look, const Weights& w, int head, double x, double y, double cell, bool hasNumbers) {
   const bool isImage = static_cast<std::int64_t>(w.rows) * w.cols > kMostShapes;
   std::vector<std::uint32_t> pixels;
@@ -200,7 +200,7 @@ Drawing drawingOf(std::string_view title, const Look& look, const FigureOptions&
   return out;
 }
 
-/// The colours of the weights from 0 to 1, as high as the matrix.
+/// Draws the colour bar for weights from 0 to 1, as high as the matrix.
 void colorBar(Drawing& out, const Look& look, double x, double y, double height) {
   constexpr int kSteps = 64;
   for (int i = 0; i < kSteps; ++i) {
@@ -215,7 +215,7 @@ void colorBar(Drawing& out, const Look& look, double x, double y, double height)
   }
 }
 
-/// What each row of the weights sums up to, beside it.
+/// Draws the sum of each row of weights beside it.
 void rowSums(Drawing& out, const Look& look, const Weights& w, int head, double x, double y, double cell) {
   out.text(x + 18, y - 8, "Σ", 12, look.muted, Anchor::middle);
   for (int i = 0; i < w.rows; ++i) {
@@ -277,7 +277,7 @@ Drawing headsFigure(const Weights& w, const FigureOptions& options) {
   return out;
 }
 
-/// A curve from each query to each key, as wide as the weight, as in Vig 2019 (bertviz).
+/// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019 (bertviz).
 Drawing arcsFigure(const Weights& w, const FigureOptions& options) {
   const Look look = lookOf(options);
   Drawing out = drawingOf(joined({"Who attends to whom, head ", options.head + 1}), look, options);

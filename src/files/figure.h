@@ -1,4 +1,4 @@
-// Figures for papers and slides: the weights of a layer, drawn with their labels.
+// Figures for papers and slides: the weights of a layer, with labels.
 #pragma once
 
 #include <functional>
@@ -17,26 +17,27 @@ struct FigureOptions {
   What what = What::weights;
   Style style = Style::print;
   Colors colors = Colors::own;
-  int head = 0;          ///< of weights and arcs
-  float scale = 1;       ///< of width and height; 0.1 … 20
+  int head = 0;          ///< for What::weights and What::arcs
+  float scale = 1;       ///< factor for width and height, 0.1 … 20
   bool labels = true, numbers = true, bar = true, caption = true, sums = false, clear = false;
 };
 
-/// The words in which a figure is asked for; what is empty stays as it is.
+/// Figure options as text; empty ones keep their default.
 struct FigureWords {
   std::string_view what;    ///< "board", "weights", "heads" or "arcs"
   std::string_view style;   ///< "light", "dark" or "print"
   std::string_view scale;   ///< "2"
   std::string_view head;    ///< "0"
-  std::string_view with;    ///< of "labels,numbers,bar,caption,sums,clear" those that it has; "none": none of them
+  std::string_view with;    ///< those of "labels,numbers,bar,caption,sums,clear" to include; "none": none of them
   std::string_view colors;  ///< "own", "cividis" or "grey"
 };
-/// Refused: what there is not, by name.
+/// Parses them. An error, with the possible values, for an unknown one.
 Result<FigureOptions> figureOptions(const FigureWords& words);
 
-/// The figure of a state's tensors: labels of columns at 45°, numbers where they fit, a bar of colours, and a caption that is computed. Keys
-/// that a query does not see are hatched. The print style goes from white to rgb(58, 28, 104) by t^0.85, so that a grey printer keeps the
-/// order; cividis is that of Nuñez, Anderton and Renslow 2018. Refused: a head that there is not, and the board, which app/ draws.
+/// Draws a figure from a state's tensors: column labels at 45°, numbers where they fit, a colour bar, and a caption computed from the
+/// weights. Keys that a query does not see are hatched. The print style goes from white to rgb(58, 28, 104) by t^0.85, so that the order is
+/// preserved in greyscale; cividis is that of Nuñez, Anderton and Renslow 2018. An error for a head that does not exist, and for the board,
+/// which app/ draws.
 Result<Drawing> figure(const StateTensors& tensors, const FigureOptions& options);
 Result<std::string> figureSvg(const StateTensors& tensors, const FigureOptions& options);
 

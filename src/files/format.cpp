@@ -21,7 +21,7 @@ using Kind = Error::Kind;
 
 constexpr std::array<std::string_view, 6> kEndings{".json", ".npy", ".npz", ".safetensors", ".csv", ".tsv"};
 
-/// A file that is of another format than its name says.
+/// An error if a file's content is of another format than its name says.
 Result<void> checkBegin(std::string_view bytes, Format format) {
   const auto refused = [&](std::string_view what, std::string_view other) {
     return base::refuse(Kind::type, "file", {"its name ends in " + std::string(name(format)) + ", and it begins as " + std::string(what) + " does; rename it to " + std::string(other) + "."});
@@ -32,7 +32,7 @@ Result<void> checkBegin(std::string_view bytes, Format format) {
   if (format == Format::npz && !bytes.starts_with("PK"))
     return base::refuse(Kind::syntax, "file", {bytes.empty() ? "it is empty; expected an archive as numpy.savez writes it." : "it is no zip archive, which begins with \"PK\"; save it with numpy.savez."});
   if (bytes.empty()) return base::refuse(Kind::syntax, "file", {"it is empty; give tensors."});
-  // Python's pickle begins with its protocol's number; it is a program that runs when it is read.
+  // A Python pickle begins with its protocol number; reading one would execute the program that it contains.
   if (bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && !isSafetensors(bytes))
     return base::refuse(Kind::type, "file", {"it is pickled, as torch.save and pickle.dump write it, and such files are never read; save it with safetensors or numpy.savez."});
   return {};
@@ -61,7 +61,7 @@ Result<StoredFile> readNpz(std::string_view bytes) {
   return file;
 }
 
-/// NumPy has no bfloat16.
+/// Converts bfloat16, which NumPy does not have, to float32.
 Stored withoutBrain(const Stored& tensor) {
   Stored out = tensor;
   if (tensor.type != Type::bfloat16) return out;
@@ -75,7 +75,7 @@ Stored withoutBrain(const Stored& tensor) {
   return out;
 }
 
-/// Texts as NumPy's U: as wide as the longest, in UCS-4.
+/// Texts in NumPy's type U: UCS-4, as wide as the longest.
 std::pair<std::string, std::string> npyOfTexts(const Stored& tensor) {
   std::vector<std::u32string> texts;
   std::size_t width = 1;
@@ -97,7 +97,7 @@ std::pair<std::string, std::string> npyOfTexts(const Stored& tensor) {
 }
 
 bool writeNpz(const StoredFile& file, const std::function<bool(std::string_view)>& put) {
-  std::vector<std::pair<std::string, std::string>> kept;  // headers, and the data of texts
+  std::vector<std::pair<std::string, std::string>> kept;  // owns headers, and the data of texts
   std::vector<Stored> tensors;
   std::vector<Stored> all = file.tensors;
   for (const auto& [key, text] : file.notes) {

@@ -1,4 +1,4 @@
-// The formats of tensors, and how one is known.
+// The file formats of tensors, and how to recognise them.
 #pragma once
 
 #include <functional>
@@ -13,26 +13,26 @@ namespace files {
 enum class Format : std::uint8_t { json, npy, npz, safetensors, csv, tsv };
 
 std::string_view name(Format format);                      ///< ".npz"
-/// By the end of a path, in any case; none where it is none of ours.
+/// The format by the extension of a path, ignoring case; nothing for an unknown one.
 std::optional<Format> formatOf(std::string_view path);
-/// By the first bytes: for what has no name. A table where it is nothing else.
+/// The format by the first bytes, for input without a name; a table (tsv or csv) if it is none of the others.
 Format formatOfBytes(std::string_view bytes);
 /// ".json, .npy, .npz, .safetensors, .csv or .tsv"
 std::string formatList();
 
-/// Everything that a file holds, with its types. Tensors point into `bytes`. The tensor of a format that has no names (npy, csv, tsv)
-/// is called `name`. A JSON of one list too. Refused: what the reader of the format refuses, and what is of another format.
+/// Reads everything in a file, with its types. Tensors point into `bytes`. In formats without names (npy, csv, tsv), and for JSON that is a
+/// single list, the tensor is called `name`. An error for what the reader of the format refuses, and for a file of another format.
 Result<StoredFile> readStored(std::string_view bytes, Format format, std::string_view name);
 
-/// Can the format hold it all? A sentence that says what cannot be, and what could.
+/// An error if the format cannot hold the file; its sentence says which formats can.
 Result<void> checkWritable(const StoredFile& file, Format format);
 
-/// Writes it, every tensor by its name; the tensors must be plain(), and pass checkWritable(). npy, csv and tsv have one. Numbers keep
-/// their bits; npy and npz know no bfloat16, which becomes float32. Texts are kept by npz and JSON, and as notes by safetensors. Stops
-/// when `put` returns false, and returns it.
+/// Writes all tensors; they must be plain(), and pass checkWritable(). npy, csv and tsv hold only one. Numbers keep their bits, except that
+/// npy and npz do not have bfloat16, which becomes float32. Texts are written to npz and JSON, and to safetensors as metadata. Stops when
+/// `put` returns false, and returns its result.
 bool writeStored(const StoredFile& file, Format format, const std::function<bool(std::string_view)>& put);
 
-/// What `attn info` says: one line a tensor, name, type, shape and order, for people and for scripts to split at tabs.
+/// The output of `attn info`: a line per tensor with name, type, shape and order, separated by tabs.
 std::string listing(const StoredFile& file);
 
 }  // namespace files

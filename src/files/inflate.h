@@ -1,4 +1,4 @@
-// What the zip directory needs of a library: DEFLATE (RFC 1951) and its check-sum. The platform's library is linked.
+// What reading zip archives needs from a library: DEFLATE (RFC 1951) and CRC-32. Implemented by the library of the platform.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,10 @@
 
 namespace files {
 
-/// CRC-32 as zip has it; `before` is that of the bytes before these.
+/// CRC-32 as used by zip; `before` is that of the preceding bytes.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 
-/// Inflates a whole stream into exactly `size` bytes. False where it is damaged, or is of another size; nothing beyond
-/// `size` is written.
+/// Decompresses a whole stream into exactly `size` bytes. False if the stream is damaged or gives another size; never writes beyond `size`.
 bool inflate(std::string_view stream, char* out, std::size_t size);
 
 }  // namespace files

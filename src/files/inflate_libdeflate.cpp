@@ -7,7 +7,7 @@
 namespace files {
 
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
-  return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());  // of a null pointer it would be 0
+  return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());  // libdeflate returns 0 for a null pointer
 }
 
 bool inflate(std::string_view stream, char* out, std::size_t size) {

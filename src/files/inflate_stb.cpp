@@ -1,4 +1,4 @@
-// For the page, which has no libdeflate: the decoder of stb_image.
+// For the page, which does not have libdeflate: the decoder of stb_image.
 #include <array>
 #include <limits>
 
@@ -23,7 +23,7 @@ std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
     std::array<std::uint32_t, 256> made{};
     for (std::uint32_t i = 0; i < 256; ++i) {
       std::uint32_t c = i;
-      for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xedb88320u ^ c >> 1 : c >> 1;  // CRC-32's polynomial, reversed
+      for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xedb88320u ^ c >> 1 : c >> 1;  // the polynomial of CRC-32, bit-reversed
       made[i] = c;
     }
     return made;

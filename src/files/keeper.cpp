@@ -18,19 +18,19 @@ namespace {
 using document::Document;
 using document::State;
 
-// Grows with every layout that older programs cannot read.
+// To be changed with every change of the layout that older programs cannot read.
 constexpr std::string_view kMagic = "attention session 1\n";
-/// Of all states together: they are read one by one when the program starts.
+/// Limit on all states together, because all are decompressed when the program starts.
 constexpr std::size_t kMostUnfolded = std::size_t{128} << 20;
 
-/// How a state is shown is no part of its history.
+/// View options are not part of the history.
 std::string contentOf(const State& state) {
   document::Settings plain = state;
   document::copyView(plain, document::Settings{});
   return packed(state, plain);
 }
 
-/// How many bytes at the beginning of both are the same.
+/// The number of equal bytes at the beginning of both.
 std::size_t sameAtFront(std::string_view a, std::string_view b) {
   constexpr std::size_t kBlock = 4096;
   std::size_t same = 0;
@@ -48,14 +48,14 @@ std::size_t sameAtBack(std::string_view a, std::string_view b, std::size_t most)
   return same;
 }
 
-/// What leads from one text to another: how much of both ends stays, and what comes between.
+/// The change from one text to another: the lengths of the common beginning and end, and what is between them.
 std::string changeOf(std::string_view before, std::string_view after) {
   const std::size_t head = sameAtFront(before, after), tail = sameAtBack(before, after, std::min(before.size(), after.size()) - head);
   const std::string_view between = after.substr(head, after.size() - head - tail);
   return base::joined({head, " ", tail, " ", between.size(), "\n"}) + std::string(between);
 }
 
-/// Reads what write() wrote, piece by piece.
+/// Reads the parts of what write() wrote.
 class Pieces {
  public:
   explicit Pieces(std::string_view bytes) : rest_(bytes) {}
@@ -66,7 +66,7 @@ class Pieces {
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
     return found;
   }
-  /// Whole numbers with spaces between them, as many as are asked for.
+  /// Reads integers separated by spaces.
   template <class... Number>
   bool numbers(Number&... wanted) {
     std::string_view words = line();
@@ -85,7 +85,7 @@ class Pieces {
     rest_.remove_prefix(count);
     return true;
   }
-  /// A change, carried out on `text`.
+  /// Reads a change, and applies it to `text`.
   bool change(std::string& text) {
     std::size_t head = 0, tail = 0, count = 0;
     std::string_view between;
@@ -112,7 +112,7 @@ void Keeper::forgetFirst() {
 std::string Keeper::write(const Document& document, std::size_t most) {
   std::vector<std::uint64_t> numbers = document.stepNumbers();
   const auto leftOut = [&] { return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), least_) - numbers.begin()); };
-  if (leftOut() > document.stepsBack()) least_ = 0, steps_.clear();  // undo went back beyond what was kept
+  if (leftOut() > document.stepsBack()) least_ = 0, steps_.clear();  // undo went back beyond the stored steps
   std::size_t at = document.stepsBack() - leftOut();
   numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(leftOut()));
   const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return !numbers.empty() && step.number == numbers.front(); });
@@ -129,7 +129,7 @@ std::string Keeper::write(const Document& document, std::size_t most) {
     steps_.push_back({numbers.back(), document.lastBegan(), changeOf(last_, now), now.size()});
     last_ = std::move(now);
   } else if (same < numbers.size() || same == 0) {
-    // There and back again on a copy: what is new is looked at from its end.
+    // Goes to the end of the history and back on a copy, recording the new steps from last to first.
     Document copy = document;
     while (copy.redo()) {}
     std::vector<Step> found;
@@ -148,7 +148,7 @@ std::string Keeper::write(const Document& document, std::size_t most) {
   std::size_t size = base_.size(), unfolded = 0;
   for (const Step& step : steps_) size += step.change.size() + 8, unfolded += step.size;
   const auto isTooMuch = [&] { return size > most || unfolded > kMostUnfolded; };
-  // The oldest go first, and then the newest, which undo took back.
+  // The oldest steps are dropped first, then those that undo has reversed, the last one first.
   for (; isTooMuch() && at > 0; --at) size -= steps_.front().change.size() + 8, unfolded -= steps_.front().size, forgetFirst();
   for (; isTooMuch() && !steps_.empty(); last_.clear()) size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
 

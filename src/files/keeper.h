@@ -1,4 +1,4 @@
-// A board with its undo history as bytes: what a window and a tab keep, so that nothing is lost when they end.
+// A board with its undo history as bytes: saved by windows and browser tabs, so that nothing is lost when they close.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,29 @@ namespace files {
 
 using base::Result;
 
-/// Writes one document again and again: of each step, what it changed, and that only once.
+/// Saves one document repeatedly. What each step of the history changed is computed only once.
 class Keeper {
  public:
-  /// All of it in at most `most` bytes, for which the oldest steps are left out, and so they are where the boards that they led to
-  /// would take more than 128 MiB; the board itself is always there. It takes the time of copying the board, and as much again for
-  /// each step that is new.
+  /// The document in at most `most` bytes. To fit, the oldest steps are omitted; also if their states would take more than 128 MiB in
+  /// total. The present state is always included. Takes as long as copying the board, plus as much again for each new step.
   std::string write(const document::Document& document, std::size_t most);
 
  private:
   struct Step {
     std::uint64_t number = 0;
     bool begins = false;
-    std::string change;    ///< from the state before it to the one after it
-    std::size_t size = 0;  ///< of the one after it
+    std::string change;    ///< the change from the state before the step to the state after it
+    std::size_t size = 0;  ///< of the state after it
   };
   void forgetFirst();
 
-  std::string start_, base_;  ///< what reset() goes back to, and the state, before the first of these steps
+  std::string start_, base_;  ///< the initial state for reset(), and the state before the first of the steps
   std::deque<Step> steps_;
-  std::string last_;  ///< the state after the last of them, or empty where that is to be found again
-  std::uint64_t least_ = 0;   ///< steps of lower numbers are left out
+  std::string last_;  ///< the state after the last step; empty if it has to be computed again
+  std::uint64_t least_ = 0;   ///< steps with lower numbers are omitted
 };
 
-/// Gives `document` the board and the history that write() wrote. Refused: any other bytes; the document stays as it is.
+/// Gives `document` the state and history written by write(). An error for any other bytes; the document is not changed then.
 Result<void> restore(std::string_view bytes, document::Document& document);
 
 }  // namespace files

@@ -10,7 +10,8 @@ namespace {
 
 constexpr char32_t kFirst = 0x100, kSpace = 0x120, kLineEnd = 0x10a;
 
-/// The byte that a letter of byte-level BPE is: printable ones are themselves, the other 68 count up from U+0100. -1: none.
+/// The byte for a character of byte-level BPE: printable bytes stand for themselves, the other 68 are numbered from U+0100 on. -1 if it is
+/// none.
 int byteOf(char32_t letter) {
   const auto isItself = [](int byte) { return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xff && byte != 0xad); };
   if (letter < kFirst) return isItself(static_cast<int>(letter)) ? static_cast<int>(letter) : -1;
@@ -28,7 +29,7 @@ bool has(std::string_view label, char32_t letter) {
   return false;
 }
 
-/// The bytes that it spells; as it is where it holds a letter that is none of them, such as that of a special token.
+/// Decodes a label; returns it unchanged if it contains other characters, such as those of a special token.
 std::string bytesOf(const std::string& label) {
   std::string out;
   for (std::string_view rest = label; !rest.empty();) {

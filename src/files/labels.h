@@ -1,4 +1,4 @@
-// Tokens as tokenizers have them, as labels that can be read.
+// Converts tokens as written by tokenizers to readable labels.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace files {
 
-/// Labels of tokens: where any begins with the Ġ of byte-level BPE (Radford et al. 2019) or holds its Ċ, all are bytes in that spelling, and become
-/// the text they are; a space at either end becomes "␣". Line ends and other control characters become "\n", "\t", "\x07", and so
-/// do bytes that are no UTF-8. What is plain text, and the ▁ of SentencePiece, stays as it is.
+/// Readable labels for tokens. If any token begins with the Ġ of byte-level BPE (Radford et al. 2019) or contains its Ċ, all are decoded
+/// from that spelling, and a space at either end is shown as "␣". Line ends and other control characters, and bytes that are not valid
+/// UTF-8, are written as "\n", "\t", "\x07". Plain text, and the ▁ of SentencePiece, are not changed.
 std::vector<std::string> readableLabels(std::vector<std::string> tokens);
 
 }  // namespace files

@@ -1,4 +1,5 @@
-// The interface in another language, as web/languages has it: {"language": "Deutsch", "messages": {"the header": {"Open": "Öffnen", …}, …}}.
+// The interface in another language, as stored in web/languages: {"language": "Deutsch", "messages": {"the header": {"Open": "Öffnen", …},
+// …}}.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace files {
 
-/// All messages of such a file, as views::Words takes them. Refused by field: groups of texts, and no line ends in them.
+/// All messages of such a file, in the format of views::Words. An error, by field, unless they are groups of texts without line ends.
 base::Result<std::string> wordsOf(std::string_view json);
 
 }  // namespace files

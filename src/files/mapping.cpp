@@ -24,10 +24,10 @@ using document::Choices;
 using document::State;
 using Kind = Error::Kind;
 
-constexpr int kMostListed = 60;      ///< tensors in one list
-constexpr int kMostEntries = 200;    ///< of a batch, and heads
-constexpr int kRandomTokens = 6;     ///< where nothing says how many there are
-constexpr int kTableRows = 8;        ///< of a table of embeddings
+constexpr int kMostListed = 60;      ///< tensors in one list of choices
+constexpr int kMostEntries = 200;    ///< items of a batch, and heads
+constexpr int kRandomTokens = 6;     ///< number of random tokens where the file does not determine it
+constexpr int kTableRows = 8;        ///< rows taken from an embedding table
 
 std::string lowered(std::string_view name) {
   std::string out(name);
@@ -43,7 +43,7 @@ bool cut(std::string& word, std::string_view ending) {
   return true;
 }
 
-/// "layers.10" after "layers.9".
+/// Compares names with numbers by value: "layers.10" comes after "layers.9".
 bool isBefore(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0, j = 0;
@@ -69,7 +69,7 @@ bool isMatrix(const Stored& tensor) { return isNumbers(tensor) && tensor.shape.s
 
 std::int64_t countOf(const Shape& shape) { return checkedCount(shape).value_or(0); }
 
-/// [rows, columns] turned over.
+/// Transposes [rows, columns].
 void transpose(Array& array) {
   const std::int64_t rows = array.shape[0], cols = array.shape[1];
   std::vector<float> out(array.values.size());
@@ -78,7 +78,7 @@ void transpose(Array& array) {
   array.values = std::move(out), array.shape = {cols, rows};
 }
 
-/// Swaps the two axes before the last one of four: [B, L, H, d] becomes [B, H, L, d].
+/// Swaps the two middle axes: [B, L, H, d] becomes [B, H, L, d].
 void swapMiddle(Array& array) {
   const std::int64_t batch = array.shape[0], rows = array.shape[1], heads = array.shape[2], cols = array.shape[3];
   std::vector<float> out(array.values.size());
@@ -90,7 +90,7 @@ void swapMiddle(Array& array) {
   std::swap(array.shape[1], array.shape[2]);
 }
 
-/// The part of a tensor that holds the q, k or v of three, stacked on the first axis or side by side in the last.
+/// The q, k or v in a tensor of all three, stacked on the first axis or side by side in the last.
 Array third(const Array& array, int index, bool isStacked) {
   Array out;
   out.type = array.type, out.shape = array.shape;
@@ -184,13 +184,13 @@ int Mapping::find(Role role, bool isWeight, bool isBias) const {
     return -1;
   };
   int found = in(layer_);
-  // BERT has the output's weights beside those of the inputs: attention.self.query, attention.output.dense.
+  // In BERT the output's weights are under another prefix than those of the inputs: attention.self.query, attention.output.dense.
   if (std::string beside = layer_; found < 0 && role == Role::o && cut(beside, "self.")) found = in(beside + "output.");
   if (found < 0 && !isWeight && !isBias) found = in("");
   return found;
 }
 
-/// The texts of the layer, else those before all layers, else, but for keys, of any other; -1 where there are none.
+/// The texts of the layer; otherwise those before all layers; otherwise, except for keys, any texts. -1 if there are none.
 int Mapping::findTexts(Role role) const {
   int found = -1, best = 0;
   for (const Item& item : items_) {
@@ -219,7 +219,7 @@ int Mapping::choose(std::string_view name, std::string_view label, std::vector<s
   return form_.fields.back().chosen;
 }
 
-/// The index of a tensor; -1 where none is chosen.
+/// The index of the chosen tensor; -1 if none is chosen.
 int Mapping::chooseTensor(std::string_view name, std::string_view label, int likeliest, std::string_view none, int nth) {
   std::vector<int> found;
   if (likeliest >= 0) found.push_back(likeliest);
@@ -253,7 +253,7 @@ int Mapping::chooseHeads(std::int64_t columns, std::int64_t keyColumns) {
   for (std::int64_t n = 1; n <= columns && n <= kMostEntries; ++n) {
     if (columns % n != 0) continue;
     const std::int64_t width = columns / n;
-    // What nearly all models have, the wider one first; small tensors are one head.
+    // The head widths of nearly all models, the wider one preferred; small tensors are assumed to be one head.
     const bool isUsual = columns > 128 && (width == 64 || (width == 128 && columns >= 2048)), fits = width > 0 && keyColumns % width == 0 && (keyColumns == 0 || n % (keyColumns / width) == 0);
     if (n == told || (told == 0 && fits && (likeliest < 0 || isUsual))) likeliest = static_cast<int>(counts.size());
     counts.push_back(joined({n, n == 1 ? " head of " : " heads of ", width}));
@@ -267,7 +267,7 @@ int Mapping::chooseHeads(std::int64_t columns, std::int64_t keyColumns) {
 
 Result<Array> Mapping::floats(int index, std::string_view name) const {
   if (index < 0) return base::refuse(Kind::type, name, {"it is missing; choose a tensor."});
-  Stored copy = tensor(index);  // its bytes are shared
+  Stored copy = tensor(index);  // the bytes are shared, not copied
   copy.name = fieldOf(copy.name);
   return arrayOf(std::move(copy), false);
 }
@@ -276,7 +276,7 @@ Result<Array> Mapping::floats(int index, std::string_view name) const {
 
 document::Form Mapping::form(const Choices& choices) {
   Result<State> made = state(choices);
-  // Layers that are not alike: one of them.
+  // If the layers do not have the same shapes, only one of them is read.
   const bool isAsked = std::any_of(choices.begin(), choices.end(), [](const auto& one) { return one.first == "layer"; });
   if (!made && !isAsked && mayJoin()) isJoined_ = false, made = state(choices);
   document::Form form = std::move(form_);
@@ -318,7 +318,7 @@ Result<State> Mapping::make() {
   return stateOf(std::move(*tensors), State{});
 }
 
-/// Are there several layers with q, k and v, of the same shapes, that the board can hold together?
+/// Are there several layers with q, k and v of equal shapes, within the limits of a batch?
 bool Mapping::mayJoin() const {
   const int count = static_cast<int>(layers_.size());
   if (count < 2 || count > document::kMaxBatch) return false;
@@ -333,14 +333,14 @@ bool Mapping::mayJoin() const {
       if (one.shape != first->shape) return false;
       numbers += countOf(one.shape);
     }
-    if (first->shape.size() > 4 || (first->shape.size() == 4 && first->shape[0] != 1)) return false;  // of several texts
+    if (first->shape.size() > 4 || (first->shape.size() == 4 && first->shape[0] != 1)) return false;  // a batch of several texts
   }
   return numbers <= document::kMaxNumbers;
 }
 
 namespace {
 
-/// What is painted over the scores, added to them: so each layer can have its own.
+/// Moves the painted mask into the bias, so that each layer can have its own.
 void addPainted(State& state) {
   if (state.painted.empty()) return;
   if (state.bias.empty()) {
@@ -355,7 +355,7 @@ void addPainted(State& state) {
   state.painted = {};
 }
 
-/// With a bias for each head, or for all of them.
+/// Extends a bias to `kind`: one for each head, or one for all.
 void widenBias(State& state, document::Bias kind) {
   if (state.biasKind == kind) return;
   document::Tensor wide(kind == document::Bias::perHead ? state.heads : 1, state.tokens, state.keyTokens);
@@ -368,11 +368,11 @@ void widenBias(State& state, document::Bias kind) {
 
 }  // namespace
 
-/// All layers of a recorded model, as the items of a batch. They share their options: refused where these differ.
+/// All layers of a recorded model, as the items of a batch. They share their options; an error if these differ.
 Result<State> Mapping::allLayers() {
   std::vector<State> states;
   const document::Form asked = form_;
-  // Each has tensors of its own; how they lie is asked once.
+  // Each layer has its own tensors; questions about their layout are asked only once.
   const auto isShared = [](std::string_view name) { return name == "axes" || name == "heads"; };
   std::erase_if(given_, [&](const auto& one) { return !isShared(one.first); });
   for (const std::string& layer : layers_) {
@@ -414,7 +414,8 @@ Result<State> Mapping::allLayers() {
   return all;
 }
 
-/// Are its first matrices square, and is the first row of the first one a row of weights? So is what output_attentions gives, under any name.
+/// Does the file contain square matrices, the first row of the first being a row of weights? So the result of output_attentions is
+/// recognised under any name.
 bool Mapping::looksLikeWeights() const {
   for (const Stored& one : file_.tensors) {
     if (!isMatrix(one)) continue;
@@ -433,7 +434,7 @@ bool Mapping::looksLikeWeights() const {
   return false;
 }
 
-/// A list of layers, each a tensor of its own, [1, heads, queries, keys] or [heads, queries, keys]: one of [layers, heads, queries, keys].
+/// Joins layers given as separate tensors, [1, heads, queries, keys] or [heads, queries, keys], into one [layers, heads, queries, keys].
 Result<void> Mapping::joinLayers(int chosen, Array& read) {
   const Shape shape = tensor(chosen).shape;
   if (shape.size() != 3 && !(shape.size() == 4 && shape[0] == 1)) return {};
@@ -441,7 +442,7 @@ Result<void> Mapping::joinLayers(int chosen, Array& read) {
   for (std::size_t i = 0; i < file_.tensors.size(); ++i)
     if (isMatrix(file_.tensors[i]) && file_.tensors[i].shape == shape) alike.push_back(static_cast<int>(i));
   if (alike.size() < 2 || choose("list", "Layers", {joined({"All ", static_cast<int>(alike.size()), " tensors of this shape"}), "This one alone"}, 0) == 1) return {};
-  // By their names; equal ones as they stand in the file.
+  // Ordered by name; equal names in the order of the file.
   base::sort(alike, [&](int a, int b) {
     const std::string &one = tensor(a).name, &other = tensor(b).name;
     return isBefore(one, other) || (!isBefore(other, one) && a < b);
@@ -457,7 +458,7 @@ Result<void> Mapping::joinLayers(int chosen, Array& read) {
   return {};
 }
 
-/// Whatever its axes are, [batch, heads, tokens, columns].
+/// Rearranges an array with any supported axes to [batch, heads, tokens, columns].
 Result<void> Mapping::split(Array& array, std::string_view name, int heads) const {
   Shape& shape = array.shape;
   const std::size_t rank = shape.size();
@@ -484,7 +485,7 @@ Result<void> Mapping::split(Array& array, std::string_view name, int heads) cons
   return {};
 }
 
-/// Only the first axis of more than four is taken apart: entries of what was recorded, layer by layer.
+/// Q, K and V from tensors of their own. Of more than four axes only the first is split: the entries of a recording, layer by layer.
 Result<StoredFile> Mapping::direct() {
   const int fused = find(Role::qkv, false);
   int chosen[3];
@@ -632,8 +633,8 @@ Result<StoredFile> Mapping::projected() {
   return finish(std::move(made), tokens, tokens);
 }
 
-/// Scores of which the softmax makes the weights, with q and k of zeros: log w is added, and exp(log w) ÷ Σ exp(log w) is w, as a row of
-/// weights has the sum 1.
+/// Scores for which softmax gives the weights, with q and k of zeros: the bias is log w, and exp(log w) ÷ Σ exp(log w) is w, because each
+/// row of weights sums to 1.
 Result<State> Mapping::weightsAlone() {
   int likeliest = find(Role::weights, false);
   for (std::size_t i = 0; i < file_.tensors.size() && likeliest < 0; ++i) {
@@ -681,7 +682,7 @@ Result<State> Mapping::weightsAlone() {
   if (s.cross) s.keyLabels = document::numberedLabels(1, s.keyTokens);
   for (const Item& item : items_)
     if (item.role == Role::tokens && tensor(item.tensor).type == Type::text && static_cast<int>(tensor(item.tensor).texts.size()) == s.tokens) s.labels = readableLabels(tensor(item.tensor).texts);
-  for (const auto& [key, text] : file_.notes)  // of safetensors
+  for (const auto& [key, text] : file_.notes)  // the metadata of safetensors
     if (key == "tokens" || key == "labels")
       if (const auto list = document::valueFromJson(text, key); list && document::labelsOf(*list).size() == s.labels.size()) s.labels = readableLabels(document::labelsOf(*list));
   if (auto ok = document::checkLabels("labels", s.labels, 0); !ok) return ok;
@@ -704,7 +705,7 @@ Result<State> Mapping::weightsAlone() {
   return s;
 }
 
-/// The tensors by our names, with what else the file says: labels, a mask, options.
+/// The tensors under our names, with what else the file contains: labels, a mask, options.
 Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> arrays, int tokens, int keys) {
   StoredFile out;
   const bool isPlain = arrays.front().first == "q";
@@ -736,7 +737,7 @@ Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> ar
   Result<Stored> mask = plain(tensor(masked));
   if (!mask) return mask.error();
   mask->name = "mask";
-  // 1 and 0 of whole numbers, as tokenizers give them.
+  // Integer masks of 1 and 0, as tokenizers write them.
   if (mask->type >= Type::int8 && mask->type <= Type::uint64) {
     const std::size_t count = static_cast<std::size_t>(countOf(mask->shape));
     const std::shared_ptr<char[]> memory = memoryFor(count);
@@ -748,7 +749,7 @@ Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> ar
     }
     mask->type = Type::boolean, mask->bytes = {memory.get(), count}, mask->owned = memory;
   }
-  if (mask->shape.size() == 2 && mask->shape[1] == keys && mask->shape[0] != tokens && mask->type == Type::boolean) mask->shape = {mask->shape[0], 1, 1, mask->shape[1]};  // of padding
+  if (mask->shape.size() == 2 && mask->shape[1] == keys && mask->shape[0] != tokens && mask->type == Type::boolean) mask->shape = {mask->shape[0], 1, 1, mask->shape[1]};  // a padding mask
   if (entry_ >= 0 && mask->shape.size() == 4 && mask->shape[0] > entry_) {
     const std::size_t size = mask->bytes.size() / static_cast<std::size_t>(mask->shape[0]);
     mask->bytes = mask->bytes.substr(size * static_cast<std::size_t>(entry_), size), mask->shape[0] = 1;

@@ -1,4 +1,4 @@
-// What the tensors of a file are, where their names and shapes do not say it: a question with the likeliest answers.
+// Which tensors of a file are Q, K and V, where names and shapes do not determine it: a form with the most likely answers.
 #pragma once
 
 #include <string>
@@ -10,27 +10,29 @@
 
 namespace files {
 
-/// The layer of a file by choices of a reader. Knows the names of Hugging Face and PyTorch (q_proj.weight, in_proj_weight, c_attn.weight,
-/// query_states …), heads before and after the tokens or side by side in the columns, q, k and v in one tensor, Linear weights
-/// [out, in], biases (q, k and v are then computed), several layers (those of a recorded model together, where they are alike) and batches, and tables of embeddings. Weights without q and k, [layers, heads,
-/// queries, keys] or a list of such layers, make a batch of layers whose scores are the logarithms of the weights: what the softmax makes of them are the weights, to 1e-6.
+/// Reads the layer of a file according to the choices of a user. Knows the names used by Hugging Face and PyTorch (q_proj.weight,
+/// in_proj_weight, c_attn.weight, query_states …); an axis of heads before or after the tokens, or heads side by side in the columns; q, k
+/// and v in one tensor; Linear weights [out, in]; biases (q, k and v are then computed); several layers (those of a recorded model
+/// together, if they have the same shapes) and batches; and embedding tables. Weights without q and k, [layers, heads, queries, keys] or a
+/// list of such layers, become a batch of layers whose scores are the logarithms of the weights, so that softmax reproduces the weights to
+/// 1e-6.
 class Mapping {
  public:
-  /// `title` says which file it is.
+  /// `title` is the name of the file in the form.
   Mapping(StoredFile file, std::string title);
 
-  /// Are there matrices at all?
+  /// Does the file contain any matrices?
   bool isPossible() const;
-  /// The fields, with `choices` where they are possible and the likeliest ones elsewhere, and what these give.
+  /// The fields of the form, set to `choices` where these are possible and to the most likely ones elsewhere, and what they result in.
   document::Form form(const document::Choices& choices);
-  /// The state of them. Refused: what stateOf() refuses, and shapes that do not fit each other.
+  /// The state for these choices. An error for what stateOf() refuses, and for shapes that do not match.
   Result<document::State> state(const document::Choices& choices);
 
  private:
   enum class Role : std::uint8_t { none, q, k, v, qkv, o, x, xKv, mask, weights, tokens, keyTokens };
   struct Item {
     int tensor = 0;
-    std::string prefix;   ///< of the layer that it is part of
+    std::string prefix;   ///< prefix of the layer that it belongs to
     Role role = Role::none;
     bool isWeight = false, isBias = false;  ///< of a projection
     bool isLinear = false;                  ///< [out, in]
@@ -40,11 +42,11 @@ class Mapping {
   void findLayers();
   bool hasRole(std::string_view prefix, Role role, bool isWeight) const;
   const Stored& tensor(int index) const { return file_.tensors[static_cast<std::size_t>(index)]; }
-  int find(Role role, bool isWeight, bool isBias = false) const;  ///< in the layer; the index of a tensor, or -1
+  int find(Role role, bool isWeight, bool isBias = false) const;  ///< in the present layer; the index of a tensor, or -1
 
-  /// One field with its choice; the number chosen. None is made for less than two choices.
+  /// Adds one field, and returns its chosen index. With fewer than two choices no field is added.
   int choose(std::string_view name, std::string_view label, std::vector<std::string> choices, int likeliest);
-  /// `nth` is the one of those that there are where none is likelier.
+  /// If none is most likely, the `nth` of the tensors is the default.
   int chooseTensor(std::string_view name, std::string_view label, int likeliest, std::string_view none = {}, int nth = 0);
   Result<Array> floats(int index, std::string_view name) const;
 
@@ -66,13 +68,13 @@ class Mapping {
   std::string title_;
   std::vector<Item> items_;
   std::vector<std::string> layers_;
-  // While a form is made:
+  // During the construction of a form:
   document::Choices given_;
   document::Form form_;
   std::string layer_, added_;
   int axes_ = 0, entry_ = -1;
-  bool isJoined_ = true;  ///< are all layers the likeliest choice where they may be?
-  std::vector<std::vector<float>> kept_;  ///< what tensors of finish() point into
+  bool isJoined_ = true;  ///< where all layers can be read together, is that the default?
+  std::vector<std::vector<float>> kept_;  ///< the numbers that tensors of finish() point to
 };
 
 }  // namespace files

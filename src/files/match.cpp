@@ -18,7 +18,7 @@ using base::inQuotes;
 using base::shapeText;
 using Kind = Error::Kind;
 
-/// What others call the same: PyTorch's scaled_dot_product_attention, ONNX's Attention, and common spellings.
+/// Names used elsewhere for the same: in PyTorch's scaled_dot_product_attention, in ONNX's Attention, and common spellings.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kOtherNames{{
     {"query", "q"}, {"queries", "q"}, {"key", "k"}, {"keys", "k"}, {"value", "v"}, {"values", "v"}, {"attn_mask", "mask"},
     {"past_key", "past_k"}, {"past_value", "past_v"}, {"nonpad_kv_seqlen", "key_lengths"}, {"wq", "w_q"}, {"wk", "w_k"}, {"wv", "w_v"},
@@ -43,7 +43,7 @@ std::string listText(const std::vector<float>& numbers) {
   return text + "]";
 }
 
-/// The part of a name that a prefix leaves; none where it begins otherwise.
+/// The part of a name after a prefix; nothing if it does not begin with the prefix.
 std::optional<std::string_view> without(std::string_view prefix, std::string_view name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   return name.substr(prefix.size());
@@ -55,7 +55,7 @@ class Matcher {
 
   Result<TensorsFile> match() {
     if (auto ok = choosePrefix(); !ok) return ok;
-    const std::string found = some();  // before the tensors are taken out
+    const std::string found = some();  // computed before the tensors are moved out
     if (auto ok = readNotes(); !ok) return ok;
     nameTheNameless();
     if (auto ok = splitFused(); !ok) return ok;
@@ -66,7 +66,7 @@ class Matcher {
       if (auto ok = take(name, std::move(tensor)); !ok) return ok;
     }
     settleMode(file_);
-    const bool hasAny = file_.q || file_.k || file_.v || file_.x;  // else what is missing says more than what is unknown
+    const bool hasAny = file_.q || file_.k || file_.v || file_.x;  // otherwise an error about what is missing is more useful than one about what is unknown
     if (auto ok = checkFields(file_, hasAny ? unknown_ : ""); !ok) return explained(std::move(ok.error()), found);
     return std::move(file_);
   }
@@ -76,7 +76,7 @@ class Matcher {
     return std::any_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return knownName(tensor.name) == name; });
   }
 
-  /// Layers of a recorded model stand behind prefixes.
+  /// The layers of a recorded model have prefixes.
   Result<void> choosePrefix() {
     if (!prefix_.empty()) {
       for (const char mark : {'.', '/'})
@@ -115,7 +115,7 @@ class Matcher {
         if (tensor.name == place) tensor.name = name;
   }
 
-  /// q, k and v in one: stacked, or side by side.
+  /// Splits a tensor that contains q, k and v: stacked, or side by side.
   Result<void> splitFused() {
     std::vector<Stored> parts;
     for (Stored& tensor : stored_.tensors) {
@@ -183,7 +183,7 @@ class Matcher {
     return {};
   }
 
-  /// An option that is a list, as an array of its numbers.
+  /// Reads an option that is a list from an array of its numbers.
   Result<void> takeList(const std::string& name, Stored given) {
     const Result<Stored> tensor = plain(std::move(given));
     if (!tensor) return tensor.error();
@@ -213,7 +213,7 @@ class Matcher {
     return {};
   }
 
-  /// {"causal": true, …} of a text.
+  /// Reads options from the text {"causal": true, …}.
   Result<void> takeOptions(const std::string& text) {
     document::JsonText json;
     if (auto ok = document::parseJson(text, {}, json); !ok) return base::refuse(Kind::syntax, "options", {"they are no JSON: " + ok.error().message()});
@@ -234,7 +234,7 @@ class Matcher {
     return {};
   }
 
-  /// The metadata of safetensors: what it says beside options and labels is not ours.
+  /// Reads the metadata of safetensors; anything but options and labels is ignored.
   Result<void> readNotes() {
     for (const auto& [key, text] : stored_.notes) {
       const auto own = without(prefix_, key);
@@ -265,7 +265,7 @@ class Matcher {
     return out + (count > names.size() ? " …" : "");
   }
 
-  /// What is missing, with what is there.
+  /// Adds to the error about what is missing what the file contains instead.
   static Error explained(Error error, const std::string& found) {
     if (!error.sentence.starts_with("it is missing; ")) return error;
     error.sentence = "it is missing; " + found + ". Expected q, k and v, or x, w_q, w_k and w_v.";

@@ -13,8 +13,8 @@ namespace {
 using base::inQuotes;
 using base::shapeText;
 
-constexpr std::size_t kMaxHeader = 1 << 20;  ///< what it says of shape and type takes some hundred bytes
-constexpr std::size_t kMaxRank = 32;         ///< NumPy's
+constexpr std::size_t kMaxHeader = 1 << 20;  ///< what it says of shape and type takes about a hundred bytes
+constexpr std::size_t kMaxRank = 32;         ///< the limit of NumPy
 constexpr std::size_t kMaxTexts = 100'000;
 
 struct Descr {
@@ -26,14 +26,14 @@ constexpr std::array<Descr, 14> kDescrs{{{"f8", Type::float64}, {"f4", Type::flo
                                          {"u1", Type::uint8}, {"u2", Type::uint16}, {"u4", Type::uint32}, {"u8", Type::uint64},
                                          {"b1", Type::boolean}, {"?", Type::boolean}}};
 
-/// What the header says: a literal of Python, {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
+/// The content of the header, a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
 struct Header {
   std::string descr;
   bool isColumnMajor = false;
   Shape shape;
 };
 
-/// Reads the literal; only what such a header may hold.
+/// Parses the literal; accepts only what such a header may contain.
 class Literal {
  public:
   explicit Literal(std::string_view text) : rest_(text) {}
@@ -70,7 +70,7 @@ class Literal {
     rest_.remove_prefix(end + 1);
     return true;
   }
-  /// A record has a list of its fields there; its beginning is enough to refuse it.
+  /// For a record, descr is a list of its fields; its beginning is enough for the error.
   bool readDescr(std::string& out) {
     if (!next('[')) return readText(out);
     int depth = 0;
@@ -99,7 +99,7 @@ class Literal {
       const auto [end, failed] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
       if (failed != std::errc() || size < 0 || out.size() == kMaxRank) return false;
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-      if (rest_.starts_with('L')) rest_.remove_prefix(1);  // Python 2 wrote long numbers so
+      if (rest_.starts_with('L')) rest_.remove_prefix(1);  // Python 2 wrote a suffix L after long integers
       out.push_back(size);
       if (!take(',') && !next(')')) return false;
     }
@@ -133,7 +133,7 @@ void appendUtf8(std::string& out, std::uint32_t point) {
   put(0x80 | (point & 63));
 }
 
-/// Texts of a width: UCS-4, or bytes; zeros fill them up.
+/// Reads fixed-width texts: UCS-4 or bytes, padded with zeros.
 void readTexts(std::string_view bytes, std::size_t count, std::size_t width, bool isWide, bool isBigEndian, std::vector<std::string>& texts) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view item = bytes.substr(i * width, width);
@@ -219,7 +219,7 @@ std::string npyHeader(std::string_view descr, const Shape& shape) {
   if (shape.size() > 1) sizes.resize(sizes.size() - 2);
   else if (shape.size() == 1) sizes.pop_back();
   std::string text = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
-  if (!shape.empty()) text.append(21 - std::to_string(shape[0]).size(), ' ');  // NumPy's room for the first axis to grow in place
+  if (!shape.empty()) text.append(21 - std::to_string(shape[0]).size(), ' ');  // NumPy pads the header so that the first axis can grow in place
   const std::size_t used = kNpyMagic.size() + 4 + text.size() + 1;
   text.append((64 - used % 64) % 64, ' ');
   text += '\n';

@@ -32,7 +32,7 @@ std::string stemOf(std::string_view path) {
   return std::string(path.substr(0, path.find_last_of('.')));
 }
 
-/// A matrix, a row or one number, as a spreadsheet has it.
+/// A matrix, a row or a single number as tab-separated cells.
 std::string cellsOf(const Stored& tensor) {
   const std::int64_t cols = tensor.shape.empty() ? 1 : tensor.shape.back();
   const std::size_t count = static_cast<std::size_t>(checkedCount(tensor.shape).value_or(0));
@@ -49,7 +49,7 @@ std::string cellsOf(const Stored& tensor) {
 void Opener::forget() { mapping_.reset(), text_ = {}; }
 
 Result<Opened> Opener::take(StoredFile file, bool hasNoName, std::string_view name) {
-  StoredFile copy = file;  // numbers are shared
+  StoredFile copy = file;  // the numbers are shared, not copied
   Result<TensorsFile> tensors = hasNoName ? tensorsOfOne(std::move(copy)) : tensorsOf(std::move(copy));
   Error error;
   if (tensors) {
@@ -59,7 +59,7 @@ Result<Opened> Opener::take(StoredFile file, bool hasNoName, std::string_view na
   } else {
     error = tensors.error();
   }
-  // What is wrong with a number is no question of which is which.
+  // An invalid number cannot be resolved by asking which tensor is which.
   const bool isOfNumbers = error.kind == Kind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
   auto mapping = std::make_unique<Mapping>(std::move(file), base::printable(name));
   if (isOfNumbers || !mapping->isPossible()) return error;
@@ -85,9 +85,9 @@ Result<Opened> Opener::open(std::string_view bytes, std::string_view fileName) {
       Result<State> state = stateOf(std::move(*file), State{});
       if (state) return opened(std::move(*state));
     }
-    // Names that say nothing, or shapes that do not fit: whatever else is in it can be chosen from.
+    // Names without meaning, or shapes that do not match: the user can choose from the tensors of the file.
     Result<StoredFile> any = readAnyJson(bytes, stem);
-    if (!any) return out;  // its own reader says what is wrong
+    if (!any) return out;  // the error of the other reader says more
     const bool isList = any->tensors.size() == 1 && any->tensors.front().name == stem;
     Result<Opened> taken = take(std::move(*any), isList, fileName);
     if (!taken && !isList) return out;

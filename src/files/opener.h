@@ -1,4 +1,4 @@
-// Opening a file, whatever it is: at once where it is clear what it holds, else by asking.
+// Opens a file of any kind: directly if its content is clear, otherwise by asking which tensor is which.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,13 @@
 
 namespace files {
 
-/// What became of a file.
+/// The result of opening a file.
 struct Opened {
   enum class Kind : std::uint8_t {
-    state,  ///< it opens
-    form,   ///< something is to be chosen first, by Opener::choose()
-    text,   ///< it is a state or a lesson as JSON, for who reads these
-    cells,  ///< it is a table that was pasted, row after row with tabs
+    state,  ///< a state to show
+    form,   ///< a question must be answered first; see Opener::choose()
+    text,   ///< a state or a lesson as JSON text, to be read by their readers
+    cells,  ///< a pasted table, as rows of tab-separated cells
   };
   Kind kind = Kind::state;
   document::State state;
@@ -28,25 +28,27 @@ struct Opened {
 
 class Opener {
  public:
-  /// Reads a file of any format by its name, or by its first bytes where that says nothing. `bytes` outlive this, or the next open().
-  /// Refused, with a sentence that names entry, found and expected: what the readers refuse, and what the board cannot hold.
+  /// Opens a file of any format, determined by its name, or else by its first bytes. `bytes` must outlive this object, or the next open().
+  /// An error, with a sentence that names the entry, what was found and what is expected, for what the readers refuse and what the board
+  /// cannot hold.
   Result<Opened> open(std::string_view bytes, std::string_view fileName);
-  /// The same of what was pasted: a printed tensor, a list, a dictionary.
+  /// The same for pasted text: a printed tensor, a list, a dictionary.
   Result<Opened> paste(std::string_view text);
-  /// What was chosen in the form, as document::toLines(Choices): the form anew, or the state where that is final.
+  /// Answers the question, with choices in the format of document::toLines(Choices): returns the updated form, or the state if the choices
+  /// are final.
   Result<Opened> choose(std::string_view choices);
-  /// Lets go of the file.
+  /// Releases the file.
   void forget();
 
  private:
   Result<Opened> take(StoredFile file, bool hasNoName, std::string_view name);
 
   std::unique_ptr<Mapping> mapping_;
-  std::string text_;  ///< what was pasted, as JSON
+  std::string text_;  ///< pasted text, converted to JSON
 };
 
-/// All tensors of a state, as packed(StateTensors), in the format that the name ends in; of .npy, .csv and .tsv the one called `only`.
-/// Stops when `put` returns false, and then says so.
+/// Writes all tensors of a state, given as packed(StateTensors), in the format of the extension of `fileName`; for .npy, .csv and .tsv only
+/// the one called `only`. Stops when `put` returns false, and then returns an error.
 Result<void> convert(std::string_view tensors, std::string_view fileName, std::string_view only, const std::function<bool(std::string_view)>& put);
 
 }  // namespace files

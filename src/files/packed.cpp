@@ -27,7 +27,7 @@ void put(std::string& out, const Tensor& tensor) {
   out.append(reinterpret_cast<const char*>(tensor.data()), tensor.size() * sizeof(float));
 }
 
-/// What is left of the bytes.
+/// The bytes that remain to be read.
 class Rest {
  public:
   explicit Rest(std::string_view bytes) : rest_(bytes) {}
@@ -103,10 +103,10 @@ bool readOption(std::string_view line, document::Settings& settings) {
   return true;
 }
 
-/// What stands before the numbers.
+/// Everything before the numbers.
 struct Unpacker::Head {
   std::string text;
-  State state;  ///< without its numbers
+  State state;  ///< without the numbers
   std::vector<std::array<int, 3>> parameters;
   bool isPainted = false;
 
@@ -203,7 +203,7 @@ Result<StateTensors> unpackedTensors(std::string_view bytes) {
     for (const char* at = sizes.c_str(); *at != '\0';) {
       char* after = nullptr;
       one.shape.push_back(std::strtol(at, &after, 10));
-      if (after == at) return refused();  // what stands there is no number
+      if (after == at) return refused();  // not a number
       at = after;
     }
   }

@@ -1,4 +1,4 @@
-// A state as bytes: for the page, where what reads files is another program than what draws.
+// A state as bytes, for the web page, where files are read by a different program (WebAssembly module) from the one that draws.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,18 @@
 
 namespace files {
 
-/// Options as text, then the numbers as they lie in memory; not for files. Theme, decimals and fields that nobody knows are left out.
+/// Options as text, followed by the numbers in memory format; not meant for files. Theme, decimals and unknown fields are omitted.
 std::string packed(const document::State& state);
-/// The same with other options than its own, which differ in how it is shown.
+/// The same with the options in `shown`, which may only differ in view options.
 std::string packed(const document::State& state, const document::Settings& shown);
 
-/// Does it begin as such bytes do?
+/// Do the bytes start like the result of packed()?
 bool isPacked(std::string_view bytes);
-/// Back, with the theme and the decimals of `current`. Refused: bytes that packed() did not make, and what document::check() refuses.
+/// The inverse of packed(), with theme and decimals of `current`. An error for bytes that packed() did not write, and for what
+/// document::check() refuses.
 Result<document::State> unpacked(std::string_view bytes, const document::State& current);
 
-/// The same of many states, one after another; fast where they differ in their numbers alone.
+/// The same for a sequence of states; fast if they differ only in their numbers.
 class Unpacker {
  public:
   Unpacker();
@@ -32,10 +33,10 @@ class Unpacker {
   std::unique_ptr<Head> head_;
 };
 
-/// A line "causal true" of an option; false where it is none.
+/// Reads a line with one option, such as "causal true"; false if it is not one.
 bool readOption(std::string_view line, document::Settings& settings);
 
-/// The same of its tensors.
+/// The same for the tensors of a state.
 std::string packed(const StateTensors& tensors);
 Result<StateTensors> unpackedTensors(std::string_view bytes);
 

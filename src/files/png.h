@@ -1,4 +1,4 @@
-// Pixels as PNG.
+// Encodes pixels as PNG.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace files {
 
-/// The bytes of a file, of pixels whose bytes are R, G, B, A (straight), row after row; empty where there are none.
+/// The bytes of a PNG file. Pixels have bytes R, G, B, A (straight alpha), row by row, `columns` per row. Empty if there are no pixels.
 std::string toPng(std::span<const std::uint32_t> pixels, int columns);
 
 }  // namespace files

@@ -13,7 +13,7 @@ using Kind = Error::Kind;
 constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/// Reads one text from the front to the back and writes JSON.
+/// Converts one text to JSON, from beginning to end.
 class Printed {
  public:
   explicit Printed(std::string_view text) : text_(text) {}
@@ -45,7 +45,7 @@ class Printed {
     return base::refuse(Kind::syntax, "text", {base::inQuotes(text_.substr(at_, 16)), " in line ", line, " is no number; expected a printed tensor or a list, such as [[1, 2], [3, 4]]."});
   }
 
-  /// "q = [[…]]" line after line.
+  /// Does an assignment follow, such as "q = [[…]]"?
   bool names() const {
     std::size_t i = at_;
     while (i < text_.size() && (isLetter(text_[i]) || isDigit(text_[i]) || text_[i] == '.')) ++i;
@@ -138,7 +138,7 @@ class Printed {
     return {};
   }
 
-  /// True, nan, tensor(…), np.array(…), np.float32(1.5).
+  /// Converts True, nan, tensor(…), np.array(…), np.float32(1.5).
   Result<void> word(int depth) {
     const std::size_t begin = at_;
     while (at_ < text_.size() && (isLetter(text_[at_]) || isDigit(text_[at_]) || text_[at_] == '.')) ++at_;
@@ -150,7 +150,7 @@ class Printed {
     blank();
     if (!take("(")) return at_ = begin, wrong();
     if (auto ok = value(depth + 1); !ok) return ok;
-    // What follows, such as dtype=torch.float64, device='cuda:0', grad_fn=<SoftmaxBackward0>, says nothing of the numbers.
+    // Further arguments, such as dtype=torch.float64, device='cuda:0', grad_fn=<SoftmaxBackward0>, do not affect the numbers.
     int open = 1;
     for (; at_ < text_.size() && open > 0; ++at_) {
       if (text_[at_] == '(') ++open;

@@ -1,4 +1,4 @@
-// Tensors as people paste them: what NumPy, PyTorch and Python print.
+// Tensors as text printed by NumPy, PyTorch or Python, for pasting.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace files {
 
-/// Does the text begin as a printed tensor, a list or a dictionary does ("[[", "tensor(", "array(", "q = [", "{'q': ")?
+/// Does the text start like a printed tensor, a list or a dictionary ("[[", "tensor(", "array(", "q = [", "{'q': ")?
 bool isPrinted(std::string_view text);
 
-/// The same as JSON: a nested list, or an object of them where they have names. Knows [[1. 2.] [3. 4.]] without commas, tensor(…) and
-/// array(…) with what follows the numbers in them, tuples, True, False, nan and inf. Refused: numbers that were left out with
-/// "..." when it was printed, and what is none of these, with the place.
+/// Converts it to JSON: a nested list, or an object if the tensors have names. Understands [[1. 2.] [3. 4.]] without commas, tensor(…) and
+/// array(…) with additional arguments, tuples, True, False, nan and inf. An error, with the position, for numbers abbreviated with "..." by
+/// the printing program, and for anything else.
 Result<std::string> jsonOfPrinted(std::string_view text);
 
 }  // namespace files

@@ -23,7 +23,7 @@ using ErrorKind = Error::Kind;
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-/// Makes a state of one tensors file; each step leaves what it found in the members.
+/// Creates a state from one tensors file; each step stores its results in members.
 class StateMaker {
  public:
   StateMaker(TensorsFile file, const State& current) : file_(std::move(file)), current_(current) {}
@@ -54,7 +54,7 @@ class StateMaker {
   Result<void> masks();
   bool haveLengthsOfTheirOwn() const;
   void addBias(const layer::Mask& mask);
-  /// What an item of the batch has for itself.
+  /// An input that each item of the batch has its own of.
   Tensor& inputOf(TensorId id, int item) {
     return item == 0 ? *input(state_, id) : *input(state_.pages[static_cast<std::size_t>(item)], id);
   }
@@ -65,8 +65,7 @@ class StateMaker {
   Problem problem_;
 };
 
-/// What was computed is known of: the rest of the state, of which nothing is said, is as it starts. The first item of a
-/// batch is on the board.
+/// Completes the state: whatever the file does not determine has its default. The first item of a batch is on the board.
 Result<void> StateMaker::settle(std::string_view field) {
   document::Settings settings = layer::settingsOf(problem_);
   settings.theme = current_.theme, settings.decimals = current_.decimals, settings.seed = current_.seed;
@@ -94,7 +93,7 @@ Result<void> StateMaker::settle(std::string_view field) {
   if (auto ok = labels("labels", file_.labels, state_.tokens, state_.labels); !ok) return ok;
   if (state_.cross)
     if (auto ok = labels("key_labels", file_.keyLabels, state_.keyTokens, state_.keyLabels); !ok) return ok;
-  // Those that the file has are not drawn: that would take longer than to read them.
+  // Inputs given by the file are not drawn from the seed, which would take longer than reading them.
   const bool isDirect = state_.mode == document::Mode::qkv;
   for (const TensorId id : document::inputIds()) {
     const bool isGiven = isDirect ? id == TensorId::q || id == TensorId::k || id == TensorId::v
@@ -131,7 +130,7 @@ Result<void> StateMaker::direct() {
 
 // -------------------------------------------------------------------------------------------------------- projections
 
-/// [rows, columns], or that as the only item of a batch.
+/// Accepts [rows, columns], or the same as the only item of a batch.
 Result<void> StateMaker::matrix(std::string_view name, std::optional<Array>& array) {
   if (!array) return {};
   Shape& shape = array->shape;
@@ -141,7 +140,7 @@ Result<void> StateMaker::matrix(std::string_view name, std::optional<Array>& arr
                                                        : std::string(" is no matrix; use [rows, columns]."))});
 }
 
-/// What the widths of the weights say of heads and columns.
+/// Determines heads and columns from the shapes of the weights.
 Result<void> StateMaker::widths(const Shape& x) {
   layer::Options& options = problem_.options;
   const std::int64_t heads = options.heads == 0 ? 1 : options.heads;
@@ -162,7 +161,7 @@ Result<void> StateMaker::widths(const Shape& x) {
   return {};
 }
 
-/// Puts a matrix in its place on the board, once all sizes are known.
+/// Stores a matrix in the state, once all sizes are known.
 Result<void> StateMaker::place(TensorId id, const std::optional<Array>& array) {
   const document::Axes want = axes(state_, id);
   const Shape wanted{want.rows.count(), want.cols.count()};
@@ -212,7 +211,7 @@ bool StateMaker::haveLengthsOfTheirOwn() const {
   return std::any_of(lengths.begin(), lengths.end(), [&](float length) { return length != lengths.front(); });
 }
 
-/// The board has one length of keys and one position of the first query for all items of a batch.
+/// The board has one key length and one position of the first query for all items of a batch.
 Result<void> StateMaker::positions() {
   const attention::Spec spec = document::spec(state_);
   if (!haveLengthsOfTheirOwn()) {
@@ -264,9 +263,9 @@ void StateMaker::addBias(const layer::Mask& mask) {
 Result<State> stateOf(TensorsFile file, const State& current) { return StateMaker(std::move(file), current).make(); }
 
 Result<State> readState(std::string_view bytes, const State& current) {
-  if (bytes.size() > document::kMaxTextBytes) return document::fromText(bytes, current);  // which says so
+  if (bytes.size() > document::kMaxTextBytes) return document::fromText(bytes, current);  // which returns that error
   Result<TensorsFile> file = readTensorsFile(bytes);
-  // What is wrong with the whole of it, or that it is neither, is said of both kinds.
+  // If the file is neither, or its error concerns it as a whole, the error of state texts is used, which covers both kinds.
   const bool isNeither = !file && (file.error().field == "file" || (file.error().field == "q" && file.error().sentence.starts_with("it is missing")));
   if (isNeither || (file && file->isState)) return document::fromText(bytes, current);
   if (!file) return file.error();

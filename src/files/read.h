@@ -1,4 +1,4 @@
-// The readers of files: bytes in, what they say or one sentence out. Each may be given anything at all.
+// The readers of files. They accept arbitrary bytes, and return either the content or an error with one sentence.
 #pragma once
 
 #include <string_view>
@@ -8,14 +8,13 @@
 
 namespace files {
 
-/// The state that a file describes: a state text, or tensors as `attn run` takes them; the same reader, and the same numbers.
-/// `current` gives the theme, the decimals and, for tensors, the seed where the file does not say them. The items of a
-/// batch are those of the board. A mask of true and false is painted where all heads and items share it; another
-/// one is the bias. Refused, with a sentence: what readTensorsFile() and document::fromText() refuse, and what the board
-/// cannot hold.
+/// The state that a file describes: a state text, or tensors as for `attn run`, with the same reader and the same numbers. `current`
+/// provides theme and decimals and, for tensors, the seed, where the file does not contain them. The items of a batch become those of the
+/// board. A boolean mask shared by all heads and items is painted; any other mask becomes the bias. An error, with a sentence, for what
+/// readTensorsFile() and document::fromText() refuse, and what the board cannot hold.
 Result<document::State> readState(std::string_view bytes, const document::State& current);
 
-/// The same of tensors that have been read.
+/// The same for tensors that are already in memory.
 Result<document::State> stateOf(TensorsFile file, const document::State& current);
 
 }  // namespace files

@@ -20,7 +20,7 @@ Result<document::State> readLayer(std::string_view bytes, Format format, std::st
 }
 
 Result<StoredFile> readEverything(std::string_view bytes, Format format, std::string_view name) {
-  constexpr std::size_t beginning = 4096;  // where a state has its version
+  constexpr std::size_t beginning = 4096;  // the version of a state is near its beginning
   if (format == Format::json && bytes.substr(0, beginning).find("\"version\"") != std::string_view::npos) {
     const Result<TensorsFile> file = readTensorsFile(bytes);
     if (file && file->isState) {

@@ -1,4 +1,4 @@
-// The layer that a file of any format describes.
+// Reads the layer that a file of any format describes.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,12 @@
 
 namespace files {
 
-/// The state of a file: its own, or that of its tensors, found as tensorsOf() does; one tensor without a name as tensorsOfOne(). `name` is that of
-/// the tensor of a format that has none, `prefix` chooses a layer. Refused: what these refuse, and what the board cannot hold.
+/// The state of a file: a state itself, or the state for its tensors, assigned by tensorsOf(), or by tensorsOfOne() if there is a single
+/// unnamed one. `name` is used for the tensor in formats without names; `prefix` selects a layer. An error for what these functions refuse,
+/// and what the board cannot hold.
 Result<document::State> readLayer(std::string_view bytes, Format format, std::string_view name, std::string_view prefix = {});
 
-/// What a file holds: readStored(), and of a state in JSON its tensors.
+/// All tensors of a file: as readStored(), and for a state in JSON its tensors.
 Result<StoredFile> readEverything(std::string_view bytes, Format format, std::string_view name);
 
 }  // namespace files

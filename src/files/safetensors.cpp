@@ -16,7 +16,7 @@ using base::inQuotes;
 using base::shapeText;
 using Kind = Error::Kind;
 
-constexpr std::size_t kMaxHeader = 100'000'000;  ///< the format's own limit
+constexpr std::size_t kMaxHeader = 100'000'000;  ///< the limit of the format itself
 constexpr std::size_t kMaxTensors = 100'000, kMaxRank = 32;
 constexpr std::string_view kNotes = "__metadata__";
 
@@ -35,7 +35,7 @@ std::uint64_t lengthOf(std::string_view bytes) {
   return length;
 }
 
-/// Takes the events of the parser: {"name": {"dtype": "F32", "shape": […], "data_offsets": [begin, end]}, …}.
+/// Receives the events of the parser: {"name": {"dtype": "F32", "shape": […], "data_offsets": [begin, end]}, …}.
 class Header final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Header(std::string_view data) : data_(data) {}
@@ -126,7 +126,7 @@ class Header final : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::uint64_t> offsets_;
 };
 
-/// The numbers lie one after the other, without holes, and every name is there once.
+/// Checks that the data of the tensors are adjacent and without gaps, and that names are unique.
 Result<void> checkWhole(const StoredFile& file, std::string_view data) {
   std::vector<const Stored*> order;
   for (const Stored& tensor : file.tensors) order.push_back(&tensor);

@@ -14,7 +14,7 @@ namespace {
 using attention::Tensor;
 using attention::TensorId;
 
-/// One matrix, rather than one for each head.
+/// Is it a single matrix, rather than one per head?
 bool isMatrix(TensorId id) { return attention::kLayerTensors.contains(id) && attention::tensorRow(id).heads == attention::Size::one; }
 
 bool isShared(TensorId id) {  // by all items of a batch
@@ -54,7 +54,7 @@ class Collector {
   }
 
  private:
-  /// A bias of a projection is a list of numbers, as in PyTorch's files.
+  /// The bias of a projection is written with one axis, as in PyTorch's files.
   void put(std::string_view name, const Tensor& tensor, bool isOne, int batch, bool isList = false) {
     StateTensor* found = nullptr;
     for (StateTensor& other : found_.tensors)
@@ -69,10 +69,10 @@ class Collector {
       if (batch > 1) found->shape.insert(found->shape.begin(), batch);
       found->bytes.reserve(bytes * static_cast<std::size_t>(batch));
     }
-    found->bytes.append(reinterpret_cast<const char*>(values.data()), bytes);  // items come one after the other
+    found->bytes.append(reinterpret_cast<const char*>(values.data()), bytes);  // the items follow each other
   }
 
-  /// A bias with the painted cells in it.
+  /// A bias in which painted cells are masked.
   Tensor whole(Tensor bias) const {
     for (int h = 0; h < bias.heads(); ++h)
       for (int i = 0; i < bias.rows(); ++i)

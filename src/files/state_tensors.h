@@ -1,4 +1,4 @@
-// Every tensor of a state, by its name.
+// All tensors of a state, by name.
 #pragma once
 
 #include "document/state.h"
@@ -6,7 +6,7 @@
 
 namespace files {
 
-/// A tensor of a state: numbers of 32 bits as they lie in memory, or a byte for true and false.
+/// A tensor of a state: 32-bit numbers in memory format, or one byte per boolean.
 struct StateTensor {
   std::string name;
   bool isBoolean = false;
@@ -14,18 +14,18 @@ struct StateTensor {
   std::string bytes;
 };
 
-/// All of them, and what belongs to them.
+/// All tensors, with labels and options.
 struct StateTensors {
   std::vector<StateTensor> tensors;
-  std::vector<std::string> labels, keyLabels;  ///< none of the keys where they are the tokens
+  std::vector<std::string> labels, keyLabels;  ///< keyLabels is empty if keys are the same tokens
   std::string options;                         ///< JSON
 };
 
-/// The inputs and all that is computed from them, in the order of the layer, with "labels" and "key_labels", and as notes the "options"
-/// that tensorsOf() makes the same layer with. Entries of a batch are stacked on a first axis. Painted cells are "mask", true
-/// where a query sees; a bias is "mask" too, of numbers. Refused: what attention::validate() refuses.
+/// The inputs and everything computed from them, in the order of the layer, with "labels" and "key_labels", and as a note the "options"
+/// with which tensorsOf() gives the same layer. The items of a batch are stacked on a first axis. Painted cells are "mask", true where
+/// visible; a bias is a numeric "mask". An error for what attention::validate() refuses.
 Result<StateTensors> collectTensors(const document::State& state);
-/// The same as what a file holds.
+/// The same as a stored file.
 StoredFile storedOf(StateTensors found);
 Result<StoredFile> tensorsOfState(const document::State& state);
 

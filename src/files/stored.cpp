@@ -36,7 +36,7 @@ Result<void> noMemory(std::string_view field) {
   return base::refuse(Error::Kind::memory, field, {"there is not enough memory for it; give smaller tensors."});
 }
 
-/// Copies row after row what lies column after column, items of `size` bytes.
+/// Converts column-major order to row-major; items have `size` bytes.
 void transpose(const char* from, char* to, const Shape& shape, std::size_t size) {
   const std::size_t rank = shape.size();
   std::vector<std::size_t> strides(rank), index(rank, 0);
@@ -63,7 +63,7 @@ void convert(const char* bytes, std::vector<float>& values, Convert one) {
 
 void toFloats(const Stored& tensor, std::size_t count, std::vector<float>& values) {
   const char* bytes = tensor.bytes.data();
-  if (tensor.type == Type::float32) {  // one pass over the memory: it need not be zeroed before
+  if (tensor.type == Type::float32) {  // a single pass over the memory, which is not zeroed first
     values.reserve(count);
     const auto* first = reinterpret_cast<const float*>(bytes);
     if (reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0) return values.assign(first, first + count);
@@ -90,9 +90,9 @@ void toFloats(const Stored& tensor, std::size_t count, std::vector<float>& value
 
 Result<void> checkFinite(const Stored& tensor, bool isMask, const std::vector<float>& values) {
   if (tensor.type > Type::bfloat16) return {};
-  // Exponents of all ones are those of infinities and NaN; a sum of the values would not say which one it was.
+  // Infinities and NaN have exponents of all ones; a sum of the values could not say which of them is at fault.
   bool isFine = true;
-  const float* all = values.data();  // where code is made small, an iterator is a call for each number
+  const float* all = values.data();  // a plain pointer: in code compiled for size, iterators would be function calls for each number
   for (std::size_t i = 0, count = values.size(); i < count; ++i) isFine &= (std::bit_cast<std::uint32_t>(all[i]) & 0x7f800000u) != 0x7f800000u;
   if (isFine) return {};
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -231,7 +231,7 @@ std::uint16_t halfOf(double value) {
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7e00);
   if (size >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
   const int exponent = size < 0x1p-14 ? -14 : std::ilogb(size);
-  // As many steps of 2^(exponent - 10); ten bits of them and a carry go into the exponent by themselves.
+  // The number of steps of 2^(exponent - 10). Added rather than joined by or, so that a carry out of the ten bits increments the exponent.
   const auto steps = static_cast<int>(std::nearbyint(std::ldexp(size, 10 - exponent)));
   return static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + steps));
 }

@@ -1,4 +1,4 @@
-// Tensors as files hold them: bytes of some type, in some order. Nothing is rounded on the way from one file to another.
+// Tensors as stored in files: bytes of some type, in some order. Converting between files does not round.
 #pragma once
 
 #include <cstdint>
@@ -16,52 +16,52 @@ namespace files {
 
 using Shape = std::vector<std::int64_t>;
 
-/// The types that files know. Texts are those of NumPy (U and S) and of JSON.
+/// The types that occur in files. Texts are those of NumPy (U and S) and of JSON.
 enum class Type : std::uint8_t {
   float64, float32, float16, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64, boolean, text
 };
 
 std::string_view name(Type type);  ///< "float64", …, "bool", "text"
 std::optional<Type> typeNamed(std::string_view name);
-int bytesOf(Type type);            ///< of one value; 0 of a text
+int bytesOf(Type type);            ///< per value; 0 for text
 
-/// One tensor. `bytes` points into the file, which outlives it, or into `owned`.
+/// One tensor. `bytes` points into the file, which must outlive it, or into `owned`.
 struct Stored {
   std::string name;
   Type type = Type::float32;
   Shape shape;
-  bool isColumnMajor = false;  ///< the first axis runs fastest (Fortran)
+  bool isColumnMajor = false;  ///< the first axis is contiguous (Fortran order)
   bool isBigEndian = false;
-  std::string_view bytes;      ///< as many as shape and type ask for
+  std::string_view bytes;      ///< as many as shape and type require
   std::shared_ptr<const char[]> owned;
-  std::vector<std::string> texts;  ///< of Type::text, instead of bytes
+  std::vector<std::string> texts;  ///< for Type::text, in place of bytes
 };
 
-/// What a file holds.
+/// The content of a file.
 struct StoredFile {
   std::vector<Stored> tensors;
-  std::vector<std::pair<std::string, std::string>> notes;  ///< of safetensors: its metadata
+  std::vector<std::pair<std::string, std::string>> notes;  ///< the metadata of safetensors
 };
 
-/// The product of the sizes; none where one is negative or the product is beyond 2^60.
+/// The product of the sizes; nothing if one is negative or the product exceeds 2^60.
 std::optional<std::int64_t> checkedCount(const Shape& shape);
 
-/// Memory for so many bytes, not zeroed; null where there is none.
+/// Allocates memory without zeroing it; null if there is not enough.
 std::shared_ptr<char[]> memoryFor(std::size_t bytes);
 
-/// The same tensor row after row and with the low byte first, as safetensors, NumPy's default and our writers have it. What
-/// is so already is not copied. Refused: too little memory.
+/// The same tensor in row-major order and little-endian, as in safetensors, by default in NumPy, and in our own files. Not copied if it
+/// already is. An error if there is not enough memory.
 Result<Stored> plain(Stored tensor);
 
-/// Its values as 32-bit floats, row after row, rounded once to the nearest. `isMask` allows infinities, and true and false;
-/// other tensors must be finite. Refused, with a sentence that names the tensor and the place: NaN, numbers beyond 32 bits,
-/// texts, and a mask of integers, which could be meant to be added or as true and false.
+/// Its values as row-major 32-bit floats, each rounded once to nearest. Must be finite, unless `isMask`, which also allows infinities and
+/// booleans. An error, with a sentence that names the tensor and the cell, for NaN, numbers beyond the range of float, texts, and integer
+/// masks, which could be meant as numbers to add or as booleans.
 Result<Array> arrayOf(Stored tensor, bool isMask);
 
-/// A tensor of 32-bit floats that are the caller's.
+/// A tensor of 32-bit floats that the caller owns.
 Stored storedOf(std::string name, Shape shape, const std::vector<float>& values);
 
-/// One value as a double or a whole number; `tensor` must be plain().
+/// One value, as a double or an integer; `tensor` must be plain().
 struct Number {
   enum class Kind : std::uint8_t { real, whole, natural, boolean };
   Kind kind = Kind::real;
@@ -71,16 +71,16 @@ struct Number {
 };
 Number valueAt(const Stored& tensor, std::size_t index);
 
-/// A name from a file as the field of a sentence: on one line, valid UTF-8, not too long; "file" where it is empty.
+/// A name from a file, for use as the field of an error: on one line, valid UTF-8, of limited length; "file" if it is empty.
 std::string fieldOf(std::string_view name);
 
-/// "[0, 3, 2]" of a value of a shape.
+/// The indices of a value, such as "[0, 3, 2]".
 std::string placeOf(const Shape& shape, std::size_t index);
 
-/// Binary16 and bfloat16 by their bits (IEEE 754-2019, 3.4; bfloat16 is the upper half of binary32).
+/// Conversion of binary16 and bfloat16 bit patterns (IEEE 754-2019, 3.4; bfloat16 is the upper half of binary32).
 float floatOfHalf(std::uint16_t bits);
 float floatOfBrain(std::uint16_t bits);
-/// To the nearest, ties to even; NaN stays one, numbers beyond the range are infinite.
+/// Rounds to nearest, ties to even; NaN stays NaN, numbers beyond the range become infinite.
 std::uint16_t halfOf(double value);
 std::uint16_t brainOf(double value);
 

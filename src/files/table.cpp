@@ -27,7 +27,7 @@ bool isSame(std::string_view text, std::string_view word) {
   return text.size() == word.size() && std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
 }
 
-/// A cell's number; none where it is no number. A decimal comma only where commas do not separate.
+/// The number in a cell; nothing if it is not one. Decimal commas are accepted only where commas do not separate.
 std::optional<double> numberOf(std::string_view cell, bool hasDecimalComma) {
   char copy[64];
   if (hasDecimalComma && cell.size() < sizeof copy && cell.find(',') != std::string_view::npos) {
@@ -36,7 +36,7 @@ std::optional<double> numberOf(std::string_view cell, bool hasDecimalComma) {
   }
   std::string_view digits = cell;
   if (digits.starts_with('+') && digits.size() > 1 && digits[1] != '-') digits.remove_prefix(1);
-  // strtod alone would also take hexadecimal numbers and what stands in nan(…), and wants an end.
+  // strtod alone would also accept hexadecimal numbers and a payload in nan(…), and needs a terminator.
   char text[64];
   if (digits.empty() || digits.find_first_of("xX( \t") != std::string_view::npos) return std::nullopt;
   std::string rare;
@@ -53,7 +53,7 @@ std::optional<bool> truthOf(std::string_view cell) {
   return isSame(cell, "false") ? std::optional(false) : std::nullopt;
 }
 
-/// Reads line by line.
+/// Reads a table line by line.
 class Reader {
  public:
   Reader(std::string_view text, char mark) : text_(text), mark_(mark) {
@@ -89,7 +89,7 @@ class Reader {
     if (blocks_ > 1) tensor.shape.insert(tensor.shape.begin(), static_cast<std::int64_t>(blocks_));
     const auto keep = std::make_shared<std::vector<double>>(std::move(values_));
     char* const bytes = reinterpret_cast<char*>(keep->data());
-    for (std::size_t i = 0; isTruth_ && i < keep->size(); ++i) bytes[i] = (*keep)[i] != 0 ? 1 : 0;  // behind what is read
+    for (std::size_t i = 0; isTruth_ && i < keep->size(); ++i) bytes[i] = (*keep)[i] != 0 ? 1 : 0;  // overwrites only values already read
     tensor.bytes = {bytes, keep->size() * (isTruth_ ? 1 : sizeof(double))};
     tensor.owned = std::shared_ptr<const char[]>(keep, bytes);
     out.tensors.push_back(std::move(tensor));
@@ -108,7 +108,7 @@ class Reader {
     for (std::size_t at = 0; at <= line.size();) {
       std::size_t end = std::min(line.find(mark_, at), line.size());
       std::string_view cell = trimmed(line.substr(at, end - at));
-      if (cell.starts_with('"')) {  // marks between quotation marks do not separate
+      if (cell.starts_with('"')) {  // separators inside quotation marks do not separate
         std::size_t close = line.find('"', at) + 1;
         while ((close = line.find('"', close)) != std::string_view::npos && close + 1 < line.size() && line[close + 1] == '"') close += 2;
         if (close != std::string_view::npos) end = std::min(line.find(mark_, close), line.size());
@@ -125,7 +125,7 @@ class Reader {
     split(line);
     const auto isNumber = [&](std::string_view cell) { return cell.empty() || truthOf(cell) || numberOf(cell, hasDecimalComma_); };
     if (!isBegun_) {
-      // A heading has words beyond its first cell, or nothing but one.
+      // A heading contains words after its first cell, or consists of that cell only.
       const bool isHeading = std::any_of(cells_.begin() + (cells_.size() > 1 ? 1 : 0), cells_.end(), [&](std::string_view cell) { return !isNumber(cell); });
       if (isHeading && !hasHeading_) return hasHeading_ = true, Result<void>();
       isBegun_ = true;
@@ -176,7 +176,7 @@ class Reader {
 
 Result<StoredFile> readTable(std::string_view text, char mark, std::string_view name) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return base::refuse(Kind::syntax, "file", {"it is UTF-16; save it as UTF-8."});
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // spreadsheets put it there
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // spreadsheets write a byte order mark
   Reader reader(text, mark);
   if (auto ok = reader.read(); !ok) return ok;
   return reader.file(name);

@@ -1,4 +1,4 @@
-// Tables of numbers as text: .csv and .tsv, as spreadsheets, pandas and numpy.savetxt write them.
+// Tables of numbers as text, .csv and .tsv, as written by spreadsheets, pandas and numpy.savetxt.
 #pragma once
 
 #include <functional>
@@ -8,20 +8,21 @@
 
 namespace files {
 
-/// Reads a table as one tensor of float64, or of bool where every cell is true or false; `name` is its name. Empty lines between blocks of equal size
-/// make a third axis. `mark` separates cells; where it is a comma and the first line has semicolons, those do, and commas are decimal. A first
-/// row of words is a heading and left out; a first column of words is the tensor "labels" beside it. Lines that begin with # are comments.
-/// Refused, with a sentence that names row and column, counted from 1 as spreadsheets do: ragged rows, empty cells, and what is no number.
+/// Reads a table as one tensor called `name`, float64, or bool if every cell is true or false. Empty lines between blocks of equal size
+/// give a third axis. Cells are separated by `mark`; if that is a comma but the first line has semicolons, these separate, and commas are
+/// decimal. A first row of words is a heading, which is skipped; a first column of words becomes the tensor "labels". Lines beginning with
+/// # are comments. An error, with a sentence that names row and column counted from 1 as in spreadsheets, for ragged rows, empty cells and
+/// cells that are not numbers.
 Result<StoredFile> readTable(std::string_view text, char mark, std::string_view name);
 
-/// Can a table hold it: numbers or booleans of at most three axes?
+/// An error if a table cannot hold the tensor: it must be numbers or booleans with at most three axes.
 Result<void> checkTable(const Stored& tensor);
 
-/// Writes a plain() tensor that passes checkTable(), with the fewest digits that read back to the same value; one axis is a column. Stops
-/// when `put` returns false, and returns it.
+/// Writes a plain() tensor that passes checkTable(), with the fewest digits that read back to the same value; a single axis is written as a
+/// column. Stops when `put` returns false, and returns its result.
 bool writeTable(const Stored& tensor, char mark, const std::function<bool(std::string_view)>& put);
 
-/// A value of a plain() tensor as text: the fewest digits that its type needs, "inf", "nan", "true".
+/// A value of a plain() tensor as text: with the fewest digits needed for its type, "inf", "nan", "true".
 std::string textOf(const Stored& tensor, std::size_t index);
 
 }  // namespace files

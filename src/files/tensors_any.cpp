@@ -20,7 +20,7 @@ using Kind = Error::Kind;
 
 constexpr std::size_t kMaxRank = 32, kMaxTensors = 5000;
 
-/// Takes the events of the parser. Numbers are kept as doubles until one is a whole number beyond 2^53, and then as whole ones.
+/// Receives the events of the parser. Numbers are stored as doubles until an integer beyond 2^53 occurs, from then on as integers.
 class Collector final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Collector(std::string_view name) : name_(name) {}
@@ -68,15 +68,15 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   bool finish();
 
   std::string name_, part_, options_;
-  int depth_ = 0;              ///< of objects
+  int depth_ = 0;              ///< nesting of objects
   bool isOptions_ = false, isTensor_ = false, hasShape_ = false, hasData_ = false;
   std::optional<Type> type_;
   Item kind_ = Item::none;     ///< of the items so far
   std::vector<std::uint64_t> values_;
   std::vector<std::string> texts_;
   Shape shape_;
-  std::vector<std::int64_t> counts_;  ///< items so far, of each open list
-  std::size_t leaf_ = 0;              ///< the depth of the items, 0: not known
+  std::vector<std::int64_t> counts_;  ///< number of items so far, for each open list
+  std::size_t leaf_ = 0;              ///< nesting depth of the items; 0: unknown
 };
 
 bool Collector::takeSize(std::uint64_t value, Item kind) {
@@ -97,7 +97,7 @@ bool Collector::take(std::uint64_t bits, Item kind) {
   if (kind_ == Item::none) kind_ = kind;
   if ((kind == Item::truth) != (kind_ == Item::truth) || (kind == Item::text) != (kind_ == Item::text))
     return fail(Kind::type, "it mixes numbers, texts, true and false; give one kind only.");
-  if (kind != kind_) {  // what was whole so far becomes real, or what comes does
+  if (kind != kind_) {  // converts the integers so far to real numbers, or the new value
     const auto real = [](std::uint64_t value, Item of) {
       return std::bit_cast<std::uint64_t>(of == Item::whole ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : static_cast<double>(value));
     };
@@ -217,7 +217,7 @@ bool Collector::finish() {
   const auto keep = std::make_shared<std::vector<std::uint64_t>>(std::move(values_));
   values_ = {};
   char* const bytes = reinterpret_cast<char*>(keep->data());
-  for (std::size_t i = 0; i < keep->size(); ++i) {  // behind what is read
+  for (std::size_t i = 0; i < keep->size(); ++i) {  // overwrites only values already read
     const std::uint64_t bits = (*keep)[i];
     const double real = kind_ == Item::real ? std::bit_cast<double>(bits) : kind_ == Item::natural ? static_cast<double>(bits) : static_cast<double>(std::bit_cast<std::int64_t>(bits));
     const bool isWhole = kind_ != Item::real;
@@ -280,7 +280,7 @@ bool writeAnyJson(const StoredFile& file, const std::function<bool(std::string_v
         const std::string text = textOf(tensor, i);
         const bool isWord = !isBool && (text.ends_with("inf") || text == "nan");
         if (isWord) out += '"';
-        out += text == "-0" ? "-0.0" : text;  // which would be read as a whole number, and lose its sign
+        out += text == "-0" ? "-0.0" : text;  // -0 would be read as an integer and lose its sign
         if (isWord) out += '"';
       }
       if (out.size() < piece) continue;

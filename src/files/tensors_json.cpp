@@ -24,18 +24,18 @@ using base::shapeText;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::int64_t kMaxSize = std::numeric_limits<int>::max();
-constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of sizes stop here
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of sizes are limited to this
 constexpr float kLargestHalf = 65504.0f;
 constexpr std::size_t kMaxRank = 4;
 constexpr std::size_t kMaxLabels = 100'000;
-constexpr std::size_t kMaxFields = 1000;  ///< of one object, so that looking for one is fast
+constexpr std::size_t kMaxFields = 1000;  ///< in one object, so that a linear search is fast
 constexpr std::string_view kFields =
     "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, b_v and b_o), and maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, "
     "what stands around the layer (gamma_1, token_query …), labels and options";
 
-/// The float nearest to a number with these digits, which as a double is `value`.
+/// The float nearest to a decimal number with these digits; `value` is the nearest double.
 float nearestFloat(double value, const std::string& digits) {
-  // Rounding twice errs only where the first rounding landed exactly between two floats, or below the normal range.
+  // Rounding through double gives a different result only if the double is exactly between two floats, or below the normal range.
   const bool isBetween = (std::bit_cast<std::uint64_t>(value) & 0x1fffffff) == 0x10000000;
   const bool isSmall = value != 0 && std::abs(value) < 2 * double{FLT_MIN};
   if (isBetween || isSmall) return base::parseFloat(digits).value_or(0.0f);
@@ -52,7 +52,7 @@ float nearestHalf(float value) {
   return std::abs(rounded) > kLargestHalf ? std::copysign(kInfinity, value) : rounded;
 }
 
-/// One value of any kind but lists and objects.
+/// A value that is neither a list nor an object.
 struct Scalar {
   enum class Kind : std::uint8_t { null, boolean, number, text };
   Kind kind = Kind::null;
@@ -72,7 +72,7 @@ struct Scalar {
   }
 };
 
-/// Takes the events of the parser. Returning false ends the parse; `ok` then says why, or `file.isState` is set.
+/// Receives the events of the parser. Returning false stops the parser; then `ok` holds the error, or `file.isState` is set.
 class Collector final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Collector(std::string_view text) : text_(text) {}
@@ -105,11 +105,11 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   bool key(std::string& name) override;
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& why) override;
 
-  /// After the whole text was read.
+  /// To be called after the whole text has been parsed.
   bool finish();
 
  private:
-  /// What the parser is inside of.
+  /// What the parser is currently inside of.
   enum class Place : std::uint8_t { start, root, tensor, shape, data, lists, labels, options, optionList, skipped };
 
   using Field = TensorField;
@@ -135,7 +135,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   bool finishTensor();
   bool checkItems();
   std::string named(std::string_view part) const { return std::string(field_->name) + std::string(part); }
-  /// "q[1][0]" of the first `depth` open lists.
+  /// The position in the first `depth` open lists: "q[1][0]".
   std::string path(std::size_t depth) const {
     std::string out(field_->name);
     for (std::size_t i = 0; i < depth; ++i) out += "[" + std::to_string(counts_[i] - (i + 1 < counts_.size() ? 1 : 0)) + "]";
@@ -149,23 +149,23 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   std::string_view text_;
   Place place_ = Place::start;
   std::vector<std::string> rootKeys_;
-  std::string unknown_;   ///< the first field that nobody knows
-  std::size_t depth_ = 0; ///< lists and objects in a skipped field
+  std::string unknown_;   ///< the first unknown field
+  std::size_t depth_ = 0; ///< nesting of lists and objects in a skipped field
 
   std::vector<Field> fields_ = tensorFields(file);
-  Field* field_ = nullptr;  ///< of the value that comes next at the root, or that is being read
-  bool isOptions_ = false;  ///< the value that comes next at the root is options
-  std::optional<document::Value>* labels_ = nullptr;  ///< where it goes, if it is labels
+  Field* field_ = nullptr;  ///< of the root's next value, or of the one being read
+  bool isOptions_ = false;  ///< the root's next value is options
+  std::optional<document::Value>* labels_ = nullptr;  ///< where the value is stored, if it is labels
 
   Array array_;
-  std::string part_;  ///< the key inside the tensor
+  std::string part_;  ///< the key within the tensor
   bool hasShape_ = false, hasData_ = false, hasType_ = false, isBrain_ = false;
   std::size_t booleans_ = 0, infinities_ = 0;
   std::size_t firstInfinity_ = 0;
 
-  std::size_t level_ = 0;                  ///< of nested lists
-  std::vector<std::int64_t> counts_;       ///< items so far, of each open list
-  std::size_t leafLevel_ = 0;              ///< the level whose items are numbers, 0: not known yet
+  std::size_t level_ = 0;                  ///< nesting depth of lists
+  std::vector<std::int64_t> counts_;       ///< number of items so far, for each open list
+  std::size_t leafLevel_ = 0;              ///< the depth whose items are numbers; 0: unknown
 
   std::string option_;
 };
@@ -214,7 +214,7 @@ bool Collector::takeInfinity(const Scalar& scalar) {
   if (!field_->isMask)
     return fail(Error::Kind::range, itemField(), scalar.described() + " is only for a mask; give a finite number.");
   if (infinities_++ == 0) firstInfinity_ = array_.values.size();
-  // A number first, for what takeItem() checks, and then what it stands for.
+  // Passes a number through the checks of takeItem(), then replaces it.
   if (!takeItem(0.0f, false)) return false;
   array_.values.back() = scalar.text == "inf" ? kInfinity : -kInfinity;
   return true;
@@ -237,7 +237,7 @@ bool Collector::takeType(const Scalar& scalar) {
   const std::string_view text = scalar.kind == Scalar::Kind::text ? std::string_view(scalar.text) : std::string_view();
   hasType_ = true;
   if (isLengths && (text == "int64" || text == "int32")) return true;
-  // Numbers are computed with in 32 bits; what has more is rounded, and whole numbers are what they are.
+  // Computation is in 32 bits: float64 is rounded, and integers are converted.
   if (!isLengths && (text == "float32" || text == "float64")) return true;
   const bool isWhole = text.starts_with("int") || text.starts_with("uint");
   if (!isLengths && !field_->isMask && isWhole) return true;
@@ -269,7 +269,7 @@ bool Collector::takeOption(const Scalar& scalar) {
   return true;
 }
 
-/// A number of an option that is a list; its setting is the text of that list.
+/// Appends a number to an option that is a list; its setting is the text of that list.
 bool Collector::takeListed(const Scalar& scalar) {
   std::string& text = file.options.back().text;
   if (scalar.kind != Scalar::Kind::number) return fail(Error::Kind::type, "options." + option_, scalar.described() + " is no whole number; give a list of these.");
@@ -405,7 +405,7 @@ bool Collector::start_array(std::size_t) {
       (isShape ? hasShape_ : hasData_) = true;
       place_ = isShape ? Place::shape : Place::data;
       if (isShape || !hasShape_) return true;
-      // The shape may claim anything; no value takes less than two bytes of text.
+      // The shape may claim any size, but each value takes at least two bytes of text.
       std::int64_t count = 1;
       for (const std::int64_t size : array_.shape) count = size > 0 && count > kMaxCount / size ? kMaxCount : count * size;
       array_.values.reserve(std::min(static_cast<std::size_t>(count), text_.size() / 2));
@@ -463,7 +463,7 @@ bool Collector::closeList() {
                 "row " + std::to_string(counts_[level_ - 2] - 1) + " (from 0) has " + std::to_string(count) + (level_ == leafLevel_ ? " values" : " rows") + ", those before it " +
                     std::to_string(size) + "; give every row the same length.");
   size = count;
-  // An empty list has no depth of its own; rows beside it have to be empty too.
+  // An empty list does not determine the depth of the items; other lists on its level must be empty too.
   if (count == 0 && leafLevel_ == 0) leafLevel_ = level_;
   counts_.pop_back();
   if (--level_ > 0) return true;
@@ -535,7 +535,7 @@ bool isPartOfWord(char c) {
 }
 
 bool Collector::parse_error(std::size_t position_, const std::string& token, const nlohmann::detail::exception& why) {
-  constexpr int tooLarge = 406;  // the parser's number for a number beyond a double
+  constexpr int tooLarge = 406;  // the parser's error number for a number beyond the range of double
   const std::size_t at = position_ > 0 ? position_ - 1 : 0;
   const bool isItem = field_ && (place_ == Place::data || place_ == Place::lists);
   const std::string field = isItem ? itemField() : "file";
@@ -565,7 +565,7 @@ void append(std::string& out, float value) {
     out += value < 0 ? "\"-inf\"" : "\"inf\"";
     return;
   }
-  if (value == 0) {  // "-0" would be read as a whole number, and lose its sign
+  if (value == 0) {  // "-0" would be read as an integer and lose its sign
     out += std::signbit(value) ? "-0.0" : "0";
     return;
   }
@@ -582,7 +582,7 @@ Result<TensorsFile> readTensorsFile(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return base::refuse(Error::Kind::syntax, "file", {"it is empty; give a state or tensors in JSON."});
   Collector collector(text);
-  // By way of the interface, so that all readers share one parser.
+  // Through the base class, so that all readers share one instantiation of the parser.
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
   if (!collector.ok) return collector.ok;
   if (isWhole && !collector.finish()) return collector.ok;

@@ -1,4 +1,4 @@
-// Tensors of any rank in JSON: what `attn run` reads and writes.
+// Tensors of any rank in JSON: the input and output of `attn run`.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ using base::Error;
 using base::Result;
 
 
-/// Numbers with a shape; as many values as the sizes multiply to.
+/// Numbers with a shape; the number of values is the product of the sizes.
 struct Array {
   enum class Type : std::uint8_t { float32, float16, boolean };
-  Type type = Type::float32;         ///< float16: each value is one that 16 bits can hold
-  std::vector<std::int64_t> shape;   ///< sizes of 0 and more
-  std::vector<float> values;         ///< 0 and 1 of a boolean array
+  Type type = Type::float32;         ///< float16: every value is representable in 16 bits
+  std::vector<std::int64_t> shape;   ///< sizes may be 0
+  std::vector<float> values;         ///< 0 and 1 for booleans
 };
 
-/// The value of an option, as a file or a command line gives it.
+/// The value of an option, from a file or a command line.
 struct Setting {
   enum class Kind : std::uint8_t { boolean, number, text };
   std::string name;
@@ -34,53 +34,52 @@ struct Setting {
   bool boolean = false;
   double number = 0;
   std::string text;
-  std::string field;  ///< where it was given, for sentences: "options.scale" or "--set scale"
+  std::string field;  ///< where it was given, for errors: "options.scale" or "--set scale"
 };
 
-/// A tensors file: {"q": {"shape", "data", "dtype"}, …, "options": {…}}. Only the JSON has been looked at.
+/// A tensors file: {"q": {"shape", "data", "dtype"}, …, "options": {…}}. Parsed, but shapes and options not yet checked against each other.
 struct TensorsFile {
-  bool isState = false;  ///< it has "version": document::fromText() reads it. Nothing else is filled then
+  bool isState = false;  ///< it has "version", and must be read by document::fromText(). The other members are empty then
   std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA;
-  std::optional<Array> x, xKv, wQ, wK, wV, wO, bQ, bK, bV, bO, xV;  ///< in place of q, k and v
-  std::optional<Array> dOutput, dWeights;       ///< gradients by the output and the weights, for `attn grad`
+  std::optional<Array> x, xKv, wQ, wK, wV, wO, bQ, bK, bV, bO, xV;  ///< instead of q, k and v
+  std::optional<Array> dOutput, dWeights;       ///< gradients of the output and the weights, for `attn grad`
   std::optional<document::Value> labels, keyLabels;  ///< a sentence, or a list of texts
   std::array<std::optional<Array>, document::kParameterCount> parameters;  ///< by document::ParameterId
   std::vector<Setting> options;
 };
 
-/// A tensor of a file by the name that it has there.
+/// A tensor and its name in files.
 struct TensorField {
   std::string_view name;
   std::optional<Array>* target = nullptr;
   bool isMask = false;
 };
 std::vector<TensorField> tensorFields(TensorsFile& file);
-/// Is it what `attn run` writes? Results that were saved along are computed anew.
+/// Is it a result that `attn run` writes? Results saved in a file are ignored, and computed again.
 bool isResultName(std::string_view name);
-/// A file that has every tensor of a layer says with the option "mode" ("x" or "qkv") which of them are given; the others go, and the option.
+/// A file with all tensors of a layer says by the option "mode" ("x" or "qkv") which are inputs. Removes the others, and the option.
 void settleMode(TensorsFile& file);
-/// Are q, k and v there, or x and its weights, and not both? `unknown` is the first name that nobody knows, or "".
+/// An error unless the file has either q, k and v, or x and its weights. `unknown` is the first field with an unknown name, or "".
 Result<void> checkFields(const TensorsFile& file, std::string_view unknown);
 
-/// Reads one, in a single pass with little more memory than its numbers take. A tensor may also be nested lists. It has q,
-/// k and v, or x and its weights, or it is a state.
-/// Refused, with a sentence that says where: what is not JSON, keys given twice, unknown fields, ragged rows, fewer or
-/// more values than the shape asks for, NaN, numbers beyond the type, and infinities but for the texts "-inf" and "inf"
-/// in a float mask.
+/// Reads a tensors file in a single pass, with little more memory than its numbers take. A tensor may also be nested lists. The file must
+/// have q, k and v, or x and its weights, or be a state. An error, with the position, for invalid JSON, duplicate keys, unknown fields,
+/// ragged rows, a number of values that does not match the shape, NaN, numbers beyond the range of the type, and infinities other than the
+/// texts "-inf" and "inf" in a float mask.
 Result<TensorsFile> readTensorsFile(std::string_view text);
 
-/// "scale=0.5" as a setting; a value that is not JSON is a text. None if there is no "=" or no name.
+/// Parses "scale=0.5" as a setting; a value that is not JSON is a text. Nothing if "=" or the name is missing.
 std::optional<Setting> settingFrom(std::string_view text);
 
-/// A tensor with the name it has in files.
+/// A tensor with its name in files.
 struct NamedArray {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<float> values;
 };
 
-/// Writes {"name": {"shape": […], "data": […]}, …}, a line each, piece by piece. Floats have the fewest digits that read
-/// back to the same bits; infinities are the texts "inf" and "-inf". Stops when `put` returns false, and returns it.
+/// Writes {"name": {"shape": […], "data": […]}, …} piece by piece, one tensor per line. Floats have the fewest digits that read back to the
+/// same bits; infinities are the texts "inf" and "-inf". Stops when `put` returns false, and returns its result.
 bool writeTensors(const std::vector<NamedArray>& tensors, const std::function<bool(std::string_view)>& put);
 
 }  // namespace files

@@ -15,11 +15,11 @@ using base::inQuotes;
 using Kind = Error::Kind;
 
 constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator = 0x07064b50;
-constexpr std::uint32_t kFull = 0xffffffff;  ///< a 32-bit field whose value stands in the 64-bit extra
-constexpr std::uint64_t kFreely = 64u << 20; ///< bytes that may be inflated from any archive, however small
+constexpr std::uint32_t kFull = 0xffffffff;  ///< marks a 32-bit field whose value is in the 64-bit extra field
+constexpr std::uint64_t kFreely = 64u << 20; ///< bytes that any archive may decompress to, however small it is
 constexpr std::size_t kMaxEntries = 100'000;
 
-/// Little-endian numbers at a place; all 0 beyond the end.
+/// Little-endian numbers at given offsets; 0 beyond the end.
 class Fields {
  public:
   Fields(std::string_view bytes, std::uint64_t begin, std::uint64_t length)
@@ -39,12 +39,12 @@ class Fields {
   std::string_view bytes_;
 };
 
-/// Where the directory is, and how much of it.
+/// Position, size and number of entries of the directory.
 struct Directory {
   std::uint64_t begin = 0, size = 0, count = 0;
 };
 
-/// What the directory says of one file.
+/// What the directory says about one file.
 struct Claim {
   std::string name;
   std::uint32_t check = 0, method = 0, flags = 0;
@@ -94,7 +94,7 @@ Result<std::vector<Claim>> readDirectory(std::string_view bytes, const Directory
     claim.name = all.substr(at + least, name);
     claim.flags = fields.two(8), claim.method = fields.two(10), claim.check = fields.four(16);
     claim.packed = fields.four(20), claim.size = fields.four(24), claim.begin = fields.four(42);
-    // The 64-bit extra has, in this order, those that do not fit.
+    // The 64-bit extra field contains, in this order, the values that do not fit their 32-bit fields.
     const std::string_view extras = all.substr(at + least + name, extra);
     for (std::size_t e = 0; e + 4 <= extras.size();) {
       const Fields head(extras, e, 4);
@@ -115,7 +115,7 @@ Result<std::vector<Claim>> readDirectory(std::string_view bytes, const Directory
   return claims;
 }
 
-/// The packed bytes of a file: its own header stands before them.
+/// The compressed bytes of a file, which follow its local header.
 Result<std::string_view> locate(std::string_view bytes, const Claim& claim, std::uint64_t end) {
   constexpr std::size_t least = 30;
   const Fields local(bytes, claim.begin, least);
@@ -136,7 +136,7 @@ Result<void> checkClaim(const Claim& claim) {
   return {};
 }
 
-/// No two files may share their bytes, so that a small archive cannot stand for a large one.
+/// No two files may share bytes; otherwise a small archive could expand to a large amount of data.
 Result<void> checkApart(std::vector<std::pair<const Claim*, std::string_view>> found) {
   base::sort(found, [](const auto& a, const auto& b) { return a.first->begin < b.first->begin; });
   for (std::size_t i = 1; i < found.size(); ++i)
@@ -194,7 +194,7 @@ Result<std::vector<ZipEntry>> readZip(std::string_view bytes, std::string_view s
 }
 
 bool writeZip(const std::vector<ZipSource>& sources, const std::function<bool(std::string_view)>& write) {
-  constexpr std::uint32_t firstDay = 0x00210000;  // 1980-01-01, no time: the same numbers give the same archive
+  constexpr std::uint32_t firstDay = 0x00210000;  // 1980-01-01 without a time, so that the same numbers give the same archive
   std::string central;
   std::uint64_t at = 0;
   const auto emit = [&](std::string_view bytes) { return at += bytes.size(), write(bytes); };
