@@ -25,7 +25,7 @@ foreach(file IN LISTS FILES)
     get_filename_component(name "${file}" NAME)
     string(MAKE_C_IDENTIFIER "${name}" name)
     file(READ "${file}" text)
-    string(REGEX REPLACE " *//[^\n]*" "" text "${text}")  # comments are for readers of the sources; the page pays for each byte
+    string(REGEX REPLACE " *//[^\n]*" "" text "${text}")  # comments are only for the source; the page downloads every byte of the shaders
     string(REGEX REPLACE "\n\n+" "\n" text "${text}")
     string(APPEND header "inline constexpr char ${name}[] = R\"glsl(${text})glsl\";\n")
   elseif(KIND STREQUAL "table")

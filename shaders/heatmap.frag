@@ -1,15 +1,15 @@
-// A matrix as coloured cells. All lengths are framebuffer pixels; y runs down.
+// A matrix as coloured cells. All lengths are in framebuffer pixels; y goes down.
 precision highp float;
 precision highp sampler2D;
 
-uniform sampler2D cells;   // one float a cell; numbers below kMasked stand for -infinity
+uniform sampler2D cells;   // one float per cell; values below kMasked stand for -infinity
 uniform vec4 place;        // top left of the matrix; size of the framebuffer
 uniform ivec2 shape;       // columns and rows as shown
-uniform bool transposed;   // shown (column, row) is stored (row, column)
+uniform bool transposed;   // (column, row) on the screen is stored at (row, column)
 uniform vec4 metrics;      // pitch, gap, corner radius, framebuffer pixels per logical pixel
-uniform sampler2D peaks;   // the largest size in each row, where scale is 2
-uniform vec2 range;        // value at the low end, 1 / (high - low)
-uniform int scale;         // 0: linear, 1: square root, 2: share of the largest in the row
+uniform sampler2D peaks;   // the largest magnitude in each row, for scale 2
+uniform vec2 range;        // value at the low end of the map, and 1 / (high - low)
+uniform int scale;         // 0: linear, 1: square root, 2: relative to the largest in the row
 uniform vec4 stops[9];     // the colour map
 uniform vec4 masked;       // border of masked cells
 uniform vec4 masked_fill;
@@ -23,7 +23,7 @@ float value_at(ivec2 cell) {
   return texelFetch(cells, transposed ? cell.yx : cell, 0).r;
 }
 
-// The same as draw::fraction() and draw::at(): text contrast is chosen by them.
+// Must match draw::fraction() and draw::at(), which determine the colour of text.
 float fraction(ivec2 cell) {
   float value = value_at(cell);
   float t = (value - range.x) * range.y;
@@ -47,8 +47,7 @@ vec4 over(vec4 top, float coverage, vec4 below) {
   return vec4(rgb, out_a);
 }
 
-// Cells begin on whole pixels, so that every edge is sharp at any pixel ratio; pitches that are no whole number give
-// cells that differ by one pixel.
+// Cells start at whole pixels, so that edges are sharp at any pixel ratio; with a fractional pitch, the sizes of cells differ by one pixel.
 vec2 cell_start(vec2 cell) { return floor(cell * metrics.x + 0.5); }
 
 vec2 cell_of(vec2 pixel) {
@@ -58,13 +57,13 @@ vec2 cell_of(vec2 pixel) {
   return clamp(cell, vec2(0.0), vec2(shape - 1));
 }
 
-// Signed distance to a rounded rectangle around 0, negative inside.
+// Signed distance to a rounded rectangle centred at 0, negative inside.
 float rounded_box(vec2 p, vec2 half_size, float radius) {
   vec2 q = abs(p) - half_size + radius;
   return min(max(q.x, q.y), 0.0) + length(max(q, 0.0)) - radius;
 }
 
-// Dashes along the nearest side, laid out so that both ends of a side are in the middle of a dash.
+// Dashes along the nearest side, placed so that both ends of a side are in the middle of a dash.
 float dashes(vec2 p, vec2 half_size) {
   vec2 q = abs(p) - half_size;
   float along = q.x > q.y ? p.y + half_size.y : p.x + half_size.x;

@@ -1,7 +1,7 @@
-// One rectangle around all cells of a matrix. The fragment shader finds the cell of each pixel.
+// A rectangle that covers all cells of a matrix. The fragment shader determines the cell of each pixel.
 precision highp float;
 
-uniform vec4 place;   // top left of the matrix in framebuffer pixels; size of the framebuffer
+uniform vec4 place;   // top left corner of the matrix in framebuffer pixels, and the size of the framebuffer
 uniform vec2 extent;  // width and height of the matrix in framebuffer pixels
 
 void main() {

@@ -1,4 +1,4 @@
-// Colour arithmetic on the processor: what the shader computes, for whoever draws text on it.
+// Colour arithmetic on the CPU, matching the shader, to choose the colour of text on cells.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ Color mix(const Color& a, const Color& b, float t) {
   return {a.r + (b.r - a.r) * t, a.g + (b.g - a.g) * t, a.b + (b.b - a.b) * t, a.a + (b.a - a.a) * t};
 }
 
-/// From sRGB to light, by the threshold that WCAG 2.2 gives.
+/// Converts an sRGB component to linear light, with the threshold of WCAG 2.2.
 float linear(float channel) {
   return channel <= 0.04045f ? channel / 12.92f : std::pow((channel + 0.055f) / 1.055f, 2.4f);
 }
@@ -24,7 +24,7 @@ float luminance(Color color) {
 
 Color at(const ColorMap& map, float t) {
   constexpr int kLast = ColorMap::kStops - 1;
-  const float s = t > 0.0f ? std::min(t, 1.0f) * static_cast<float>(kLast) : 0.0f;  // NaN is not > 0
+  const float s = t > 0.0f ? std::min(t, 1.0f) * static_cast<float>(kLast) : 0.0f;  // false for NaN
   const int i = std::min(static_cast<int>(s), kLast - 1);
   const auto index = static_cast<std::size_t>(i);
   return mix(map.stops[index], map.stops[index + 1], s - static_cast<float>(i));

@@ -1,4 +1,4 @@
-// The OpenGL functions that OpenGL ES 3.0 and OpenGL 3.3 core share. The build says where they are declared.
+// The OpenGL functions common to OpenGL ES 3.0 and OpenGL 3.3 core. The build determines the header that declares them.
 #pragma once
 
 #ifndef GL_GLEXT_PROTOTYPES

@@ -17,10 +17,10 @@
 namespace draw {
 namespace {
 
-constexpr float kNoGapBelow = 6.0f;         // framebuffer pixels a cell
-constexpr std::uint64_t kFramesUnused = 60;  // until trim() takes a texture away
+constexpr float kNoGapBelow = 6.0f;         // framebuffer pixels per cell
+constexpr std::uint64_t kFramesUnused = 60;  // until trim() frees a texture
 
-/// Where things are in the shader program.
+/// The uniform locations of the shader program.
 struct Uniforms {
   GLint place, extent, shape, transposed, metrics, range, stops, masked, maskedFill, opacity, scale;
 };
@@ -30,12 +30,12 @@ struct Picture {
   Heatmap heatmap;
 };
 
-/// One draw() of this frame.
+/// One call of draw() in this frame.
 struct Job {
   Heatmaps* owner = nullptr;
   std::uint32_t slot = 0;
-  Picture wanted;
-  Picture shown;  ///< by the shader: the same, or a number for each pixel
+  Picture wanted;  ///< the arguments of the call
+  Picture shown;   ///< what the shader draws: the same, or the matrix reduced to one cell per pixel
 };
 
 struct Slot {
@@ -44,7 +44,7 @@ struct Slot {
   std::uint64_t lastUsed = 0;
 };
 
-/// The colour of masked cells of which a pixel covers many.
+/// The colour of a pixel all of whose cells are masked, where cells are smaller than a pixel.
 Color maskedPixel(const Heatmap& heatmap) {
   constexpr float kCover = 0.25f;
   const Color &top = heatmap.masked, &below = heatmap.masked_fill;
@@ -54,7 +54,7 @@ Color maskedPixel(const Heatmap& heatmap) {
   return {mix(top.r, below.r), mix(top.g, below.g), mix(top.b, below.b), a};
 }
 
-/// The picture with a cell for each pixel that it covers, where its own are smaller.
+/// Reduces a matrix whose cells are smaller than a pixel to one cell per pixel; returns any other unchanged.
 Picture reduce(const Picture& picture, Reduced& reduced, float scale) {
   const float pitch = picture.heatmap.cell * scale;
   if (!Reduced::isFor(pitch)) return picture;
@@ -67,7 +67,7 @@ Picture reduce(const Picture& picture, Reduced& reduced, float scale) {
 
 std::string withVersion(const char* version, const char* text) { return std::string(version) + "\n" + text; }
 
-/// The driver's words about a shader or a program, or "" when it is good.
+/// The driver's log of a shader or program; "" if it was compiled or linked.
 template <class Get, class Log>
 std::string complaint(GLuint name, GLenum what, Get get, Log log) {
   GLint good = 0;
@@ -88,7 +88,7 @@ GLuint compile(GLenum kind, const std::string& text) {
 
 void setColor(GLint where, const Color& color) { glUniform4f(where, color.r, color.g, color.b, color.a); }
 
-/// All but the numbers and where they are.
+/// Adds everything except the numbers and their addresses to a hash.
 void addLook(const Job& job, base::Hash& hash) {
   const Values& v = job.wanted.values;
   const Heatmap& m = job.wanted.heatmap;
@@ -104,10 +104,10 @@ void addLook(const Job& job, base::Hash& hash) {
 struct Heatmaps::Parts {
   GLuint program = 0, vertexArray = 0;
   Uniforms at{};
-  float width = 0, height = 0, scale = 1;  // of the framebuffer, and its pixels per logical pixel
+  float width = 0, height = 0, scale = 1;  // size of the framebuffer, and its pixels per logical pixel
   std::uint64_t frame = 0, uploaded = 0;
   std::map<std::uint32_t, Slot> slots;
-  std::deque<Job> jobs;  // a deque: draw commands hold addresses of its elements
+  std::deque<Job> jobs;  // a deque, because draw commands hold pointers to its elements
 
   void findUniforms();
   void setUniforms(const Job& job) const;
@@ -141,7 +141,7 @@ void Heatmaps::Parts::setUniforms(const Job& job) const {
   glUniform1i(at.scale, static_cast<GLint>(map.scale));
 }
 
-// Called between Dear ImGui's own draw commands; blending is on as it left it.
+// A callback in Dear ImGui's draw list; blending is enabled, as Dear ImGui leaves it.
 void Heatmaps::Parts::render(const Job& job, const ImVec4& clip) {
   const int left = std::max(0, static_cast<int>(std::floor(clip.x * scale)));
   const int right = std::min(static_cast<int>(width), static_cast<int>(std::ceil(clip.z * scale)));

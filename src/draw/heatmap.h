@@ -1,5 +1,5 @@
-// Matrices as coloured cells: one float per cell in a texture, colour map in the fragment shader, drawn in the order
-// of an ImGui draw list.
+// Matrices as coloured cells: a texture with one float per cell, and the colour map in the fragment shader. Drawn in sequence with the
+// other commands of an ImGui draw list.
 #pragma once
 
 #include <array>
@@ -13,64 +13,63 @@ struct ImDrawCmd;
 
 namespace draw {
 
-/// Straight sRGB, 0 … 1.
+/// Non-premultiplied sRGB, components 0 … 1.
 struct Color {
   float r = 0, g = 0, b = 0, a = 1;
   bool operator==(const Color&) const = default;
 };
 
-/// A colour map: evenly spaced stops, mixed linearly in sRGB. Diverging maps have 0 in the middle.
+/// A colour map: evenly spaced stops, interpolated linearly in sRGB. Diverging maps have 0 in the middle.
 struct ColorMap {
   static constexpr int kStops = 9;
   std::array<Color, kStops> stops;
 };
 
-/// The colour at t in 0 … 1 (clamped; NaN gives the first). The shader computes the same; text contrast relies on it.
+/// The colour at t, clamped to 0 … 1 (NaN gives the first colour). Must match the shader, because the contrast of text depends on it.
 Color at(const ColorMap& map, float t);
-/// WCAG 2.2 contrast ratio, 1 … 21, of two opaque colours.
+/// The contrast ratio of two opaque colours by WCAG 2.2, 1 … 21.
 float contrast(Color a, Color b);
 
-/// Which rows and columns of a matrix are newer than an older revision: those whose number is larger. All are compared
-/// where this is not told, where `whole` is newer, and where the texture held something else.
+/// Which rows and columns of a matrix were written since a given revision: those whose number is larger. If this is not known, if `whole`
+/// is larger, or if the texture held another matrix, all cells are compared.
 struct Written {
   bool isTold = false;
   std::uint32_t whole = 0;
-  const std::uint32_t *rows = nullptr, *cols = nullptr;  ///< one each, or null: none since `whole`
+  const std::uint32_t *rows = nullptr, *cols = nullptr;  ///< one number each, or null: none written since `whole`
 };
 
-/// The numbers of one matrix as they lie in memory, row-major with `stride` floats from row to row.
+/// The numbers of one matrix in memory: row-major, rows `stride` floats apart.
 struct Values {
   const float* data = nullptr;
   int rows = 0, cols = 0, stride = 0;
-  std::uint64_t revision = 0;  ///< the texture is brought up to date when this or `data` differs from last time
+  std::uint64_t revision = 0;  ///< the texture is updated when this or `data` differs from last time
   Written written{};
-  const float* rowPeaks = nullptr;  ///< the largest size in each row, for Scale::row
+  const float* rowPeaks = nullptr;  ///< the largest magnitude in each row, for Scale::row
 };
 
-/// How a colour follows from a value: in proportion, by the square root of its size, or by its share of the largest in
-/// its row.
+/// How values map to colours: linearly, by the square root of their magnitude, or relative to the largest magnitude in their row.
 enum class Scale { linear, root, row };
 
-/// Where and how to draw it. Lengths are logical pixels.
+/// Where and how to draw a matrix. Lengths are in logical pixels.
 struct Heatmap {
-  float x = 0, y = 0;          ///< top left of the pitch of the first cell; moved to the next whole framebuffer pixel
-  float cell = 48;             ///< pitch; below one framebuffer pixel, a pixel shows the number that is farthest from 0
-  float gap = 2;               ///< between cells, half on each side of one; none below 6 framebuffer pixels of pitch
+  float x = 0, y = 0;          ///< top left corner of the first cell, including half its gap; rounded to whole framebuffer pixels
+  float cell = 48;             ///< distance from cell to cell; if it is less than a framebuffer pixel, each pixel shows the value farthest from 0
+  float gap = 2;               ///< space between cells; none if the pitch is less than 6 framebuffer pixels
   float radius = 3;
-  bool transposed = false;     ///< rows of the matrix run across
-  float low = -1, high = 1;    ///< values at the two ends of the map
+  bool transposed = false;     ///< rows of the matrix are shown as columns
+  float low = -1, high = 1;    ///< values at the two ends of the colour map
   ColorMap map;
   Scale scale = Scale::linear;
-  bool mean = false;           ///< instead, such a pixel shows the mean of its cells
-  Color masked;                ///< border of cells that hold -inf: dashed when there is room, else hatched
+  bool mean = false;           ///< show the mean instead, where cells are smaller than a pixel
+  Color masked;                ///< border of cells with -inf: dashed if there is room, otherwise the cell is hatched
   Color masked_fill;
   float opacity = 1;
 };
 
-/// Where a value stands on the map, 0 … 1. `peak` is of its row. The shader computes the same.
+/// The position of a value on the colour map, 0 … 1. `peak` is the largest magnitude in its row. Must match the shader.
 float fraction(const Heatmap& heatmap, float value, float peak);
 
-/// Draws heatmaps. One object per graphics context; every OpenGL name that it makes is freed with it.
+/// Draws heatmaps. One object per graphics context; frees all OpenGL objects that it creates.
 class Heatmaps {
  public:
   Heatmaps();
@@ -78,39 +77,39 @@ class Heatmaps {
   Heatmaps(const Heatmaps&) = delete;
   Heatmaps& operator=(const Heatmaps&) = delete;
 
-  /// Stands for all that was drawn in this frame: where, how, and which values.
+  /// A hash of everything drawn in this frame: positions, looks and values.
   std::uint64_t fingerprint() const;
 
-  /// Compiles the shaders in the current context. `version` is the first line ("#version 300 es", "#version 330 core").
-  /// Returns the driver's message when that fails, else "".
+  /// Compiles the shaders in the current context. `version` is their first line ("#version 300 es", "#version 330 core"). Returns "", or
+  /// the driver's message if it fails.
   std::string start(const char* version);
-  /// The context is gone: forget its names without freeing them; start() makes all anew.
+  /// To be called when the context was lost: drops its objects without freeing them. start() creates new ones.
   void contextLost();
 
-  /// Begins a frame: `scale` framebuffer pixels per logical pixel.
+  /// Begins a frame with `scale` framebuffer pixels per logical pixel.
   void newFrame(float displayWidth, float displayHeight, float scale);
-  /// Queues a matrix behind what is in `list` so far, clipped as `list` is. `slot` names the texture: give the same
-  /// number for the same matrix in every frame. `values` must live until the frame is rendered.
+  /// Adds a matrix to `list`, with its present clip rectangle. `slot` identifies the texture: use the same number for the same matrix in
+  /// every frame. `values` must stay valid until the frame is rendered.
   void draw(ImDrawList* list, std::uint32_t slot, const Values& values, const Heatmap& heatmap);
-  /// Is that command one of draw()? Then what it was given, with x, y and lengths as they were.
+  /// If the command was added by draw(), returns true and its arguments.
   static bool queued(const ImDrawCmd& command, Values& values, Heatmap& heatmap);
-  /// Framebuffer pixels; y runs down; right and bottom are outside.
+  /// A rectangle in framebuffer pixels; y goes down; right and bottom are exclusive.
   struct Part {
     int left = 0, top = 0, right = 0, bottom = 0;
   };
-  /// What a queued matrix shows, but for its numbers, stands in `look`, 0 for other commands; in `changed`, where its numbers
-  /// are others than when it was drawn last.
+  /// What a matrix would show. `look` is a hash of everything except its numbers, 0 for commands of other kinds; `changed` are the areas
+  /// whose numbers differ from when it was last drawn.
   struct Seen {
     Part place;
     std::uint64_t look = 0;
     std::vector<Part> changed;
   };
-  /// How that command would look if it were drawn now.
+  /// What the command would show if it were drawn now.
   Seen look(const ImDrawCmd& command) const;
-  /// Frees textures that were not drawn for a while (heads that were removed).
+  /// Frees textures that have not been drawn for a while (of heads that no longer exist).
   void trim();
 
-  /// Cells sent to the GPU since the start: a measure of how much an edit uploads.
+  /// The number of cells uploaded to the GPU since the start, to measure what an edit uploads.
   std::uint64_t uploadedCells() const;
 
  private:

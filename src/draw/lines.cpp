@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kBlack = 0, kOpaque = 0xff000000u;
 constexpr std::size_t kMostKeyBytes = 1u << 20;
 
-/// Has it colours of its own, when it was drawn in black?
+/// Does a picture drawn in black contain colours?
 bool hasColors(const LinePicture& picture) {
   return std::any_of(picture.pixels.begin(), picture.pixels.end(), [](std::uint32_t p) { return (p & ~kOpaque) != 0; });
 }
@@ -59,7 +59,7 @@ bool Lines::upload() {
     glBindTexture(GL_TEXTURE_2D, page.name);
     if (page.isNew) {
       glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, kWidth, kHeight, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
-      // Linear: labels may be turned. Upright ones lie on whole pixels and stay sharp.
+      // Linear filtering for rotated labels. Upright ones are at whole pixels, and stay sharp.
       for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) glTexParameteri(GL_TEXTURE_2D, filter, GL_LINEAR);
     }
     const std::uint32_t* from = page.pixels.data() + static_cast<std::size_t>(page.dirtyTop) * kWidth;
@@ -78,7 +78,7 @@ float Lines::width(std::string_view text, Face face) {
 }
 
 std::size_t& Lines::cut(std::string_view text, Face face, float width) {
-  return find(text, {face.size, -face.weight}, std::bit_cast<std::uint32_t>(width)).cut;  // no line is drawn with such a weight
+  return find(text, {face.size, -face.weight}, std::bit_cast<std::uint32_t>(width)).cut;  // a negative weight, which no drawn line has, keeps these entries apart
 }
 
 void Lines::draw(ImDrawList* list, std::string_view text, Face face, float x, float baseline, ImU32 color) {
@@ -89,7 +89,7 @@ void Lines::draw(ImDrawList* list, std::string_view text, Face face, float x, fl
   }
   Entry* entry = &find(text, face, kBlack);
   if (!entry->drawn) rasterise(*entry, text, face, kBlack);
-  // What has colours of its own is drawn anew for each colour of the letters beside them.
+  // If a line has colours of its own, it is rasterised again for each colour of its other characters.
   if (entry->coloured && rgb(color) != kBlack) {
     entry = &find(text, face, rgb(color));
     if (!entry->drawn) rasterise(*entry, text, face, rgb(color));
@@ -123,13 +123,13 @@ void Lines::rasterise(Entry& entry, std::string_view text, Face face, std::uint3
   LinePicture picture = rasteriser_.rasterise(text, {face.size * scale_, face.weight}, color);
   entry.drawn = true;
   entry.coloured = color != kBlack || hasColors(picture);
-  // Letters alone are kept in white, and take any colour.
+  // Lines without colours of their own are stored in white, and tinted when drawn.
   if (!entry.coloured) std::for_each(picture.pixels.begin(), picture.pixels.end(), [](std::uint32_t& p) { p |= ~kOpaque; });
   place(entry, picture);
 }
 
 void Lines::place(Entry& entry, const LinePicture& picture) {
-  constexpr int kBorder = 1;  // stays clear, so that neighbours do not show where a line is turned
+  constexpr int kBorder = 1;  // transparent, so that neighbours do not show when a line is rotated
   const int width = std::min(picture.width, kWidth - 2 * kBorder), height = std::min(picture.height, kHeight - 2 * kBorder);
   if (width <= 0 || height <= 0) return;
   Page& page = pageWithRoom(width + 2 * kBorder, height + 2 * kBorder);
@@ -148,7 +148,7 @@ void Lines::place(Entry& entry, const LinePicture& picture) {
 
 Lines::Page& Lines::pageWithRoom(int width, int height) {
   for (Page& page : pages_) {
-    const bool below = page.x + width > kWidth;  // then a new shelf begins
+    const bool below = page.x + width > kWidth;  // starts a new shelf
     const int shelf = below ? page.shelf + page.shelfHeight : page.shelf;
     if (shelf + height > kHeight) continue;
     if (below) page.x = page.shelfHeight = 0, page.shelf = shelf;

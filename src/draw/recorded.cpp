@@ -56,7 +56,7 @@ class Reader {
     const ImDrawIdx* at = list.IdxBuffer.Data + command.IdxOffset;
     const auto vertex = [&](unsigned i) -> const ImDrawVert& { return list.VtxBuffer[static_cast<int>(command.VtxOffset + at[i])]; };
     for (unsigned i = 0; i + 2 < command.ElemCount;) {
-      // A fan: every triangle begins at its first corner, and goes on where the one before ended.
+      // A fan: every triangle starts at the first vertex, and continues at the last one of the triangle before.
       unsigned end = i + 3;
       while (end + 2 < command.ElemCount && at[end] == at[i] && at[end + 1] == at[end - 1] && at[end + 2] == at[end + 1] + 1) end += 3;
       std::vector<ImDrawVert> corners{vertex(i), vertex(i + 1)};
@@ -105,7 +105,7 @@ class Reader {
     to_.stroke(points, isClosed, width_, color_, clip_);
   }
 
-  /// A letter goes on with the words before it where its pen is where theirs stopped, or a space further.
+  /// Adds a glyph. It continues the text before it if it starts where that ended, or one space further on.
   void letter(const std::vector<ImDrawVert>& v, const ImFont& font, const ImFontGlyph& g) {
     endStroke();
     const ImVec2 right{v[1].pos.x - v[0].pos.x, v[1].pos.y - v[0].pos.y}, down{v[3].pos.x - v[0].pos.x, v[3].pos.y - v[0].pos.y};
@@ -134,7 +134,7 @@ class Reader {
     return blank != nullptr ? blank->AdvanceX : font.FontSize / 4;
   }
 
-  /// One of Lines: its number stands where a picture of it would have its place in a texture.
+  /// A line recorded by Lines; its u coordinate is the index of the line.
   void line(const std::vector<ImDrawVert>& v) {
     finish();
     const auto number = static_cast<std::size_t>(std::lround(v[0].uv.x));

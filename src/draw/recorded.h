@@ -1,4 +1,4 @@
-// What a frame drew, read back from the lists of Dear ImGui as shapes and words: so that a figure comes from the same calls as the screen.
+// Converts the draw lists of a Dear ImGui frame back to shapes and text, so that figures are produced by the same calls as the screen.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace draw {
 
-/// Hears of all that a frame drew, in its order. Frames are recorded with edges that are not smoothed (ImGuiStyle::AntiAliasedLines and AntiAliasedFill
-/// off), so that a line is a rectangle and a shape a fan of triangles. Clip rectangles are as in ImDrawCmd.
+/// Receives everything that a frame drew, in order. Frames must be recorded without antialiasing (ImGuiStyle::AntiAliasedLines and
+/// AntiAliasedFill off), so that a line is a rectangle and a shape a triangle fan. Clip rectangles are as in ImDrawCmd.
 class Recorder {
  public:
   virtual ~Recorder() = default;
   struct Words {
     std::string text;
-    const ImFont* font = nullptr;  ///< null: letters that the faces do not have, of this face
+    const ImFont* font = nullptr;  ///< null for a line of Lines, in `face`
     Face face;
-    float x = 0, baseline = 0, width = 0, size = 0;  ///< size: the height of the face's lines, as it is drawn
-    float angle = 0;               ///< degrees, to the right
+    float x = 0, baseline = 0, width = 0, size = 0;  ///< size: the line height of the font, as drawn
+    float angle = 0;               ///< degrees, clockwise
     ImU32 color = 0;
   };
   virtual void words(const Words& words, const ImVec4& clip) = 0;
@@ -32,7 +32,8 @@ class Recorder {
   virtual void heatmap(const Values& values, const Heatmap& heatmap, const ImVec4& clip) = 0;
 };
 
-/// Tells `recorder` of a frame that ImGui::Render() made, with the faces of `atlas`; of `drawn` the lines of text that a Lines recorded.
+/// Passes everything in a frame made by ImGui::Render() to `recorder`. `atlas` contains its fonts; `drawn` are the lines recorded by
+/// Lines::record().
 void readBack(const ImDrawData& data, const ImFontAtlas& atlas, const std::vector<Lines::Drawn>& drawn, Recorder& recorder);
 
 }  // namespace draw

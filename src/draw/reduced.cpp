@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::int32_t kHidden = -1;  // the distance of a masked cell: less than that of 0
 
-/// The distance from 0 as a whole number that grows with it: the bits without the sign. Whole numbers are compared and chosen in vector
-/// registers, where GCC 12 leaves floats to a branch.
+/// An integer that grows with the distance of a value from 0: its bits without the sign. GCC 12 vectorizes the comparison and selection of
+/// integers, but not of floats.
 std::int32_t distanceOf(float value) { return std::bit_cast<std::int32_t>(value) & 0x7fffffff; }
 std::int32_t distanceOf(float value, float scaled) {
-  constexpr std::uint32_t kFirstMasked = std::bit_cast<std::uint32_t>(kMasked);  // of negative numbers the bits grow with the distance
+  constexpr std::uint32_t kFirstMasked = std::bit_cast<std::uint32_t>(kMasked);  // for negative numbers the bits, read as unsigned, grow with the magnitude
   return std::bit_cast<std::uint32_t>(value) > kFirstMasked ? kHidden : distanceOf(scaled);
 }
 
-/// Takes of `count` cells those that are farther from 0 than what is in `best`, of which `distances` are kept.
+/// Replaces each value in `best` by the cell's, scaled by `factor`, if that is farther from 0. `distances` holds distanceOf() each best.
 void takeFarthest(const float* cells, int count, float factor, float* best, std::int32_t* distances) {
   for (int c = 0; c < count; ++c) {
     const float scaled = cells[c] * factor;
@@ -30,7 +30,7 @@ void takeFarthest(const float* cells, int count, float factor, float* best, std:
   }
 }
 
-/// Adds up the cells that are not masked, and counts them.
+/// Adds the cells that are not masked to `sums`, and counts them in `counts`.
 void add(const float* cells, int count, float* sums, std::int32_t* counts) {
   for (int c = 0; c < count; ++c) {
     const bool isMasked = distanceOf(cells[c], cells[c]) == kHidden;
@@ -75,7 +75,7 @@ void Reduced::layOut(const Look& look) {
   pixels_.resize(down_.size() * across_.size());
 }
 
-/// The pixels of a row in which any column may have changed.
+/// The range of pixels in which any column may have changed.
 Reduced::Cells Reduced::newerPixels(const Written& written) const {
   Cells pixels{static_cast<int>(across_.size()), -1};
   if (written.cols == nullptr) return pixels;
@@ -122,7 +122,7 @@ Values Reduced::update(const Values& values, const Heatmap& heatmap, float pitch
     const Written& written = values.written;
     const bool isTold = isSame && written.isTold && written.whole <= revision_;
     const Cells all{0, width - 1}, some = isTold ? newerPixels(written) : all;
-    // With a column, the largest of a row may have changed.
+    // A change in one column may have changed the largest value in its row.
     const bool isAll = !isTold || (isByRow && some.last >= 0);
     for (int y = 0; y < height; ++y) {
       if (isAll || isNewer(written, y)) reduceRow(values, y, all);

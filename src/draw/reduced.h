@@ -1,4 +1,4 @@
-// A matrix whose cells are smaller than a pixel, as one number a pixel.
+// Reduces a matrix whose cells are smaller than a pixel to one value per pixel.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,29 @@
 
 namespace draw {
 
-/// The numbers that the pixels of such a matrix show. A pixel stands for the cells whose middle lies in it, at least for one, and shows the
-/// number that is farthest from 0, or the mean (Heatmap::mean); -infinity where all of its cells are masked. Kept from frame to frame: an
-/// edit costs what it wrote.
+/// The values that the pixels of such a matrix show. A pixel represents the cells whose centres lie in it, and at least one cell. It shows
+/// the value farthest from 0, or the mean (Heatmap::mean); -infinity if all of its cells are masked. The result is kept between frames, so
+/// that an edit costs only the rows and columns that it wrote.
 ///
-/// The processor does this, and not the fragment shader: a matrix of 1,024 x 1,024 on 300 x 300 pixels is 12 cells a pixel, which cost a
-/// computer without a graphics card 30 ms in the shader, and all of them had to be sent.
+/// This runs on the processor rather than in the fragment shader: a 1,024 x 1,024 matrix on 300 x 300 pixels has 12 cells per pixel, which
+/// took 30 ms in the shader on a computer without a graphics card, and every cell had to be uploaded.
 class Reduced {
  public:
-  /// Is it to be drawn by this? `pitch` is that of a cell in framebuffer pixels.
+  /// Whether a matrix is to be reduced. `pitch` is the distance from cell to cell in framebuffer pixels.
   static bool isFor(float pitch) { return pitch < 1; }
-  /// `values` at that pitch: as many rows and columns as there are pixels. For Scale::row they are shares of Heatmap::high, to be drawn in
-  /// proportion. They live as long as this object, until the next call.
+  /// Returns `values` with one row and column per pixel. For Scale::row they are relative to the largest in their row, times Heatmap::high,
+  /// and are to be drawn linearly. The result is valid until the next call.
   Values update(const Values& values, const Heatmap& heatmap, float pitch);
 
  private:
-  /// All that decides how cells become pixels.
+  /// Everything that determines how cells become pixels.
   struct Look {
     int rows = 0, cols = 0;
-    float pitch = 0, high = 0;  ///< high only where it matters
+    float pitch = 0, high = 0;  ///< high is 0 unless isByRow
     bool isByRow = false, isMean = false;
     bool operator==(const Look&) const = default;
   };
-  /// The cells first … last of a pixel, on one axis.
+  /// The cells first … last that a pixel represents, along one axis.
   struct Cells {
     int first = 0, last = 0;
   };
@@ -42,11 +42,11 @@ class Reduced {
   void reduceRow(const Values& values, int row, Cells pixels);
 
   Look look_;
-  std::uint64_t revision_ = 0, version_ = 0;  ///< of the cells, and of the pixels
+  std::uint64_t revision_ = 0, version_ = 0;  ///< of the source, and of the result
   const float* data_ = nullptr;
-  std::vector<Cells> across_, down_;   ///< of each pixel
-  std::vector<float> best_;            ///< of each column, over the rows of a pixel; for the mean their sum
-  std::vector<std::int32_t> distances_;  ///< how far from 0 that is; for the mean how many they are
+  std::vector<Cells> across_, down_;   ///< for each pixel along an axis
+  std::vector<float> best_;            ///< per column, over the rows of a pixel; for the mean, the sum
+  std::vector<std::int32_t> distances_;  ///< the distance of that from 0; for the mean, the count
   std::vector<float> pixels_;          ///< row-major
 };
 

@@ -38,11 +38,11 @@ void Texture::allocate(int rows, int cols) {
     glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
 }
 
-// Copies what differs of columns begin … end of a row; widens `block` to them. Was there any?
+// Copies the differing cells of columns begin … end of a row, and extends `block` to them. Returns whether there were any.
 bool Texture::copyRow(const Values& values, int row, int begin, int end, Block& block) {
   const float* from = values.data + static_cast<std::size_t>(row) * static_cast<std::size_t>(values.stride);
   float* to = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
-  int differences = 0;  // counted without a branch, so that the compiler can use vectors: most rows are as they were
+  int differences = 0;  // counted without branches, so that it can be vectorised: most rows have no differences
   for (int c = begin; c < end; ++c) differences += stored(from[c]) != to[c];
   if (differences == 0 && !fresh_) return false;
   int first = begin, last = end - 1;
@@ -56,7 +56,7 @@ bool Texture::copyRow(const Values& values, int row, int begin, int end, Block& 
   return true;
 }
 
-/// The columns in which any row may have changed, first … last.
+/// The columns, first … last, in which any row may have changed.
 Texture::Block Texture::newer(const Written& written) const {
   Block block{0, 0, cols_, -1};
   for (int c = 0; written.cols && c < cols_; ++c) {

@@ -1,4 +1,4 @@
-// One matrix on the GPU, brought up to date by sending what changed and no more.
+// One matrix in GPU memory, updated by uploading only what has changed.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace draw {
 
-/// Stands for -infinity in a texture: not every GPU keeps infinities. The shader takes anything below kMasked for it.
+/// Replaces -infinity in textures, because not every GPU supports infinities. The shader treats everything below kMasked as -infinity.
 inline constexpr float kMinusInfinity = -3.3e38f, kMasked = -3.0e38f;
 
-/// An R32F texture and a copy of what it holds.
+/// An R32F texture, and a copy of its content.
 class Texture {
  public:
   struct Block {
@@ -24,13 +24,13 @@ class Texture {
   Texture& operator=(Texture&&) = delete;
   ~Texture();
 
-  /// Makes the texture hold `values`; returns how many cells were sent. What may have changed is compared; neighbouring
-  /// rows that did go as one block from the first to the last column that changed in any of them.
+  /// Updates the texture to `values`; returns the number of cells uploaded. Only cells that may have changed are compared. Adjacent changed
+  /// rows are uploaded as one block, from the first to the last column that changed in any of them.
   std::uint64_t update(const Values& values);
-  /// Where `values` are others than what it holds: neighbouring rows together.
+  /// The blocks in which `values` differ from the content; adjacent rows are joined.
   std::vector<Block> differences(const Values& values) const;
   GLuint name() const { return name_; }
-  /// The context is gone, and with it the texture.
+  /// To be called when the context was lost, and the texture with it.
   void forget();
 
  private:
@@ -41,9 +41,9 @@ class Texture {
 
   GLuint name_ = 0;
   int rows_ = 0, cols_ = 0;
-  bool fresh_ = true;  ///< nothing in it yet
+  bool fresh_ = true;  ///< has no content yet
   std::uint64_t revision_ = 0;
-  const float* data_ = nullptr;  ///< where that was
+  const float* data_ = nullptr;  ///< the address of the data at that revision
   std::vector<float> copy_;
 };
 

@@ -57,7 +57,7 @@ bool replace(RowSummary& row, int col, float number) {
   return true;
 }
 
-/// The sum of one row over those heads, but for `without`.
+/// Sums one row over `heads` without the head `without`; returns `sums`.
 double* sumOf(const Tensor& all, const std::vector<int>& heads, int without, int row, double* sums) {
   std::fill(sums, sums + all.cols(), 0.0);
   for (const int h : heads) {
@@ -294,8 +294,8 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
   return made.numbers;
 }
 
-/// Where one head alone has changed, as it does while its K is edited, the sum of the others can be kept: then 1 head is read and not all
-/// of them. False where more heads have changed, or where there are too few to gain by it.
+/// If only one head has changed since the last mean, as while its K is edited, the sum of the others can be kept, and one head is read
+/// instead of all. Returns false if more heads have changed, or if there are too few for a gain.
 bool Summaries::findOthers(TensorId of, const std::vector<int>& parts, Mean& made) const {
   constexpr std::size_t kFew = 3;  // with two, as much is read
   int head = -1, changed = 0;
@@ -312,7 +312,7 @@ bool Summaries::findOthers(TensorId of, const std::vector<int>& parts, Mean& mad
   return true;
 }
 
-/// A row of the sum of all heads but made.head.
+/// A row of the sum of all heads except made.head.
 const double* Summaries::sumOfOthers(const Tensor& all, const std::vector<int>& parts, Mean& made, int row) {
   double* sums = made.others.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(all.cols());
   std::uint8_t& isThere = made.hasOthers[static_cast<std::size_t>(row)];

@@ -127,9 +127,9 @@ class Summaries {
   struct Mean {
     std::uint32_t seen = 0;
     Tensor numbers;
-    int head = -1;                       ///< the only one that has changed since `others` were begun; -1: there is none
-    std::vector<int> parts;              ///< the heads that took part then
-    std::vector<double> others;          ///< the sum of the others, of rows that have it
+    int head = -1;                       ///< the only head that has changed since `others` was begun, or -1
+    std::vector<int> parts;              ///< the heads that were averaged then
+    std::vector<double> others;          ///< the sum of the other heads, for rows with hasOthers
     std::vector<std::uint8_t> hasOthers;
   };
 
