@@ -34,7 +34,7 @@ document::View openView(const document::Settings& settings, std::string_view hid
 
 bool isLocked(std::string_view lock, std::string_view name) {
   constexpr std::string_view kSlider = "slider:";
-  // Controls that only change how it is looked at.
+  // Controls that only change how the document is shown.
   constexpr std::string_view kFree =
       "theme,help,fullscreen,more,panel,view,views,head,hide-head,export,share,lab,lab-close,more-masks,more-sizes,query,title,label,arcs,"
       "inspector,brief,changes,caption,stage,segment,token,matrix,mask-picture,experiments,experiment";
@@ -77,7 +77,7 @@ draw::Written writtenOf(const attention::Stamps& stamps, int firstRow, int first
 
 namespace {
 
-/// Tokens that were added and have no word yet, and those that were taken away at the end, make no other sentence.
+/// New tokens without a word yet, and removed tokens at the end, do not make it a different sentence.
 bool sameWords(const std::vector<std::string>& own, const std::vector<std::string>& preset) {
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i] != (i < preset.size() ? preset[i] : "t" + std::to_string(i + 1))) return false;
@@ -88,13 +88,13 @@ bool sameWords(const std::vector<std::string>& own, const std::vector<std::strin
 }  // namespace
 
 bool Context::ownSentence() const {
-  if (state.preset.empty() || isOfLesson()) return false;  // of a file, or of a lesson
+  if (state.preset.empty() || isOfLesson()) return false;  // from a file, or from a lesson
   PresetWords& words = view.presetWords;
   if (words.preset != state.preset) {
     words = {state.preset, {}, {}};
     if (const auto preset = document::preset(state.preset)) words.labels = preset->labels, words.keyLabels = preset->keyLabels;
   }
-  // A sequence of keys that was only switched on began as a copy of the other.
+  // If cross-attention was only switched on, the key sequence is a copy of the other.
   const std::vector<std::string>& keys = words.keyLabels.empty() ? words.labels : words.keyLabels;
   return !sameWords(state.labels, words.labels) || !sameWords(state.keyLabels, keys);
 }

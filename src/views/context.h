@@ -1,5 +1,5 @@
-// What every panel is given: the document and trace to read, the place to put what the user wants done, and the
-// little state of the view itself (what is selected, hovered, open) that is no part of the document.
+// What every panel receives: document and trace to read, requests to add to, and the state of the view (selection, hover, open menus) that
+// is not part of the document.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ using attention::CellRef;
 using attention::formatNumber;
 using attention::TensorId;
 
-/// A rectangle of cells of one tensor, from where it was begun to where it was drawn.
+/// A rectangle of cells of one tensor, from the anchor, where it was begun, to the present cell.
 struct Selection {
   bool active = false;
   TensorId tensor = TensorId::weights;
@@ -50,31 +50,31 @@ struct Selection {
   }
 };
 
-/// What a pointer that is down is doing to the board.
+/// What a pressed pointer is doing on the board.
 struct Drag {
   enum class Kind { none, pending, value, weight, select, paint, scroll };
   Kind kind = Kind::none;
   std::uint64_t gesture = 0;
-  CellRef cell;               ///< where it began
-  double travelled = 0;       ///< of a value drag, in units of the value
-  std::vector<float> before;  ///< the selected cells as they were
+  CellRef cell;               ///< the cell where it began
+  double travelled = 0;       ///< for a drag of a value, in units of the value
+  std::vector<float> before;  ///< the selected cells before the drag
   float lastX = 0, lastY = 0;
-  std::uint8_t paint = 0;     ///< what a paint stroke writes
-  bool isWeight = false;        ///< it is a weight that can be dragged: its query or its key changes
-  TensorId by = TensorId::q;  ///< which of them
-  std::vector<float> row;     ///< that one as it was
-  std::string why;            ///< it cannot become what the pointer asks for
-  bool isFixed = false;       ///< it would have changed a number that cannot be changed
-  std::optional<Selection> was;  ///< what was selected before a finger went down, which may be about to scroll
+  std::uint8_t paint = 0;     ///< the value that painting writes
+  bool isWeight = false;        ///< the weight can be dragged, which changes its query or key
+  TensorId by = TensorId::q;  ///< which of the two
+  std::vector<float> row;     ///< its row before the drag
+  std::string why;            ///< why the weight cannot get the value that the pointer asks for
+  bool isFixed = false;       ///< the drag was of a number that cannot be edited
+  std::optional<Selection> was;  ///< the selection before a finger was pressed, to be restored if it turns out to scroll
 };
 
-/// What is being typed, and into what.
+/// The text being edited, and what it belongs to.
 struct TextTarget {
   enum class Kind { cell, parameter, label, column, sentence, option, search };
   Kind kind = Kind::cell;
-  CellRef cell;  ///< for a label, the row is the token; for a heading of Q and K, the column; for a parameter, row and column count
+  CellRef cell;  ///< for a label, row is the token; for a column heading of Q and K, col is the column; for a parameter, row and col are used
   document::ParameterId parameter = document::ParameterId::gamma_1;
-  bool ofKeys = false;  ///< a label or sentence of the other sequence of cross-attention
+  bool ofKeys = false;  ///< a label or sentence of the key sequence in cross-attention
   document::OptionId option = document::OptionId::temperature;
   std::string name, text;
   Box box;
@@ -82,14 +82,14 @@ struct TextTarget {
   std::string wrong;  ///< why `text` was refused
 };
 
-/// What a new number of heads leaves each of them, as a sentence.
+/// The width that a new number of heads leaves to each head, as a sentence.
 std::string sharedWidth(int heads, int headDim);
 
-/// What the line at the bottom says, with names in it that can be clicked.
+/// The message at the bottom, with clickable names.
 struct Notice {
   struct Piece {
     std::string words;
-    std::optional<CellRef> cell;  ///< where a click goes
+    std::optional<CellRef> cell;  ///< the cell to go to on a click
   };
   std::vector<Piece> pieces;
   bool isError = false;
@@ -101,14 +101,14 @@ struct Notice {
   }
 };
 
-/// A choice that was refused: its control says why, and offers what would help.
+/// A choice that was refused: its control shows why, and offers a remedy.
 struct Blocked {
   document::OptionId option = document::OptionId::heads;
   document::Value value;
-  std::uint64_t revision = 0;  ///< of the document that refused it
+  std::uint64_t revision = 0;  ///< the revision of the document that refused it
 };
 
-/// The words of a preset, kept so that it is not read again in every frame.
+/// The labels of a preset, cached so that it is not parsed in every frame.
 struct PresetWords {
   std::string preset;
   std::vector<std::string> labels, keyLabels;
@@ -119,57 +119,56 @@ struct Arithmetic;  // panels/arithmetic.h
 
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
-  CellRef explained;  ///< the last computed cell that was selected: it stays explained while its inputs are changed
+  CellRef explained;  ///< the last computed cell that was selected; it remains explained while its inputs are edited
   std::optional<CellRef> hover;
-  std::optional<CellRef> peek;  ///< where a finger rested: shown as if it hovered, until the next touch
-  std::optional<ImVec2> rest;  ///< where a drag left the pointer: nothing is hovered until it has moved away from there
+  std::optional<CellRef> peek;  ///< a cell on which a finger rested, shown like a hovered one until the next touch
+  std::optional<ImVec2> rest;  ///< where a drag left the pointer; nothing is hovered until it has moved away from there
   Drag drag;
   std::uint64_t nextGesture = 1;
   std::optional<TextTarget> text;
-  bool painting = false;    ///< clicks on scores and weights paint the mask
+  bool painting = false;    ///< clicks on scores and weights edit the mask
   bool drawer = false, help = false;
-  float frameMs = 0;        ///< median CPU time of the last frames, for the list of keys
+  float frameMs = 0;        ///< median CPU time of recent frames, shown with the list of keys
   PresetWords presetWords;
-  bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false, rotaryOpen = false;  ///< groups of the side panel that are folded otherwise
-  bool shares = false;      ///< can the platform make links and code of the board?
-  std::string keptIn;       ///< where the board is kept, for Help; empty: nowhere
+  bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false, rotaryOpen = false;  ///< sections of the side panel that the user has expanded
+  bool shares = false;      ///< can the platform create links and code for the board?
+  std::string keptIn;       ///< where the board is saved, shown in Help; empty: nowhere
   float scroll = 0, fling = 0;
   Scroller side, helpPage;              ///< the side panel; the list of keys
   Finger finger;
   Menu menu;
   std::optional<Blocked> blocked;
-  bool busy = false;                    ///< a panel glides, or a button is held: more frames, please
-  FocusRing options;                         ///< keys in it
-  Notice notice;            ///< until the next input
-  double typingUntil = 0;   ///< letters until then are text that found no field, and no commands
-  ExperimentsView experiments;                  ///< the pages
+  bool busy = false;                    ///< something is moving or held, so further frames are needed
+  FocusRing options;                         ///< keyboard focus in it
+  Notice notice;            ///< shown until the next input
+  double typingUntil = 0;   ///< until this time, in seconds, letters are text that found no field, not commands
+  ExperimentsView experiments;                  ///< state of the pages
   bool guideTab = false;                ///< is the tab Guide of the left column open?
-  bool guideOpen = false;               ///< is a lesson open, which smaller windows show at the bottom?
-  std::shared_ptr<GuideView> guide;     ///< null until there is one
-  TrainView train;                              ///< the page of training
-  std::shared_ptr<document::Form> form;         ///< a question over the board; null: none
-  std::shared_ptr<StepperView> stepper;  ///< the row that is stepped through; null until one is
-  std::shared_ptr<Arithmetic> arithmetic;  ///< the numbers of the inspector that can be touched; null until the pointer comes there
-  std::optional<CellRef> lit;           ///< the cell of the one under the pointer
-  int unreached = -1;                   ///< the query row whose weights are not reached yet in the steps
-  bool still = false;                   ///< what would move is there at once
-  ChangesView changes;                          ///< what differs from the pin
-  bool before = false;                          ///< is the pinned board shown, for as long as a key or a button is held?
-  PlaneView plane;                              ///< the arrows, or the points, in the card below the matrices
+  bool guideOpen = false;               ///< is a lesson open, for which smaller windows have a bar at the bottom?
+  std::shared_ptr<GuideView> guide;     ///< null until it is needed
+  TrainView train;                              ///< state of the training page
+  std::shared_ptr<document::Form> form;         ///< a question in front of the board; null: none
+  std::shared_ptr<StepperView> stepper;  ///< the steps of a row; null until they are first used
+  std::shared_ptr<Arithmetic> arithmetic;  ///< numbers of the inspector that respond to the pointer; null until it comes near them
+  std::optional<CellRef> lit;           ///< the cell of the number under the pointer
+  int unreached = -1;                   ///< the query row whose weights have not been computed yet in the steps shown
+  bool still = false;                   ///< animations are skipped
+  ChangesView changes;                          ///< differences from the pinned board
+  bool before = false;                          ///< is the pinned board shown, while a key or a button is held?
+  PlaneView plane;                              ///< the plane in the card below the matrices
 };
 
-/// The views of the card below the matrices, by the names that pages hide and show them by.
+/// The views of the card below the matrices, by the names with which host pages hide and show them.
 inline constexpr int kCardCount = 5;
 inline constexpr std::string_view kCardNames[kCardCount] = {"arcs", "plane", "values", "changes", "loops"};
 
-/// What a panel wants done besides edits.
+/// Requests other than edits.
 enum class Command { undo, redo, reset, pickFile, saveState, copyState, copyWeights, copyCells, clearMask, fullscreen, share, saveAs, saveNpz, saveSafetensors, saveTable };
 
-/// A drag of any slider: there is one at a time. Those of cells count up from 1.
+/// The gesture of any slider drag; only one can be in progress. Those of cells count up from 1.
 inline constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};
 
-/// Collected from all that takes input, and carried out before the rest of the frame is drawn, so that all of it shows
-/// the same document.
+/// Collected from all input, and carried out before the rest of the frame is drawn, so that the whole frame shows the same document.
 struct Requests {
   struct Wanted {
     document::Edit edit;
@@ -181,13 +180,13 @@ struct Requests {
   std::optional<std::string> preset;
   std::optional<TextTarget> text;
   std::optional<Notice> said;
-  std::optional<document::State> opened;  ///< a document in the place of this one
-  int trainSteps = 0;       ///< so many more, whether the run is going on or not
+  std::optional<document::State> opened;  ///< a document to open in place of this one
+  int trainSteps = 0;       ///< train this many more steps, whether or not training is in progress
   bool trainAnew = false;
-  std::optional<std::string> chosen;  ///< in ViewState::form, as document::toLines(Choices); empty: it was closed
+  std::optional<std::string> chosen;  ///< the choices made in ViewState::form, as document::toLines(Choices); empty: it was closed
   bool endGesture = false;
   bool moved = false;  ///< the selection changed
-  std::uint64_t held = 0;  ///< the gesture of a control that is held down: what it sets is one step of undo
+  std::uint64_t held = 0;  ///< the gesture of a control that is held down, which makes everything that it sets a single undo step
 
   void edit(document::Edit e, std::uint64_t gesture = 0) { edits.push_back({std::move(e), gesture}); }
   void set(document::OptionId id, document::Value value, std::uint64_t gesture = 0) {
@@ -197,21 +196,21 @@ struct Requests {
   void say(std::string words) { said = Notice{{{std::move(words), {}}}, false}; }
 };
 
-/// Boxes of controls by name ("causal", "heads+"), for tours, tests and overlap checks.
+/// The boxes of controls by name ("causal", "heads+"), for tours, tests and checks for overlaps.
 using WidgetRects = std::map<std::string, Box, std::less<>>;
 
-/// A count as it is written in English: "6,400".
+/// An integer with English digit grouping: "6,400".
 std::string counted(std::int64_t n);
-/// Is `name` one of the comma-separated words of `list`?
+/// Does the comma-separated list contain `name`?
 bool listed(std::string_view list, std::string_view name);
-/// Did a page that locked these names lock the option, tensor or action, or the one that a place is of ("slider:block_dropout",
-/// "mode:x")? "all" is all that changes the document.
+/// Does the host page's list of locked names apply to this option, tensor or action, or to the one that a widget rectangle belongs to
+/// ("slider:block_dropout", "mode:x")? "all" locks everything that changes the document.
 bool isLocked(std::string_view lock, std::string_view name);
 
-/// What is open: the layer where the host page hid all pages (by the name "experiments").
+/// The open view; always the layer if the host page hid all pages (by the name "experiments").
 document::View openView(const document::Settings& settings, std::string_view hide);
 
-/// What a texture has to know of `stamps`, from a row and a column on.
+/// The information about changes that a texture needs, from a given row and column on.
 draw::Written writtenOf(const attention::Stamps& stamps, int firstRow = 0, int firstCol = 0);
 
 struct Context {
@@ -219,9 +218,9 @@ struct Context {
   const attention::Spec& spec;
   const attention::Inputs& inputs;
   const attention::Trace& trace;
-  attention::Summaries& summaries;  ///< of that trace
+  attention::Summaries& summaries;  ///< of `trace`
   std::uint64_t revision;
-  document::DerivedTensors& derived;  ///< of this state and trace
+  document::DerivedTensors& derived;  ///< of `state` and `trace`
   const Layout& layout;
   const Palette& palette;
   const Fonts& fonts;
@@ -229,44 +228,43 @@ struct Context {
   ViewState& view;
   Requests& requests;
   WidgetRects& widgetRects;            ///< filled while drawing
-  const WidgetRects& lastWidgetRects;  ///< as the frame before left them: what the pointer sees
+  const WidgetRects& lastWidgetRects;  ///< of the previous frame: what the pointer interacts with
   bool touch;
   bool canUndo, canRedo;
   std::string_view kernel;  ///< the instruction set in use
-  const std::string& lock;  ///< names that the page locked, comma-separated
+  const std::string& lock;  ///< names locked by the host page, comma-separated
   const std::string& hide;  ///< names of parts that it hid
-  float zoom;               ///< how much larger than usual everything is drawn
-  document::Pinned* pin;    ///< the board that is pinned; null without one
+  float zoom;               ///< magnification of the whole interface
+  document::Pinned* pin;    ///< the pinned board; null if there is none
 
-  /// Did the page lock this option or tensor, or the one that a place is of ("slider:block_dropout", "mode:x")?
+  /// isLocked() with the host page's list.
   bool locked(std::string_view name) const;
-  /// Is the board in its place, or a page?
+  /// The open view: the board, or a page.
   document::View open() const { return openView(state, hide); }
   bool onPage() const { return open() != document::View::layer; }
-  /// The tensor behind an id in this mode, or null.
+  /// The tensor with that id; null if the layer does not have it.
   const attention::Tensor* tensor(TensorId id) const { return attention::find(inputs, trace, id); }
-  /// May this tensor's cells be changed here?
+  /// Can the cells of this tensor be edited here?
   bool editable(TensorId id) const;
-  /// The cell that the inspector speaks of: the hovered one, else the selected one; where that one is being changed, the
-  /// last computed one that was.
+  /// The cell that the inspector explains: the hovered one, otherwise chosen().
   CellRef focus() const;
-  /// The same without the pointer: what was selected, or the last computed cell that was where an input is being changed.
+  /// The selected cell; if that is an editable one, the last computed cell that was selected.
   CellRef chosen() const;
-  /// The weights on the board: of the head in focus, or the mean of all heads.
+  /// A weight as shown: of the head in focus, or the mean of all heads.
   float weight(int query, int key) const;
-  /// How many rows of queries there are: a decoder has only those that it has produced.
+  /// The number of query rows shown: a decoder has only those that it has generated.
   int rowsSoFar() const { return decodes() ? std::min(state.step, state.tokens) : state.tokens; }
-  /// Is the layer shown as a decoder does it, a token at a time?
+  /// Is the layer shown as a decoder, generating one token at a time?
   bool decodes() const { return state.step > 0 && state.causal && !state.cross; }
-  /// Does the board show the mean of the heads that take part, in place of one head?
+  /// Does the board show the mean over the visible heads, in place of one head?
   bool showsMean() const { return state.averageHeads && state.heads > 1; }
-  /// That mean, of weights or head_output: [1, rows, cols].
+  /// The mean of weights or head_output: [1, rows, cols].
   const attention::Tensor& mean(TensorId id) const { return summaries.mean(id, spec, trace); }
-  /// Are the words the reader's own, and not those of the preset that it began with?
+  /// Is the sentence the reader's own, rather than that of the preset?
   bool ownSentence() const;
-  /// Is the sentence that of the lesson that is open?
+  /// Is the sentence that of the open lesson?
   bool isOfLesson() const;
-  /// The weights on the board, and what they are called: of all heads, of which focusHead is shown, or the mean.
+  /// The weights as shown, and their tensor id: of all heads, of which focusHead is visible, or their mean.
   TensorId weightsId() const { return showsMean() ? attention::kMeanWeights : TensorId::weights; }
   const attention::Tensor& weights() const { return showsMean() ? mean(TensorId::weights) : trace.weights; }
   int weightsHead() const { return showsMean() ? 0 : state.focusHead; }

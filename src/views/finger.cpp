@@ -13,11 +13,12 @@ namespace {
 
 using Does = Finger::Does;
 
-constexpr float kSlop = 12;          // in pixels: a tap may move by this much
-constexpr double kStillGlides = 0.1;  // seconds from the last move to letting go
-constexpr float kSlower = 0.94f;     // from frame to frame, as the board
+constexpr float kSlop = 12;          // pixels by which a tap may move
+constexpr double kStillGlides = 0.1;  // seconds between the last movement and the release that still give momentum
+constexpr float kSlower = 0.94f;     // per frame, as for the board
 
-/// Hides from the widget under the finger that it is lifted, as it scrolls now. False where a cell is being changed, or a bar moved.
+/// Keeps the widget under the finger from reacting to the release, because the finger scrolls now. False while a cell is being edited or a
+/// scroll bar is held.
 bool letGo(Context& c) {
   const ImGuiID held = ImGui::GetActiveID();
   if (held == ImGui::GetID("##scrollbar") || c.view.plane.held) return false;
@@ -59,7 +60,7 @@ void readFinger(Context& c) {
     if (down) c.view.scroll -= io.MouseDelta.y;
     else if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.view.fling = glide(f);
   }
-  // A button that was held may be gone, as at the end of its range; what it did is a step of undo all the same.
+  // The button that was held may no longer exist, for example at the end of its range; its changes still form an undo step.
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.requests.endGesture = true;
   else if (!down) f.does = Does::nothing;
 }

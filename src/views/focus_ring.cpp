@@ -44,7 +44,7 @@ bool FocusRing::enter(ImGuiID id) {
 }
 
 void FocusRing::end() {
-  // One that is gone, as after an undo, leaves the keys to the one in its place.
+  // If the focused control no longer exists, for example after undo, the one at its index gets the focus.
   if (focus != 0 && !stops.empty() && !stops.contains(focus)) focus = stops[std::min(at, stops.Size - 1)];
   key = {}, moved = false;
 }

@@ -1,4 +1,4 @@
-// The words and formulas that name what the layer does, for captions and menus.
+// Names and formulas of what the layer does, for captions and menus.
 #include <cmath>
 
 #include "attention/engine/decode.h"
@@ -86,7 +86,7 @@ std::optional<double> rowEntropy(const Context& c, int query) {
     sum += w;
   }
   if (std::fabs(sum - 1) > 1e-3) return std::nullopt;
-  return std::max(bits, 0.0);  // no −0
+  return std::max(bits, 0.0);  // avoids −0
 }
 
 bool sumsToOne(const document::Settings& s) {

@@ -13,7 +13,7 @@ namespace {
 
 int whole(float length) { return static_cast<int>(std::lround(length)); }
 
-/// Where it is drawn: the name of its window.
+/// The name of the window in which something is drawn.
 const char* place() { return ImGui::GetCurrentWindow()->Name; }
 
 }  // namespace
@@ -42,7 +42,7 @@ int Mirror::steps(std::string_view name) {
 }
 
 void Mirror::words(std::string_view words, const Box& box, int kind) {
-  if (box.y > -5000) line(notes, {"T", kind, words, place(), whole(box.x), whole(box.y), whole(box.width), whole(box.height)});  // not what is only measured
+  if (box.y > -5000) line(notes, {"T", kind, words, place(), whole(box.x), whole(box.y), whole(box.width), whole(box.height)});  // skips text that is only measured
 }
 
 }  // namespace views

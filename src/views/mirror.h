@@ -1,4 +1,4 @@
-// What the screen shows, in words: noted while a frame is built that is not drawn, for assistive technology.
+// What the screen shows, as text for assistive technology: recorded while a frame is built that is not drawn.
 #pragma once
 
 #include <initializer_list>
@@ -12,20 +12,20 @@ namespace views {
 struct Box;
 
 struct Mirror {
-  /// What a control is, for notes: the letters that web/mirror.js knows.
+  /// The kind of a control: the letters are those used in web/mirror.js.
   enum class Role : char { button = 'b', toggle = 's', choice = 'o', menu = 'm', entry = 'i', fold = 'd', slider = 'r', field = 'f' };
 
-  std::string notes;  ///< of the frame: a line each for a control and for a line of text, in the order of drawing
-  std::string press;  ///< the name of the control that this frame presses as a pointer would; empty again once it was
-  int step = 0;       ///< −1 or +1: what an arrow key would ask of it, in place of a press
+  std::string notes;  ///< the record of the frame: one line for each control and for each line of text, in drawing order
+  std::string press;  ///< the name of the control that this frame should press; cleared once that is done
+  int step = 0;       ///< −1 or +1: an arrow key instead of a press
 
-  /// Notes a control; is it the one to be pressed? `value` is how far it is on, in percent.
+  /// Records a control. Returns true if it is the one to press. `value` is its state or position in percent.
   bool control(std::string_view name, const Box& box, Role role, int value, bool enabled);
-  /// The step that is asked of a control; 0 for all others.
+  /// The arrow-key step for a control; 0 if it is for another one or none.
   int steps(std::string_view name);
-  /// Notes words; `kind` is 2 for a title, 1 for a small heading, else 0.
+  /// Records text; `kind` is 2 for a title, 1 for a small heading, otherwise 0.
   void words(std::string_view words, const Box& box, int kind);
-  /// Adds a line to notes, of fields with U+001F between them.
+  /// Appends a line to notes, its fields separated by U+001F.
   static void line(std::string& notes, std::initializer_list<base::Piece> fields);
 };
 

@@ -1,4 +1,4 @@
-// A panel that scrolls, and how a place in it is brought into view from outside of a frame.
+// Panels that scroll, and how a place in one is scrolled into view from outside a frame.
 #pragma once
 
 #include <optional>
@@ -7,22 +7,22 @@
 
 namespace views {
 
-/// A panel whose content may be longer than it is.
+/// A panel whose content may be longer than its box.
 struct Scroller {
-  Box box;                      ///< of what is seen
-  float at = 0, limit = 0;      ///< as the last frame left it
-  float content = 560;          ///< its height, where the panel is made to fit it
-  std::optional<float> wanted;  ///< where it is to be in the next
-  float fling = 0;              ///< pixels a frame that it glides on
-  bool held = false;            ///< a finger, or the mouse, went down on it
+  Box box;                      ///< the visible part
+  float at = 0, limit = 0;      ///< scroll offset and its maximum, as of the last frame
+  float content = 560;          ///< height of the content, for panels that adapt to it
+  std::optional<float> wanted;  ///< the offset that was asked for, for the next frame
+  float fling = 0;              ///< momentum: pixels per frame
+  bool held = false;            ///< a finger, or the mouse, was pressed on it
 
-  /// Before the Dear ImGui window that it is: what was asked for shows in this frame, and its input meets it there.
+  /// To be called before the Dear ImGui window of the panel: applies the wanted offset, so that this frame shows it and its input uses it.
   void begin();
-  /// At the end of the Dear ImGui window that it is, which is seen in `area`.
+  /// To be called at the end of the Dear ImGui window, of which `area` is visible.
   void update(const Box& area);
-  /// Wants to show what is at `place` in this frame; returns by how much that will move up.
+  /// Asks for `place` to be visible in this frame; returns by how much it will move up.
   float reveal(const Box& place);
-  /// Can it go on that way? `dy` > 0 is towards the end.
+  /// Can it scroll in that direction? `dy` > 0 is towards the end.
   bool goesOn(float dy) const { return dy > 0 ? at < limit - 0.5f : dy < 0 && at > 0.5f; }
 };
 

@@ -15,7 +15,7 @@ draw::Color mix(draw::Color a, draw::Color b, float t) {
   return {a.r + (b.r - a.r) * t, a.g + (b.g - a.g) * t, a.b + (b.b - a.b) * t, 1.0f};
 }
 
-// Full strength is 55 % of the hue, so that dark text stays readable on every cell.
+// The ends are mixed from 55 % of the hue, so that dark text can be read on every cell.
 draw::ColorMap divergingMap(draw::Color low, draw::Color middle, draw::Color high) {
   draw::ColorMap map;
   constexpr int half = draw::ColorMap::kStops / 2;
@@ -26,7 +26,7 @@ draw::ColorMap divergingMap(draw::Color low, draw::Color middle, draw::Color hig
   return map;
 }
 
-// The exponent lifts small weights: 0.05 has to differ from 0 to the eye.
+// The exponent emphasises small weights: 0.05 must be distinguishable from 0.
 draw::ColorMap sequentialMap(draw::Color low, draw::Color high) {
   draw::ColorMap map;
   for (int i = 0; i < draw::ColorMap::kStops; ++i) {
@@ -133,7 +133,7 @@ draw::Color toColor(ImU32 color) {
 ImU32 toU32(draw::Color color) { return ImGui::ColorConvertFloat4ToU32({color.r, color.g, color.b, color.a}); }
 
 ImU32 textOn(draw::Color cell) {
-  // Pure black: of the greys only it and white leave no cell in between where both fall below 4.5 : 1.
+  // Pure black: with a lighter grey there would be cells on which neither it nor white reaches 4.5 : 1.
   static constexpr ImU32 dark = rgb(0x000000), light = rgb(0xffffff);
   return draw::contrast(cell, toColor(dark)) >= draw::contrast(cell, toColor(light)) ? dark : light;
 }

@@ -15,14 +15,14 @@ namespace views {
 namespace {
 
 constexpr float kPi = 3.14159265f;
-constexpr float kEdgeGap = 8;  // from what floats to the edge of the screen
+constexpr float kEdgeGap = 8;  // from floating boxes to the edge of the screen
 
 const char* end(std::string_view words) { return words.data() + words.size(); }
 
 ImVec2 at(const Box& b) { return {b.x, b.y}; }
 ImVec2 to(const Box& b) { return {b.right(), b.bottom()}; }
 
-// Centre line of a face: Inter's and JetBrains Mono's digits and small letters sit a little above the middle.
+// The centre line of a font: the digits and lower-case letters of Inter and JetBrains Mono are slightly above the middle.
 float lineTop(ImFont* font, float midY) {
   const float scale = ImGui::GetIO().FontGlobalScale;
   return std::round((midY - font->FontSize * scale / 2) * 2) / 2;
@@ -42,12 +42,12 @@ bool hasGlyphs(const ImFont* font, std::string_view words) {
   return true;
 }
 
-/// How many bytes of the words' beginning, in whole characters, fit the width with "…" behind them.
+/// The length in bytes of the longest prefix, in whole characters, that fits the width with "…" after it.
 std::size_t fitting(draw::Lines& lines, ImFont* font, std::string_view words, float width) {
   std::size_t& cut = lines.cut(words, faceOf(font), width);
   if (cut != std::string_view::npos) return cut;
   std::vector<std::size_t> ends{0};
-  constexpr std::size_t kMost = 512;  // no line of text is longer
+  constexpr std::size_t kMost = 512;  // no line of text has more characters
   while (ends.back() < words.size() && ends.size() < kMost) {
     ends.push_back(ends.back() + base::clusterLength(words.substr(ends.back())));
   }
@@ -73,7 +73,7 @@ void arcArrow(ImDrawList* list, ImVec2 center, float radius, bool clockwise, flo
 }
 
 void hookArrow(ImDrawList* list, ImVec2 c, float side, ImU32 color) {
-  // A bent arrow back (side −1) or forth (+1), as editors draw undo and redo.
+  // A bent arrow to the left (side −1) or right (+1), as editors have for undo and redo.
   const float w = 5.0f * side;
   list->PathLineTo({c.x + w, c.y - 2});
   list->PathLineTo({c.x - w * 0.3f, c.y - 2});
@@ -109,7 +109,7 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
         list->AddLine({tip.x, tip.y + 3.8f * s}, tip, color, 1.5f);
       }
       break;
-    case Icon::help: break;  // drawn as a letter by the caller
+    case Icon::help: break;  // the caller draws a letter
     case Icon::close:
       list->AddLine({c.x - 4, c.y - 4}, {c.x + 4, c.y + 4}, color, 1.5f);
       list->AddLine({c.x - 4, c.y + 4}, {c.x + 4, c.y - 4}, color, 1.5f);
@@ -129,7 +129,7 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
   }
 }
 
-// For assistive technology.
+// Records text for assistive technology.
 void note(ImFont* font, float x, float y, std::string_view words) {
   const Fonts& f = fonts();
   f.mirror->words(words, {x, y, textWidth(font, words), sizeOf(font)}, font == f.title ? 2 : font == f.smallStrong ? 1 : 0);
@@ -152,7 +152,7 @@ std::string_view lineOf(ImFont* font, std::string_view words, float width) {
 }
 
 ImDrawList* sharp(ImDrawList* list) {
-  // Fonts are made at the pixel ratio and scaled back, so this is one device pixel.
+  // Fonts are created at the pixel ratio and scaled back, so this is one physical pixel.
   list->_FringeScale = ImGui::GetIO().FontGlobalScale;
   return list;
 }
@@ -165,7 +165,7 @@ draw::Lines* linesFor(ImFont* font, std::string_view words) {
 }
 
 draw::Face faceOf(const ImFont* font) {
-  // A face knows the height of its lines; the em is the part of it that the designers gave.
+  // A font contains its line height; the em size is that divided by the font's ratio.
   constexpr float kInterLine = 1.21f, kMonoLine = 1.32f;
   const Fonts& f = fonts();
   const bool isMono = font == f.mono || font == f.monoSmall || font == f.monoTiny;
@@ -231,17 +231,17 @@ float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float mid
 
 float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words) {
   words = inWords(words);
-  const AsIs asIs;  // its lines are no messages
+  const AsIs asIs;  // the lines of a message are not messages themselves
   // Dear ImGui's own wrapping also breaks after a decimal point.
   const float top = y, pitch = sizeOf(font);
   for (; !words.empty(); y += pitch) {
     std::size_t cut = words.size();
     while (textWidth(font, words.substr(0, cut)) > width) {
       const std::size_t space = words.rfind(' ', cut - 1);
-      if (space == std::string_view::npos || space == 0) break;  // one long word stands out
+      if (space == std::string_view::npos || space == 0) break;  // a single long word may extend beyond the width
       cut = space;
     }
-    if (textWidth(font, words.substr(0, cut)) > width) cut = lineOf(font, words.substr(0, cut), width).size();  // many scripts do without spaces
+    if (textWidth(font, words.substr(0, cut)) > width) cut = lineOf(font, words.substr(0, cut), width).size();  // many scripts do not use spaces
     if (list) text(list, font, x, y, color, words.substr(0, cut));
     words.remove_prefix(cut);
     if (words.starts_with(' ')) words.remove_prefix(1);
@@ -251,7 +251,7 @@ float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, I
 
 namespace {
 
-/// Words that are shown already are not looked up again when they are drawn.
+/// Marks text as translated, so that drawing does not look it up again.
 std::string said(std::string words) {
   if (Words* own = fonts().words) own->keep(words);
   return words;
@@ -370,7 +370,7 @@ FocusRing::Key Widgets::keys(std::string_view name, const Box& box, bool enabled
   if (!focusRing_->enter(ImGui::GetID(name.data(), end(name)))) return {};
   list_->AddRect({box.x - 4, box.y - 3}, {box.right() + 4, box.bottom() + 3}, c_.palette.query, 7, 0, 1.5f);
   c_.widgetRects["focus:" + std::string(name)] = box;
-  constexpr float kEdge = 40;  // so that a heading above is seen too
+  constexpr float kEdge = 40;  // so that a heading above is visible too
   const float top = ImGui::GetWindowPos().y;
   const bool hidden = box.y < top + kEdge || box.bottom() > top + ImGui::GetWindowHeight() - kEdge;
   if (focusRing_->moved && hidden) ImGui::SetScrollFromPosY(box.midY() - top, 0.5f);
@@ -417,11 +417,11 @@ void Widgets::tip(const Box& near, std::string_view words) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float most = std::min(280.0f, screen.x - 2 * kEdgeGap - 24);
   ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
-  // Once to measure, far away.
+  // Measures the height by drawing far outside the screen.
   const float height = paragraph(list, c_.fonts.small, 0, -10000, most, 0, words) + 16;
   const float width = std::min(most, textWidth(c_.fonts.small, words)) + 24;
   const float x = std::clamp(near.midX() - width / 2, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - width));
-  // Above, where a finger does not hide it.
+  // Above, where a finger does not cover it.
   const float y = near.y - height - 6 >= kEdgeGap ? near.y - height - 6 : near.bottom() + 6;
   list->AddRectFilled({x, y}, {x + width, y + height}, c_.palette.ink, 6);
   paragraph(list, c_.fonts.small, x + 12, y + 8, most, c_.palette.inkText, words);
@@ -469,7 +469,7 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
   const document::Option* option = document::optionNamed(name);
   const FocusRing::Key asked = keys(name, box, option || canLess || canMore);
   int step = (asked.step < 0 && canLess) || (asked.step > 0 && canMore) ? asked.step : 0;
-  if (step != 0) c_.requests.held = kSliderGesture;  // until the key goes up
+  if (step != 0) c_.requests.held = kSliderGesture;  // until the key is released
   const Box number{less.right(), box.y, more.x - less.right(), box.height};
   if (option && (hit(base + "-value", number, open) || asked.press)) {
     TextTarget t;
@@ -560,7 +560,7 @@ bool Widgets::beginMenu(std::string_view name, float width) {
   const Palette& p = c_.palette;
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   menuWidth_ = std::min(width, screen.x - 2 * kEdgeGap - 52);
-  // Below its button, or above it, or wherever the screen has room; it scrolls where even that is too small.
+  // Below its button, otherwise above it, otherwise wherever it fits; if it is too high for the screen, it scrolls.
   const float most = screen.y - 2 * kEdgeGap, height = std::min(menu.height, most);
   const float below = menu.anchor.bottom() + 4, above = menu.anchor.y - 4 - height;
   const float y = below + height <= screen.y - kEdgeGap ? below : above >= kEdgeGap ? above : screen.y - kEdgeGap - height;
@@ -666,7 +666,7 @@ bool Widgets::disclosure(std::string_view name, Box row, std::string_view value,
 }
 
 bool Widgets::slider(std::string_view name, Box box, float& position, float by) {
-  // A finger that goes on up or down scrolls: it moves the slider once it goes sideways, or is up again.
+  // Moving a finger up or down scrolls: it operates the slider only when it moves sideways, or is released.
   const bool tapped = hit(name, box, true, Mirror::Role::slider, static_cast<int>(std::lround(position * 100)));
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);

@@ -1,4 +1,4 @@
-// Controls in the look of the design, on top of Dear ImGui's input handling.
+// Controls in the design's look, using Dear ImGui's input handling.
 #pragma once
 
 #include <string_view>
@@ -8,37 +8,38 @@
 
 namespace views {
 
-/// The draw list of the window that was just begun, with edges as fine as the screen's own pixels.
+/// The draw list of a window that was just begun, set to antialias edges at the width of a physical pixel.
 ImDrawList* sharp(ImDrawList* list);
-/// The platform's lines where the words hold a character that the face has no glyph for; then the whole line is theirs.
-/// Null where the face has all of them, which costs a look at each byte.
+/// The platform's Lines if the text contains a character that the font does not have; then it draws the whole line. Null if the font has
+/// them all; checks only the bytes in that case.
 draw::Lines* linesFor(ImFont* font, std::string_view words);
-/// How the platform draws what stands beside letters of this face.
+/// The parameters with which the platform draws text that matches this font.
 draw::Face faceOf(const ImFont* font);
-/// Words of the interface in the reader's language; what draws and measures words does so by itself.
+/// The translation of a text of the interface; functions that draw or measure text do this themselves.
 std::string_view inWords(std::string_view english);
-/// The beginning of words without spaces that fits the width, in scripts that may be broken anywhere; at least a character. All of them in others.
+/// How much of a text without spaces fits the width, in scripts that allow a line break anywhere; at least one character. In other scripts
+/// all of it.
 std::string_view lineOf(ImFont* font, std::string_view words, float width);
-/// Text in a face of the theme, and in any script. Returns the width.
+/// Draws text in a font of the theme, in any script. Returns its width.
 float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words);
-/// The same, ending at `right`, or centred on `x`; `y` is the middle of the line.
+/// The same, ending at `right`, centred on `x`, or starting at `x`; `y` and `midY` are the middle of the line.
 void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color, std::string_view words);
 void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
 void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
 float textWidth(ImFont* font, std::string_view words);
-/// A number centred on a point, in a face at `scale` of its size.
+/// A number centred on a point, with the font scaled by `scale`.
 void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color, std::string_view digits);
-/// Words with raised and lowered letters: "K^T" raises the T, "W_Q" lowers the Q. One letter after the sign; other
-/// underscores ("d_k") stay as they are. Returns the width; draws nothing where `list` is null.
+/// Text with superscripts and subscripts: the character after "^" is raised ("K^T"), the one after "_" is lowered if the underscore follows
+/// W, U, v, b or X ("W_Q", but not "d_k"). Returns the width; only measures if `list` is null.
 float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words);
-/// Words in lines of at most `width`, broken at spaces, and elsewhere in scripts that the faces do not have, from the
-/// top `y` on. Returns their height.
+/// A paragraph with lines of at most `width`, from the top `y` on. Lines are broken at spaces, and elsewhere in scripts that allow it.
+/// Returns its height.
 float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words);
-/// `words`, cut to `width` with "…" where they are longer. Cuts between what a reader takes for characters.
+/// `words`, shortened to `width` with "…" if they are longer. Cuts only between grapheme clusters.
 std::string elide(ImFont* font, std::string_view words, float width);
 
-/// While it lives, words are drawn and measured as they are: tokens and sentences of the reader's own. All others are those of the
-/// interface, and shown in the reader's language.
+/// During the lifetime of this object, text is not translated: for tokens and sentences of the reader. Any other text belongs to the
+/// interface, and is translated.
 class AsIs {
  public:
   AsIs();
@@ -50,26 +51,26 @@ class AsIs {
   Words* words_;
 };
 
-/// How much a pixel of a drag changes a number, and a press of an arrow key: finer with Shift, coarser with Alt.
+/// How much a number changes for each pixel of a drag, and for each press of an arrow key: finer with Shift, coarser with Alt.
 double perPixel();
 double perKey();
-/// `value` moved by that much, to four decimals; as it is, to the last digit, where that is 0.
+/// `value` changed by that much, rounded to four decimals; exactly `value` if the change is 0.
 float moved(float value, double by);
-/// May a number that is typed begin with it?
+/// May a typed number start with this character?
 bool beginsNumber(unsigned character);
 bool isNumberKey(ImGuiKey key);
-/// What the frame's characters make from the first on that may begin a number; empty without one.
+/// What was typed in this frame, from the first character on that can start a number; empty if there is none.
 std::string typedNumber();
-/// A field over the cell of a matrix, to type its number; `first` is what was typed already.
+/// A text field over a cell of a matrix, to type its number; `first` is what was typed to open it.
 TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string_view first);
 
-/// The counts of heads that the steps lead to; 0: none.
+/// The numbers of heads that the buttons − and + lead to; 0: none.
 struct HeadSteps {
   explicit HeadSteps(const document::Settings& settings);
   int less = 0, more = 0;
 };
 
-/// While it lives, windows that scroll have a narrow bar on that background.
+/// During the lifetime of this object, windows that scroll have a narrow scroll bar on this background.
 class NarrowScrollbar {
  public:
   NarrowScrollbar(const Palette& palette, ImU32 background);
@@ -78,71 +79,71 @@ class NarrowScrollbar {
   ~NarrowScrollbar();
 };
 
-/// A window of its own in the middle of the board, at most `width` wide and as high as its content was in the frame before,
-/// on whose page (ViewState::helpPage) a finger scrolls. Begun even where it cannot be seen: ImGui::End() has to follow.
+/// Begins a window in the middle of the board, at most `width` wide and as high as its content in the previous frame; a finger scrolls its
+/// page (ViewState::helpPage). ImGui::End() must be called even if the window is not visible.
 Box beginDialog(Context& context, const char* name, float width, bool takesFocus);
-/// Of windows that neither move nor take part in Dear ImGui's own keys.
+/// Flags of windows that cannot be moved, and ignore Dear ImGui's own keys.
 inline constexpr ImGuiWindowFlags kFixedWindow = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                                                  ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoCollapse;
 
-/// Draws the controls of one panel. Boxes are in window coordinates; each is entered in Context::widgetRects by its name.
+/// Draws the controls of a panel. Boxes are in window coordinates; each is stored in Context::widgetRects under its name.
 class Widgets {
  public:
-  /// `focusRing`: what the keys do in this panel; null where they do nothing.
+  /// `focusRing` handles the keys in this panel; null: there are none.
   explicit Widgets(Context& context, FocusRing* focusRing = nullptr);
 
-  /// Makes what stands in `box` the next control of the keys, with a ring around it while it has them: what they ask of
-  /// it in this frame, and the place "focus:" with its name. Those below do so themselves, but for menus and segments,
-  /// where several make one control.
+  /// Registers what is in `box` as the next control for the keys, and draws a ring around it while it has the focus, under the name
+  /// "focus:" + its name. Returns what the keys ask of it in this frame. The functions below call this themselves, except for menus and
+  /// segments, several of which make up one control.
   FocusRing::Key keys(std::string_view name, const Box& box, bool enabled = true);
 
-  /// All return true when the user did it.
+  /// All return true when the user operated the control.
   bool toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong = false, bool enabled = true);
-  /// −1, 0 or +1, again and again while a button is held; what it sets is one step of undo then. `value` stands between
-  /// the buttons; that of an option is typed where it is clicked, beginning with `typed`, or with the option's number.
+  /// Returns −1, 0 or +1, repeatedly while a button is held, which makes a single undo step. `value` is shown between the buttons; for an
+  /// option it can be clicked to type a number, starting with `typed`, or with the option's value.
   int stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore,
               std::string_view typed = {});
   bool segment(std::string_view name, Box box, std::string_view label, bool chosen);
   bool button(std::string_view name, Box box, std::string_view label, bool filled = false);
   enum class Icon { undo, redo, reset, theme, menu, more, expand, help, close, dice, pencil };
   bool icon(std::string_view name, Box box, Icon icon, bool enabled = true, bool active = false);
-  /// A button that opens a menu; `menu` in beginMenu() is the same name.
+  /// A button that opens a menu; beginMenu() takes the same name.
   void menuButton(std::string_view name, Box box, std::string_view label);
   bool beginMenu(std::string_view name, float width = 150);
   bool menuItem(std::string_view name, std::string_view label, bool chosen = false, std::string_view about = {}, bool enabled = true);
-  /// An entry that cannot be chosen, with the reason below it, and a link beside it to what would help; true when that is
-  /// clicked. No link where `action` is empty.
+  /// A disabled entry, with the reason below it, and a link beside it to a remedy; returns true when the link is clicked. No link if
+  /// `action` is empty.
   bool menuReason(std::string_view name, std::string_view label, std::string_view reason, std::string_view action);
-  /// Opens a menu without its button, in the same window.
+  /// Opens a menu without a button of its own, in the same window.
   void openMenu(std::string_view name, const Box& anchor);
-  /// Two lines under the entries of a menu.
+  /// Two lines of text below the entries of a menu.
   void menuText(std::string_view words);
   void endMenu();
-  /// A value on a track between 0 and 1; true while it is moved. `by` is what keys add to it. It ends its gesture.
+  /// A value on a track from 0 to 1; returns true while it is being changed. Keys change it by `by`. Ends its gesture itself.
   bool slider(std::string_view name, Box box, float& position, float by);
-  /// A row that shows or hides those below it; `value` and a caret stand at its right.
+  /// A row that expands or collapses the rows below it; `value` and a caret are at its right.
   bool disclosure(std::string_view name, Box row, std::string_view value, bool open);
-  /// Words that do something, underlined.
+  /// Underlined text that can be clicked.
   bool link(std::string_view name, Box box, std::string_view words);
-  /// Does the pointer rest on this place, or a finger for a while? Then tip() says why it does nothing.
+  /// Does the pointer rest on this place, or has a finger been held there? Then tip() can explain why nothing happens.
   bool asks(const Box& box);
   void tip(const Box& near, std::string_view words);
-  /// A place that can be clicked; draws nothing.
+  /// A clickable area; draws nothing.
   bool area(std::string_view name, Box box, Mirror::Role role = Mirror::Role::button, int value = 0) { return hit(name, box, true, role, value); }
-  /// Text that opens a field when clicked.
+  /// Text that opens a text field when clicked.
   bool field(std::string_view name, Box box, std::string_view content);
 
  private:
   bool hit(std::string_view name, Box box, bool enabled = true, Mirror::Role role = Mirror::Role::button, int value = 0);
-  /// The same, and again and again while it is held.
+  /// Like hit(), and repeatedly while it is held.
   bool held(std::string_view name, Box box, bool enabled);
-  /// Seconds.
+  /// The delay before repeating, in seconds.
   float repeatsAfter() const;
-  /// The place of the next entry of a menu, so high.
+  /// The box for the next entry of a menu, with this height.
   Box entry(float width, float height);
-  /// The same, by keys too.
+  /// Like hit(), also by keys.
   bool press(std::string_view name, Box box, bool enabled = true, Mirror::Role role = Mirror::Role::button, int value = 0);
-  /// The same for what is on or off; right is on, left is off.
+  /// Like press(), for something that is on or off; the right arrow key switches it on, the left one off.
   bool flip(std::string_view name, Box box, bool on, bool enabled = true, Mirror::Role role = Mirror::Role::toggle);
   Context& c_;
   FocusRing* focusRing_;

@@ -12,7 +12,7 @@ bool isPlace(std::string_view words, std::size_t at) {
   return at + 2 < words.size() && words[at] == '{' && isLetter(words[at + 1]) && words[at + 2] == '}';
 }
 
-/// Numbers and formulas have no words.
+/// Numbers and formulas are not translated.
 bool hasWords(std::string_view text) {
   int letters = 0;
   for (const char c : text) {
@@ -22,7 +22,7 @@ bool hasWords(std::string_view text) {
   return false;
 }
 
-/// "12", "−0.5", "1.05 M", "100 %", and the dash where there is none.
+/// Recognises "12", "−0.5", "1.05 M", "100 %", and the dash for a missing number.
 bool isNumber(std::string_view text) {
   if (text == "–") return true;
   for (const std::string_view sign : {"−", "-", "+"}) {
@@ -63,7 +63,7 @@ Words::Words(std::string_view table) : table_(table) {
     if (Pattern pattern = patternOf(english, words); !pattern.places.empty()) patterns_.push_back(std::move(pattern));
     else whole_[english] = words;
   }
-  // Of one length in the order of the table.
+  // Patterns of equal length stay in the order of the table.
   std::sort(patterns_.begin(), patterns_.end(), [](const Pattern& a, const Pattern& b) {
     return a.length != b.length ? a.length > b.length : a.parts.front().data() < b.parts.front().data();
   });
@@ -80,7 +80,7 @@ std::string_view Words::of(std::string_view english) {
   std::string found = find(english.substr(first, last - first));
   if (found.empty() && missed) missed->insert(key);
   std::string out = found.empty() ? key : key.substr(0, first) + found + key.substr(last);
-  kept_.try_emplace(out, out);  // what is measured first and drawn later is asked for twice
+  kept_.try_emplace(out, out);  // because text is first measured and later drawn
   return kept_.insert_or_assign(key, std::move(out)).first->second;
 }
 

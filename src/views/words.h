@@ -1,5 +1,5 @@
-// The words of the interface in the reader's language. They are looked up where they are drawn, by the English ones, so that
-// another language is another table: web/languages says how one is written.
+// The text of the interface in the reader's language. Texts are translated when they are drawn, looked up by the English text, so that
+// another language is only another table: web/languages explains the format.
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,28 @@ namespace views {
 
 class Words {
  public:
-  /// A line for each message: in English, U+001F, in the other language. "{a}" to "{z}" stand for what is put in, and may stand in
-  /// another order; "{1}" to "{9}" for a number; "{A}" to "{Z}" for what is a message itself.
+  /// One line per message: the English text, U+001F, the translation. "{a}" to "{z}" are placeholders for any text, and may be reordered;
+  /// "{1}" to "{9}" for a number; "{A}" to "{Z}" for text that is itself translated.
   explicit Words(std::string_view table);
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
 
-  /// The same words in that language; as they are where the table has none. Spaces around them stay. Valid until some
-  /// thousands of others were asked for.
+  /// The translation of a text; the text itself if the table does not contain it. Spaces at either end are kept. The result is valid until
+  /// a few thousand other texts have been translated.
   [[gnu::noinline]] std::string_view of(std::string_view english);
-  /// These are in that language: they stay as they are.
+  /// Marks a text as already translated: of() returns it unchanged.
   [[gnu::noinline]] void keep(const std::string& said);
 
-  std::set<std::string>* missed = nullptr;  ///< for tests: what was asked for and is not in the table
-  int paused = 0;                           ///< more than 0: all words stay as they are
+  std::set<std::string>* missed = nullptr;  ///< for tests: texts that were not found in the table
+  int paused = 0;                           ///< greater than 0: no text is translated
 
  private:
-  /// "Head {a} of {b}": what stands around its places.
+  /// "Head {a} of {b}": a message with placeholders.
   struct Pattern {
-    std::vector<std::string_view> parts;  ///< one more than there are places
-    std::string places;                   ///< their letters
-    std::string_view words;  ///< in the other language
-    std::size_t length = 0;  ///< of all parts
+    std::vector<std::string_view> parts;  ///< the text between placeholders: one more than there are placeholders
+    std::string places;                   ///< the letters of the placeholders
+    std::string_view words;  ///< the translation
+    std::size_t length = 0;  ///< total length of the parts
   };
 
   static Pattern patternOf(std::string_view english, std::string_view words);
@@ -44,8 +44,8 @@ class Words {
 
   std::string table_;
   std::unordered_map<std::string_view, std::string_view> whole_;
-  std::vector<Pattern> patterns_;                              ///< the longest first: it says most
-  std::unordered_map<std::string, std::string> kept_, older_;  ///< what was found
+  std::vector<Pattern> patterns_;                              ///< longest first, because these are the most specific
+  std::unordered_map<std::string, std::string> kept_, older_;  ///< a cache of results, in two generations
 };
 
 }  // namespace views

@@ -20,12 +20,12 @@ namespace {
 using attention::Region;
 using attention::Tensor;
 
-constexpr float kNumberCell = 26;  // smaller cells show colour alone
-constexpr std::size_t kManyRegions = 64;  // more outlines than these in a matrix become one
+constexpr float kNumberCell = 26;  // smaller cells have no numbers
+constexpr std::size_t kManyRegions = 64;  // more outlines than this in a matrix are merged into one
 constexpr int kContourSteps = 128;
-constexpr float kMasking = 1e3f;  ///< what is added to hide a key is larger
-constexpr float kFar = 1e4f;  ///< numbers from here on may be written by their order of magnitude
-constexpr float kSmallestDigits = 0.8f;  // of the small face: 9 px can just be read
+constexpr float kMasking = 1e3f;  ///< values added to mask a key are larger
+constexpr float kFar = 1e4f;  ///< numbers from here on may be abbreviated to their order of magnitude
+constexpr float kSmallestDigits = 0.8f;  // scale of the small font: 9 px can just be read
 
 /// "−1e30"
 [[gnu::noinline]] std::string shortFar(float value) {
@@ -87,7 +87,7 @@ class BoardView {
       case TensorId::k: return niceBound(std::max(reach(TensorId::q), reach(TensorId::k)));
       case TensorId::v:
       case TensorId::head_output: return niceBound(std::max(reach(TensorId::v), reach(TensorId::head_output)));
-      case TensorId::scores: {  // as they are shown, with a bias that is no mask
+      case TensorId::scores: {  // as shown: including a bias that does not mask
         const float biased = c_.state.biasKind == document::Bias::none ? 0.0f : reach(TensorId::biased);
         return niceBound(std::max(reach(TensorId::scores), biased < kMasking ? biased : 0.0f));
       }
@@ -100,13 +100,13 @@ class BoardView {
     return tensor ? c_.summaries.range(id, *tensor).size() : 0.0f;
   }
 
-  /// Without outliers, which would leave all others one colour.
+  /// Ignores outliers, which would leave all other cells in one colour.
   float reach(TensorId id) const {
     const Tensor* tensor = c_.tensor(id);
     return tensor ? c_.summaries.reach(id, *tensor) : 0.0f;
   }
 
-  /// Where numbers go beyond the colours: says so. To the words of a title or a caption.
+  /// Adds to a title or caption that some numbers exceed the colour scale, if so.
   std::string clipped(const MatrixPlace& m, std::string_view words) const {
     std::string out(words);
     if (ends_.tensor != m.tensor || ends_.at <= 0) return out;
@@ -153,7 +153,7 @@ class BoardView {
     if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
   }
 
-  /// Is any part of a line of that height, centred at that y, on the board?
+  /// Is any part of a text line of that height, centred at that y, visible on the board?
   bool isInView(float midY, float height) const {
     const Box& board = c_.layout.board;
     return midY + height > board.y && midY - height < board.bottom();
@@ -168,8 +168,8 @@ class BoardView {
 
   void numbers(const MatrixPlace& m, const Box& box, const draw::Heatmap& look, const Tensor& tensor, TensorId id, const Slice& s,
                const float* peaks) {
-    // A smaller face before fewer decimals, and one decimal at least: 3.5 must not read 4.
-    // With air between neighbours: digits that touch read as one number.
+    // Prefers a smaller font to fewer decimals, and keeps at least one decimal: 3.5 must not be shown as 4. Leaves space between
+    // neighbours, whose digits would otherwise read as one number.
     const float room = m.cell - 3;
     const int fewest = std::min(c_.state.decimals, 1);
     int decimals = c_.state.decimals;
@@ -177,7 +177,7 @@ class BoardView {
     const auto fits = [&](ImFont* font, float characters) { return characters * textWidth(font, "0") <= room; };
     while (decimals > fewest && !fits(c_.fonts.monoTiny, length)) length = longest(tensor, id, s, m, --decimals);
     Digits digits{c_.fonts.mono, 1};
-    // With room for a sign even where there is none, so that cells of one size have one face.
+    // Includes room for a sign in any case, so that cells of one size have the same font.
     const float usual = std::max(length, 3.0f + static_cast<float>(decimals));
     if (!fits(digits.font, usual)) digits.font = c_.fonts.monoSmall;
     if (!fits(digits.font, length)) digits.font = c_.fonts.monoTiny;
@@ -203,14 +203,14 @@ class BoardView {
         }
         const draw::Color under = draw::at(look.map, draw::fraction(look, value, peaks ? peaks[row] : 0));
         std::string words = formatNumber(static_cast<double>(value), decimals);
-        // Its order of magnitude, where it has no room among the others: −1e30.
+        // Only the order of magnitude, −1e30, if the number does not fit.
         if (std::fabs(value) >= kFar && static_cast<float>(words.size()) > length) words = shortFar(value);
         digitsCentered(list_, digits.font, digits.scale, x, y + m.cell / 2, textOn(under), words);
       }
     }
   }
 
-  // By every head that is shown.
+  // Is the cell masked in every head that is shown?
   bool isMasked(int query, int key) const {
     const Tensor& masked = c_.trace.masked;
     const int first = c_.showsMean() ? 0 : c_.state.focusHead, last = c_.showsMean() ? masked.heads() - 1 : first;
@@ -220,7 +220,7 @@ class BoardView {
     return true;
   }
 
-  // Weights that are too small for numbers: none and 0 still look different, as long as there is room for a line.
+  // For weights too small for numbers: distinguishes masked from 0, as long as there is room for a line.
   [[gnu::noinline]] void hatchMasked(const MatrixPlace& m, const Box& box, const Slice& s) {
     if (m.tensor != TensorId::weights || m.cell < 10) return;
     for (int down = 0; down < m.rows; ++down) {
@@ -232,7 +232,7 @@ class BoardView {
       }
     }
   }
-  // Lines that go on from cell to cell, as in the scores.
+  // Lines that continue from cell to cell, as in the scores.
   void hatchSmall(const Box& cell) {
     const float right = cell.right(), bottom = cell.bottom();
     for (float at = std::ceil((cell.x + cell.y) / 5) * 5; at < right + bottom; at += 5) {
@@ -241,7 +241,7 @@ class BoardView {
     }
   }
 
-  // A weight that there is none of has no number.
+  // A masked weight has no number.
   void hatch(const Box& cell) {
     const ImVec2 a{cell.x + 2, cell.y + 2}, b{cell.right() - 2, cell.bottom() - 2};
     list_->AddRectFilled(a, b, c_.palette.background, 3);
@@ -253,14 +253,14 @@ class BoardView {
     list_->AddRect(a, b, c_.palette.border, 3);
   }
 
-  // Characters of the widest number shown, with its sign.
+  // The number of characters of the widest number shown, with its sign.
   float longest(const Tensor& tensor, TensorId id, const Slice& s, const MatrixPlace& m, int decimals) const {
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
     const attention::Range range =
         c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols});
-    const float half = 0.5f * std::pow(10.0f, -static_cast<float>(decimals));  // 9.996 reads 10.00, and −0.001 reads 0.00
+    const float half = 0.5f * std::pow(10.0f, -static_cast<float>(decimals));  // 9.996 is shown as 10.00, and −0.001 as 0.00
     const auto digits = [&](float size) { return size + half < 10 ? 1.0f : std::floor(std::log10(size + half)) + 1; };
-    // One that is far beyond the others is written in its own way.
+    // A number far beyond the others is abbreviated.
     if (const float most = c_.summaries.reach(id, tensor); range.size() > most && range.size() >= kFar) return digits(most) + (range.low < 0 ? 1.0f : 0.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
     return std::max(digits(range.high), -range.low >= half ? digits(-range.low) + 1 : 1.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
   }
@@ -270,7 +270,7 @@ class BoardView {
     return t && t->kind == TextTarget::Kind::cell && t->cell.tensor == id && t->cell.row == row && t->cell.col == col;
   }
 
-  // Right of the weights, or below them. One that should be 1 and is not is an error that the eye should catch.
+  // Right of the weights, or below them. A sum that should be 1 but is not is highlighted.
   void rowSums(const MatrixPlace& m, const Box& box) {
     for (int i = 0; m.transposed && i < m.cols && m.cell >= kNumberCell; ++i) {
       if (i == c_.view.unreached) continue;
@@ -289,7 +289,7 @@ class BoardView {
     if (!m.slanted) textMiddle(list_, c_.fonts.small, box.right() + 14, box.y - 11, c_.palette.muted, "Σ");
   }
 
-  // A decoder that has produced `step` tokens: what it has not seen yet is veiled, the key of this step is framed.
+  // For a decoder that has generated `step` tokens: dims what it has not seen yet, and frames the key of this step.
   void decoding(const MatrixPlace& m, const Box& box) {
     const int here = c_.state.step - 1;
     const attention::CacheStep step = attention::cacheStep(c_.spec, here);
@@ -298,7 +298,7 @@ class BoardView {
       if (rows <= 0 || cols <= 0) return;
       if (m.transposed) std::swap(top, left), std::swap(rows, cols);
       const ImVec2 a{box.x + static_cast<float>(left) * m.cell - 2, box.y + static_cast<float>(top) * m.cell - 2};
-      const float sums = m.sums ? m.transposed ? 18.0f : 36.0f : 0.0f;  // they are beside the rows
+      const float sums = m.sums ? m.transposed ? 18.0f : 36.0f : 0.0f;  // which are beside the rows
       const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4 + (m.transposed ? 0 : sums), a.y + static_cast<float>(rows) * m.cell + 4 + (m.transposed ? sums : 0)};
       list_->AddRectFilled(a, b, veil, 4);
     };
@@ -307,7 +307,7 @@ class BoardView {
       const int kept = step.reused.begin < step.reused.end ? step.reused.begin : step.added.begin;
       const int added = step.added.end - step.added.begin;
       cover(0, 0, kept, cols);
-      for (int key = 0; key < kept && m.cell >= 4; ++key) {  // struck out: it was there, unlike those that are still to come
+      for (int key = 0; key < kept && m.cell >= 4; ++key) {  // struck through, unlike keys still to come: it was visible before
         const float at = (static_cast<float>(key) + 0.5f) * m.cell;
         if (m.transposed) list_->AddLine({box.x + at, box.y}, {box.x + at, box.bottom()}, c_.palette.muted, 1.5f);
         else list_->AddLine({box.x, box.y + at}, {box.right(), box.y + at}, c_.palette.muted, 1.5f);
@@ -321,7 +321,7 @@ class BoardView {
     }
   }
 
-  // --- words around a matrix
+  // --- text around a matrix
 
   void titles(const MatrixPlace& m, const Box& box) {
     const bool isCaptioned = m.tensor == TensorId::scores || m.tensor == TensorId::head_output || m.title.empty();
@@ -339,17 +339,17 @@ class BoardView {
     else caption(m, box, m.caption);
   }
 
-  // Room that the names of columns take above Q and what makes it, or above Kᵀ where tokens are columns.
+  // The room taken by column names above Q and the matrices it is computed from, or above Kᵀ where tokens are columns.
   float namesAbove(const MatrixPlace& m) const {
     const bool has = !m.transposed && !c_.state.columnNames.empty() && namedColumn(c_.state, m.tensor, 0);
     return has ? 17.0f : 0.0f;
   }
 
-  // What the columns of Q and K are called, above what makes them too.
+  // The column names of Q and K, also above the matrices that they are computed from.
   void columnNames(const MatrixPlace& m, const Box& box) {
     if (c_.state.columnNames.empty() || !namedColumn(c_.state, m.tensor, 0)) return;
     const int count = m.transposed ? m.rows : m.cols;
-    float most = std::min(84.0f, box.x - 10 - c_.layout.board.x);  // beside the title of the matrix to the left
+    float most = std::min(84.0f, box.x - 10 - c_.layout.board.x);  // up to the title of the matrix to the left
     for (const MatrixPlace& other : c_.layout.matrices) {
       if (other.box.right() > m.box.x) continue;
       const bool isBeside = other.box.y < m.box.bottom() && other.box.bottom() > m.box.y, isPair = other.tensor == TensorId::q || other.tensor == TensorId::k;
@@ -374,7 +374,7 @@ class BoardView {
     }
   }
 
-  // A hint gives way to the formula beside it: it ends before that begins, is shortened, or left out.
+  // A hint must not overlap the formula beside it: it is shortened to end before that, or omitted.
   void hint(const MatrixPlace& m, const Box& box) {
     const Box scores = onScreen(c_.layout, c_.view, c_.layout.find(TensorId::scores)->box);
     const float y = box.bottom() + 17, left = c_.layout.board.x + 8;
@@ -390,7 +390,7 @@ class BoardView {
     }
   }
 
-  // Captions of one line give way to each other: one that would run into the last is moved, or left out.
+  // Captions on one line must not overlap: one that would is moved, or omitted.
   void caption(const MatrixPlace& m, const Box& box, std::string_view words) {
     const float y = box.bottom() + (m.sums && m.transposed ? 33.0f : 17.0f), half = richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words) / 2;
     if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
@@ -419,7 +419,7 @@ class BoardView {
     const auto query = [&](int t) {
       return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t;
     };
-    // What stands at the lines as they are seen.
+    // What the rows and columns stand for, as drawn.
     const attention::Rows own = attention::rowsOf(m.tensor), others = attention::isOfPairs(m.tensor) ? attention::Rows::keys : attention::Rows::other;
     const attention::Rows rows = m.transposed ? others : own, across = m.transposed ? own : attention::Rows::keys;
     const bool keyRows = rows == attention::Rows::keys, keysAcross = across == attention::Rows::keys;
@@ -444,8 +444,8 @@ class BoardView {
     if (!m.labelsBelow && !m.labelsAbove) return;
     int focused = -1;
     for (int t = 0; t < m.cols && focused < 0; ++t) focused = isFocus(keysAcross, t) ? t : -1;
-    const float end = m.sums ? box.right() + 8 : c_.layout.board.right() - 10;  // for a long name, beside Σ or the edge
-    // The brief arithmetic stands beside the matrices of a small embed.
+    const float end = m.sums ? box.right() + 8 : c_.layout.board.right() - 10;  // a long name may extend to Σ or to the edge
+    // The brief inspector is beside the matrices of a small embed.
     const float rightEnd = c_.layout.inspectorIsBrief ? onScreen(c_.layout, c_.view, c_.layout.inspector).x : c_.layout.board.right();
     for (int t = 0; t < m.cols; ++t) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
@@ -463,21 +463,21 @@ class BoardView {
     }
   }
 
-  // Is there room for the label of this token? They are `pitch` apart and take `room`: every n-th is drawn, and the one in focus.
+  // Is the label of this token drawn? Labels are `pitch` apart and need `room`: every n-th is drawn, and that of the focused token.
   static bool placed(int token, int focused, float pitch, float room) {
     if (token == focused) return true;
     if (focused >= 0 && std::fabs(static_cast<float>(token - focused)) * pitch < room) return false;
     return token % std::max(1, static_cast<int>(std::ceil(room / pitch))) == 0;
   }
 
-  // Rising at 45° from the bottom of its column, in the strip between two matrices.
+  // A label rising at 45° from the bottom of its column, in the strip between two matrices.
   void slantedLabel(bool ofKeys, int token, float x, float foot, bool strong, const std::string& where, float end) {
     constexpr float kTurn = 0.70710678f;
     ImFont* font = strong ? c_.fonts.smallStrong : c_.fonts.small;
     const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], std::min(84.0f, (end - x) / kTurn - 8));
     const int first = list_->VtxBuffer.Size;
     const float reach = textWidth(font, words) * kTurn;
-    const bool isPicture = words.starts_with("\xf0\x9f") && reach < 20;  // an emoji alone stays upright
+    const bool isPicture = words.starts_with("\xf0\x9f") && reach < 20;  // a single emoji stays upright
     textMiddle(list_, font, isPicture ? x - 2 : x, isPicture ? foot - 8 : foot - 6, c_.palette.text, words);
     const ImVec2 pivot{x, foot - 3};
     for (int i = first; i < list_->VtxBuffer.Size && !isPicture; ++i) {
@@ -488,13 +488,13 @@ class BoardView {
     c_.widgetRects[kLabelPrefix + where + ":" + std::to_string(token)] = {x - 4, foot - reach - 8, reach + 8, reach + 10};
   }
 
-  // Of the table of positions, which has rows for cached keys too: more than there are queries.
+  // A row of the table of positions, which also has rows for cached keys, so more than there are queries.
   void positionNumber(int position, float right, float midY) {
     const std::string words = std::to_string(position);
     textMiddle(list_, c_.fonts.text, right - textWidth(c_.fonts.text, words), midY, c_.palette.text, words);
   }
 
-  // `side` 1: ends at x; −1: begins at x; 0: centred, but not beyond `end`.
+  // `side` 1: the text ends at x; −1: it starts at x; 0: it is centred, but does not extend beyond `end`.
   void tokenLabel(bool ofKeys, int token, float x, float midY, int side, bool strong, float room, const char* where, float pitch, float end = 0) {
     const bool small = side == 0 || pitch < 18;
     ImFont* font = strong ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong) : small ? c_.fonts.small : c_.fonts.text;
@@ -516,14 +516,14 @@ class BoardView {
     list_->AddPolyline(head, 3, c_.palette.faint, 0, 1.2f);
   }
 
-  // --- what belongs to the cell in focus
+  // --- what is related to the focused cell
 
-  // Where a value came from and what it feeds, as blocks. The strong ones are the pair's own: its query, its key.
+  // Outlines the sources of a value and what it affects. The strong outlines are those of its own pair: its query, its key.
   void trail(CellRef focus) {
     strong_.clear(), weak_.clear();
     CellRef asked = focus;
     asked.tensor = shownTensor(focus.tensor);
-    if (isMean(focus.tensor)) {  // made of every head's
+    if (isMean(focus.tensor)) {  // computed from every head
       strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
       return;
     }
@@ -570,7 +570,7 @@ class BoardView {
     }
   }
 
-  // Regions below each other, too many to tell apart: one line around all of them, in steps of some rows.
+  // Draws one outline around regions below each other that are too many to distinguish, following them in steps of some rows.
   void contour(const MatrixPlace& m, const Box& box, const std::vector<Region>& regions, ImU32 color) {
     const Slice s = sliceOf(c_.state, m.tensor);
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
@@ -603,8 +603,8 @@ class BoardView {
     return onScreen(c_.layout, c_.view, m.cellBox(row - s.firstRow, col - s.firstCol));
   }
 
-  // What the drag makes of the cell: "1.60 → −0.80", below its matrix, or above it under a finger; close to the cell where
-  // the matrix reaches out of the board.
+  // Shows the result of a drag, "1.60 → −0.80", below the matrix, or above it for a finger; next to the cell if the matrix extends beyond
+  // the board.
   void bubble() {
     const Drag& drag = c_.view.drag;
     const Selection& s = c_.view.selection;
@@ -658,9 +658,9 @@ class BoardView {
   std::vector<Region> strong_, weak_;
   struct {
     TensorId tensor = TensorId::q;
-    float at = 0;  ///< 0: no number lies beyond
+    float at = 0;  ///< 0: no number exceeds the scale
     bool isSigned = false;
-  } ends_;  ///< of the colours of the matrix that is being drawn
+  } ends_;  ///< the ends of the colour scale of the matrix being drawn
   float captionY_ = -1, captionEnd_ = 0;
 };
 

@@ -20,7 +20,7 @@ using document::PaintCells;
 using document::SetCells;
 using base::joined;
 
-constexpr double kBurst = 0.5;  // seconds between the letters of one word, at most
+constexpr double kBurst = 0.5;  // the longest pause between letters of a word, in seconds
 
 class Keys {
  public:
@@ -38,21 +38,21 @@ class Keys {
     return letters();
   }
 
-  /// A key with Ctrl or ⌘, and what it asks for or does.
+  /// A key with Ctrl or ⌘, and its command.
   struct Shortcut {
     ImGuiKey key;
-    bool withShift;  ///< is it ours with Shift too?
+    bool withShift;  ///< is it also used with Shift?
     Command command;
     bool (Keys::*act)() = nullptr;
   };
-  /// A character alone, what it does, and the key that it is typed with: to say, before it is typed, whether it is ours.
+  /// A character without modifiers, what it does, and its key, to know before it is typed whether it is used here.
   struct Letter {
     ImWchar character;
     bool (Keys::*act)(int);
-    int by = 0;  ///< which way, or which tensor
-    ImGuiKey key = ImGuiKey_None;  ///< of signs; letters have theirs
+    int by = 0;  ///< a direction, or a tensor
+    ImGuiKey key = ImGuiKey_None;  ///< for symbols; letters have the key of the letter
   };
-  /// Is it no command while the panel has the keys?
+  /// Is it a command only while the side panel does not have the keys?
   static bool isOfBoard(const Letter& letter) { return letter.act == &Keys::zoom && letter.key != ImGuiKey_None; }
   static bool isOfLayers(const Letter& letter) { return letter.act == &Keys::layer || letter.act == &Keys::model; }
   static const Shortcut kShortcuts[5];
@@ -80,7 +80,7 @@ class Keys {
   bool escape() {
     if (c_.view.help || c_.view.drawer || c_.view.painting || panel_.on) {
       c_.view.help = c_.view.drawer = c_.view.painting = panel_.on = false;
-      c_.requests.endGesture = true;  // a slider that goes with the drawer does not see the button let go
+      c_.requests.endGesture = true;  // a slider that closes with the drawer does not see the button released
       return true;
     }
     if (c_.state.present) return option(OptionId::present, "present", false, "Presentation off. Press f to present again.");
@@ -90,7 +90,7 @@ class Keys {
     return true;
   }
 
-  // Up and down change a cell that can be changed; with Ctrl, and elsewhere, arrows move.
+  // Up and down change an editable cell; with Ctrl, and on other cells, arrow keys move.
   bool arrows(bool command) {
     const int dx = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
     const int dy = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
@@ -103,14 +103,14 @@ class Keys {
     return true;
   }
 
-  // Of the row that is stepped through.
+  // Keys while a row is stepped through.
   [[gnu::noinline]] bool stepping() {
     const int count = static_cast<int>(stepperOf(c_)->steps.size());
     if (pressed(ImGuiKey_RightArrow)) return stepBy(c_, 1), true;
     if (pressed(ImGuiKey_LeftArrow)) return stepBy(c_, -1), true;
     if (pressed(ImGuiKey_Home)) return stepBy(c_, -count), true;
     if (pressed(ImGuiKey_End)) return stepBy(c_, count), true;
-    if (pressed(ImGuiKey_Space)) return ImGui::IsKeyPressed(ImGuiKey_Space, false) ? playStepper(c_) : void(), true;  // held, it plays on
+    if (pressed(ImGuiKey_Space)) return ImGui::IsKeyPressed(ImGuiKey_Space, false) ? playStepper(c_) : void(), true;  // ignores repeats while it is held
     if (pressed(ImGuiKey_Escape)) return toggleStepper(c_), true;
     return false;
   }
@@ -133,7 +133,7 @@ class Keys {
     return true;
   }
 
-  // In the directions that are seen; left and right go on in the next line.
+  // Moves in the directions on the screen; left and right wrap to the adjacent line.
   void moveBy(const MatrixPlace& m, int dx, int dy, bool extend) {
     const Slice s = sliceOf(c_.state, s_.tensor);
     int down = s_.row - s.firstRow, across = s_.col - s.firstCol;
@@ -172,7 +172,7 @@ class Keys {
     return true;
   }
 
-  // With Shift the key: its whole column.
+  // With Shift it masks the key: its whole column.
   bool paint() {
     if (c_.locked("mask")) return false;
     if (io_.KeyShift) {
@@ -190,7 +190,7 @@ class Keys {
     return true;
   }
 
-  /// A letter alone is a command. Several at once, or one close after a letter that means nothing here, are text.
+  /// A single letter is a command. Several at once, or a letter soon after one that is not a command, are text.
   bool letters() {
     const auto& typed = io_.InputQueueCharacters;
     if (typed.empty()) return false;
@@ -225,7 +225,7 @@ class Keys {
                       : "The input is X with its projections. Press m again for Q, K and V.");
   }
 
-  // The next view that there is.
+  // Switches to the next view of the card.
   bool card(int) {
     if (c_.layout.arcs.empty()) return false;
     int next = static_cast<int>(c_.layout.card);
@@ -285,7 +285,7 @@ class Keys {
                   joined({sharedWidth(count, c_.state.heads * c_.state.headDim / count), " Press ", step > 0 ? "H" : "h", " to go back."}));
   }
 
-  // By quarters; "−" and "0" get here where they do not begin a number.
+  // In steps of a quarter; "−" and "0" come here only if they do not start a number.
   bool zoom(int step) {
     if (step == 0) return option(OptionId::zoom, "zoom", 0.0, "The board is as large as its window allows.");
     const double to = std::clamp(std::round(static_cast<double>(c_.zoom) * 4 + step) / 4, 1.0, 2.5);
@@ -298,10 +298,10 @@ class Keys {
                   joined({"Head ", to + 1, " of ", count, "."}));
   }
 
-  // Of a model; around at its ends, as with heads.
+  // Of a model; wraps around at the ends, as heads do.
   [[gnu::noinline]] bool layer(int step) {
     const int count = c_.state.batch;
-    if (!hasLayers(c_.state)) return false;  // a letter like any other
+    if (!hasLayers(c_.state)) return false;  // not a command then
     const int to = (c_.state.batchItem + step + count) % count;
     return option(OptionId::layer, "layer", static_cast<double>(to), joined({base::late<"Layer ">(), to + 1, base::late<" of ">(), count, "."}));
   }
@@ -313,7 +313,7 @@ class Keys {
                   joined({"Temperature ", formatNumber(to, 2), ". Press ", step > 0 ? "[" : "]", " to go back."}));
   }
 
-  // From the board to the side panel, and back.
+  // Moves the focus from the board to the side panel, and back.
   bool options(int) {
     if (c_.layout.side.empty()) return false;
     panel_.on = panel_.moved = !panel_.on;
@@ -402,7 +402,7 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
                        [&](const Keys::Shortcut& ours) { return ours.key == key && (ours.withShift || !shift); });
   }
   if (panel && FocusRing::uses(key)) return true;
-  const bool typing = !panel && s.active;  // where it cannot be changed, the board says why
+  const bool typing = !panel && s.active;  // if the cell cannot be edited, the board explains why
   if (stepperOf(c) && !panel && (key == ImGuiKey_LeftArrow || key == ImGuiKey_RightArrow || key == ImGuiKey_Home || key == ImGuiKey_End || key == ImGuiKey_Space || key == ImGuiKey_Escape)) return true;
   switch (key) {
     case ImGuiKey_LeftArrow:

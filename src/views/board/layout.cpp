@@ -12,42 +12,42 @@ using attention::TensorId;
 using document::Mode;
 
 constexpr float kHeader = 44, kSide = 232, kGuide = 320;
-constexpr float kStrip = 64, kSheet = 140;  // of a lesson, at the bottom
-constexpr float kTitle = 24;        // above a matrix
-constexpr float kBetween = 24;      // from a matrix to the one below it: column labels stand there
-constexpr float kHeadTitle = 24;    // of the weights, above their labels
-constexpr float kSlant = 0.7072f;   // of 45°
-constexpr float kLongestSlant = 84; // of a label at 45°
-constexpr float kScreen = 560;      // from this height of the board on, its matrices are seen without scrolling
-constexpr float kLabels = 20;       // above a matrix, in the place of kBetween
-constexpr float kBesideWeights = 60;  // their formula is wider than they are
-constexpr float kLower = 60;        // from the weights to the output below them: sums, captions and titles
-constexpr float kCaption = 30;      // under the lowest matrices
-constexpr float kGap = 30;          // from a matrix to the one beside it
+constexpr float kStrip = 64, kSheet = 140;  // height of the bar and the sheet of a lesson, at the bottom
+constexpr float kTitle = 24;        // height of a matrix's title
+constexpr float kBetween = 24;      // between matrices below each other, for column labels
+constexpr float kHeadTitle = 24;    // height of the weights' title, above their labels
+constexpr float kSlant = 0.7072f;   // cos 45°
+constexpr float kLongestSlant = 84; // the longest label at 45°
+constexpr float kScreen = 560;      // from this height of the board on, all matrices must be visible without scrolling
+constexpr float kLabels = 20;       // above a matrix, in place of kBetween
+constexpr float kBesideWeights = 60;  // extra width, because the formula of the weights is wider than they are
+constexpr float kLower = 60;        // from the weights to the output below them: for sums, captions and titles
+constexpr float kCaption = 30;      // below the lowest matrices
+constexpr float kGap = 30;          // between matrices side by side
 constexpr float kSums = 38;         // for the row sums of the weights
 constexpr float kExtraCell = 36;
-constexpr float kArrow = 92;        // from scores to weights
+constexpr float kArrow = 92;        // width of the arrow from scores to weights
 constexpr float kCardHeight = 306;
 constexpr float kHeadsPanel = 206, kHeadsColumn = 108;
 constexpr float kMaxCell = 48, kReadableCell = 36;
-constexpr float kLargeCell = 64;    // on a board that is larger than that of a window of 1440 by 900
-constexpr float kUsualWidth = 1208, kUsualHeight = 856;  // of that one
-constexpr float kAsideWidth = 354, kAsideHeight = 204;   // of the arithmetic among the matrices, at least
+constexpr float kLargeCell = 64;    // on a board larger than that in a window of 1440 by 900
+constexpr float kUsualWidth = 1208, kUsualHeight = 856;  // of that board
+constexpr float kAsideWidth = 354, kAsideHeight = 204;   // the least size of the arithmetic among the matrices
 constexpr float kCornerWidth = 420;
 constexpr float kPresentCard = 1080;
-constexpr float kLowCard = 216;                          // with its bars beside the terms
+constexpr float kLowCard = 216;                          // with bars beside the terms
 constexpr float kNumberCell = 28;
 constexpr int kLong = 12;  // tokens
 constexpr float kContentWidth = 1640;
-constexpr float kEndless = 16384;   // a height that leaves room for all
+constexpr float kEndless = 16384;   // enough height for anything
 
 float clampCell(float wanted, float limit) {
-  // Whole pixels while numbers can be read, so that columns of digits line up; finer when there is no room for that.
+  // Whole pixels while numbers can be read, so that columns of digits align; fractions when cells are too small for that.
   const float cell = std::min(wanted, limit);
   return cell >= 8 ? std::floor(cell) : std::max(cell, 0.02f);
 }
 
-// Not those that rotary positions have turned: each of their columns is a mixture of two that have names.
+// Rotated Q and K have no column names, because each of their columns is a mixture of two named ones.
 bool hasNamedColumns(TensorId id) {
   return id == TensorId::q || id == TensorId::k || id == TensorId::w_q || id == TensorId::w_k || id == TensorId::b_q || id == TensorId::b_k;
 }
@@ -76,7 +76,7 @@ class Builder {
     }
     const bool whole = projected() && in_.wholeProjections;
     if (!whole) wide();
-    // Where all of it side by side makes numbers small that are larger one below the other.
+    // If a single row of matrices makes numbers too small to read, and several rows would not.
     if (whole || (!isAside() && out_.matrices.front().cell < kNumberCell && std::max(in_.tokens, in_.keyTokens) <= 16)) {
       const Layout beside = std::exchange(out_, {});
       packed();
@@ -88,21 +88,21 @@ class Builder {
  private:
   bool hasArcs() const { return in_.arcs && !in_.present; }
   bool hasHeads() const { return in_.headsPanel && !in_.present; }
-  // The arithmetic stands above the weights, where nothing else does: all of the height is the matrices'.
+  // The arithmetic is placed in the free space above the weights, so that the matrices have the full height.
   bool isAside() const { return in_.present && in_.inspector && !projected(); }
-  // The zoom is what makes cells larger where they are presented: their numbers grow with them.
+  // In a presentation or a natural layout cells do not grow with the board; the zoom enlarges them, with their numbers.
   float largestCell() const {
     if (in_.present || in_.natural) return kMaxCell;
     return std::clamp(kMaxCell * std::min(out_.board.width / kUsualWidth, out_.board.height / kUsualHeight), kMaxCell, kLargeCell);
   }
   bool projected() const { return in_.mode == Mode::x; }
-  // Names of columns stand beside Kᵀ, where W_Q leaves them no room.
+  // Column names are placed beside Kᵀ, and need extra room next to W_Q.
   float nameRoom() const { return projected() && in_.nameWidth > 0 ? std::max(0.0f, in_.nameWidth + 15 - kGap) : 0; }
-  // How many heads of a projection are shown.
+  // The number of heads of a projection that are shown.
   int queryHeads() const { return in_.wholeProjections ? in_.heads : 1; }
   int keyHeads() const { return in_.wholeProjections ? in_.kvHeads : 1; }
 
-  // Does every matrix lie on the screen before anything is scrolled?
+  // Are all matrices visible without scrolling?
   static bool fits(const Layout& l) {
     return l.board.height < kScreen || std::all_of(l.matrices.begin(), l.matrices.end(), [&](const MatrixPlace& m) {
       return m.box.bottom() <= l.board.height && m.box.right() <= l.board.width;
@@ -114,7 +114,7 @@ class Builder {
     return cell;
   }
 
-  // Q, Kᵀ and weights, and the other matrices below them: as large as all are on the screen.
+  // Q, Kᵀ and weights, and the other matrices below them, with the largest cells with which all are visible.
   void packed() {
     for (float most = 44;; most = most > 8 ? std::floor(most) - 1 : most * 0.8f) {
       out_ = Layout{};
@@ -124,7 +124,7 @@ class Builder {
     }
   }
 
-  // Column labels that are wider than the columns are slanted. Their room is `between`.
+  // Column labels wider than the columns are slanted. The room for them is between().
   bool slanted(float cell) const { return in_.labelWidth * 0.9f > cell - 2; }
   float between(float cell, float plain = kBetween) const {
     return slanted(cell) ? std::max(plain, std::ceil(std::min(in_.labelWidth * 0.9f, kLongestSlant) * kSlant) + 16) : plain;
@@ -159,36 +159,36 @@ class Builder {
     return out_.matrices.back();
   }
 
-  // All matrices side by side: X, Q, S, W, O (and the output) below; the weights, Kᵀ and V above.
+  // All matrices side by side: X, Q, S, W, O (and the output) in the lower row; projections, Kᵀ and V in the upper row.
   void wide() {
     const float area = std::min(out_.board.width, kContentWidth);
     const float margin = std::max(24.0f, (out_.board.width - area) / 2);
     const float labels = std::max(36.0f, in_.labelWidth + 14);
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
 
-    const int first = projected() ? std::max(m, d) : 0;         // X, with W_K above it
-    const int third = projected() ? std::max(keys, e) : keys;   // weights, with W_V above them
-    // V stands above the output, where its columns go down into it; a long one beside it, to save the height.
+    const int first = projected() ? std::max(m, d) : 0;         // width of X, with W_K above it
+    const int third = projected() ? std::max(keys, e) : keys;   // width of the weights, with W_V above them
+    // V is above the output, so that their columns align; if it is long, beside the output, to save height.
     const bool valueBeside = keys > kLong;
     const int cells = first + d + keys + third + e + (projected() ? in_.outputDim : 0) + (valueBeside ? e : 0);
     const float gaps = labels + (projected() ? kGap : 0) + kGap + nameRoom() + kArrow + kSums + labels + (projected() ? 8.0f : 0) + 24 +
                        (valueBeside ? kGap : 0);
-    // W_Q, W_K and W_V stand above something with a title or labels of its own.
+    // W_Q, W_K and W_V are above matrices that have titles or labels of their own.
     const float headTitle = in_.heads > 1 ? kHeadTitle : 0;
     const float lift = projected() ? std::max(kBetween, headTitle + 2) : 0;
     const int above = std::max({d, valueBeside ? 0 : keys, projected() ? std::max(m, e) : 0});
     const float cards = isAside() ? 0 : in_.present && in_.inspector ? kLowCard + 32 : hasArcs() || in_.inspector ? kCardHeight + 40 : 0;
     const float aside = isAside() ? kAsideHeight + headTitle + 12 : 0;  // above the weights
-    const float names = projected() && in_.nameWidth > 0 ? kLabels : 0;  // above W_Q and W_K
+    const float names = projected() && in_.nameWidth > 0 ? kLabels : 0;  // for column names above W_Q and W_K
     const float fixedHeight = 8 + kTitle + names + lift + kBetween + kCaption + 16;
-    // The arrow grows with what stands above it and the weights.
+    // The arrow is widened by what is placed above it and the weights.
     const float beside = isAside() ? kAsideWidth + 2 * 16 - kSums : 0;
     auto byWidth = [&](float heads) {
       const float room = area - 2 * 24 - gaps - heads, whole = room / static_cast<float>(cells);
       return isAside() ? std::min(whole, (room + kArrow - beside) / static_cast<float>(cells - keys)) : whole;
     };
-    // Thumbnails stand at the right; where that would make the cells small, a few of them in one column, more in the free place
-    // above the weights.
+    // Thumbnails are at the right. If that made cells too small, up to three go into a narrow column, and more into the free space above
+    // the weights.
     const bool isTight = hasHeads() && byWidth(kHeadsPanel) < kReadableCell;
     const bool headsAbove = isTight && !projected() && !valueBeside && keys >= 6;
     const float heads = !hasHeads() || headsAbove ? 0 : isTight && in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel;
@@ -197,13 +197,13 @@ class Builder {
       const float room = out_.board.height - fixed, lower = static_cast<float>(valueBeside ? std::max(n, keys) : n);
       return std::min(room / (static_cast<float>(above) + lower), (room + kTitle - aside) / lower);
     };
-    // Rather scroll down to the cards than make numbers too small to read; but a matrix does not leave the screen.
+    // Prefers scrolling to the cards over numbers too small to read, but keeps every matrix visible.
     const auto cell = [&](float room) {
       const float whole = byHeight(fixedHeight + room);
       const float least = isAside() ? 0 : out_.board.height < kScreen ? kReadableCell : std::min(kReadableCell, whole);
       return clampCell(std::min(byWidth(heads), std::max(byHeight(fixedHeight + room + cards), least)), largestCell());
     };
-    // Slanted labels take room, which the cells give: one that is slanted once stays so.
+    // Slanted labels take room, which makes cells smaller; a label that was slanted before stays slanted.
     const bool slant = slanted(cell(0));
     const float strip = slant ? between(0) : kBetween;
     const float c = cell(strip - kBetween);
@@ -230,7 +230,7 @@ class Builder {
     const float keysTop = k.box.y;
     place(TensorId::scores, x, y0, n, keys, c, "", "S");
     x += static_cast<float>(keys) * c;
-    const float free = x + 16;  // from Kᵀ on
+    const float free = x + 16;  // the free space to the right of Kᵀ
     out_.arrow = {x, y0, arrow, static_cast<float>(n) * c};
     x += arrow;
     auto& w = place(TensorId::weights, x, y0, n, keys, c, in_.heads > 1 ? "W" : "", "W");
@@ -266,7 +266,7 @@ class Builder {
     }
     float y = lower + kCaption + 16;
     if (!in_.extras.empty()) y = lines(extraItems(), margin + 8 + labels, y, out_.board.width - margin - 8, labels, std::max(c, kExtraCell)) + 8;
-    // Where the cards are out of sight, what is chosen stands in the free place above Q and Kᵀ.
+    // If the cards are not visible, the inspector is placed in the free space above Q and Kᵀ.
     const Box corner{margin + 8, 12, free - 16 - margin - 8, keysTop - kTitle - 20};
     if (in_.inspector && !in_.present && !projected() && y + kCardHeight / 2 > out_.board.height && corner.width >= kCornerWidth &&
         corner.height >= kAsideHeight) {
@@ -277,7 +277,7 @@ class Builder {
     if (in_.present) centreDown();
   }
 
-  // What is presented stands in the middle of its window.
+  // Centres the content of a presentation vertically.
   void centreDown() {
     const float by = std::floor((out_.board.height - out_.contentHeight) / 2);
     if (by <= 0) return;
@@ -300,7 +300,7 @@ class Builder {
     out_.contentHeight = y + height + 24;
   }
 
-  // A small embed or a phone: Q, Kᵀ and the weights first; everything else further down.
+  // For a small embed or a phone: Q, Kᵀ and the weights first; everything else below.
   void compact(float most = 44) {
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim;
     const float width = out_.board.width;
@@ -308,7 +308,7 @@ class Builder {
     const float labels = std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f);
     const float gap = 23, plain = in_.width < 600 ? 29 : 30;
     const float panel = beside ? 224 : 0;
-    const float left = in_.width < 600 ? 6 : 14, right = in_.width < 600 ? 18 : 12;  // the scroll bar lies there
+    const float left = in_.width < 600 ? 6 : 14, right = in_.width < 600 ? 18 : 12;  // with room for the scroll bar
     const float byWidth = (width - left - labels - gap - panel - right) / static_cast<float>(keys + d);
     const auto cell = [&](float strip) {
       const float byHeight = (out_.board.height - 34 - strip - 22) / static_cast<float>(n + d);
@@ -326,7 +326,7 @@ class Builder {
     place(TensorId::q, x0, y0, n, d, c, "Q").labelsLeft = true;
     auto& k = place(TensorId::k, xk, yk, d, keys, c, "K^T");
     k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
-    // Whose weights they are is said below them: above stand the keys.
+    // The head of the weights is named below them, because the keys are above.
     place(TensorId::weights, xk, y0, n, keys, c, "", in_.heads > 1 ? "W" : "");
     float y = y0 + static_cast<float>(n) * c + (in_.heads > 1 ? 34 : 24);
     if (beside) {
@@ -343,7 +343,7 @@ class Builder {
   void restBelow(float y, bool brief, float labels) {
     const float x = in_.width < 600 ? 16.0f : 24.0f;
     const float width = out_.board.width - 2 * x;
-    // Side by side where there is room for two, else the arithmetic first.
+    // Cards side by side if there is room for two, otherwise the arithmetic first.
     const bool both = in_.inspector && hasArcs() && width >= 760;
     const float each = both ? (width - 16) / 2 : width;
     const float arcsHeight = both ? kCardHeight : std::clamp(48.0f + static_cast<float>(std::max(in_.tokens, in_.keyTokens)) * 34.0f, in_.card == document::Card::arcs ? 140.0f : kCardHeight, 420.0f);
@@ -369,7 +369,8 @@ class Builder {
 
   bool isWanted(TensorId id) const { return std::find(in_.only.begin(), in_.only.end(), id) != in_.only.end(); }
 
-  // Just what the page shows: the matrices where their rows and columns meet, as large as they fit, then what is left.
+  // For a host page that asked for some parts only: matrices arranged so that rows and columns align, with the largest cells that fit,
+  // followed by the other parts.
   void parts() {
     constexpr float kMargin = 8, kBeside = 20, kBriefPanel = 224, kCardPanel = 330, kLowest = 22;
     const bool q = isWanted(TensorId::q), k = isWanted(TensorId::k), s = isWanted(TensorId::scores), w = isWanted(TensorId::weights);
@@ -379,14 +380,14 @@ class Builder {
     const Box& board = out_.board;
     float y = kMargin;
     if (columns > 0) {
-      // Its bars stand beside the rows, and its words above them, beside Kᵀ; else it is a card at the right.
+      // The inspector's bars are beside the rows, and its text above them, beside Kᵀ; otherwise it is a card at the right.
       const bool brief = in_.inspector && k && w && board.width >= 440, lower = q || s || w || o;
       const bool card = in_.inspector && !brief && board.width >= 520;
       const float panel = brief ? kBriefPanel : card ? kCardPanel : 0;
       const float labels = std::clamp(in_.labelWidth + 12, 24.0f, 102.0f);
       const float sides = 2 * kMargin + (lower ? labels : 0) + (v ? labels : 0) + kBeside * static_cast<float>(columns - (panel > 0 ? 0 : 1)) + panel;
       const int across = (q ? d : 0) + pairs * keys + (v || o ? e : 0), up = std::max(k ? d : 0, v ? keys : 0), down = up + (lower ? n : 0);
-      const float below = s || (w && in_.heads > 1) ? kLowest + 4 : lower ? 8 : 26;  // for what is said below them
+      const float below = s || (w && in_.heads > 1) ? kLowest + 4 : lower ? 8 : 26;  // for the captions below them
       const bool labelled = k || s || w;
       const auto strip = [&](float cell) { return labelled ? between(cell, 28) : kTitle; };
       const auto fixed = [&](float cell) { return y + (up > 0 ? kTitle : 0) + (lower ? strip(cell) : 0) + below; };
@@ -397,7 +398,7 @@ class Builder {
       const bool slant = slanted(c);
       float x = kMargin + std::max(0.0f, (board.width - sides - static_cast<float>(across) * c) / 2);
       const float base = y + (up > 0 ? kTitle + static_cast<float>(up) * c : 0), y0 = base + (lower ? between : 0);
-      bool first = true;  // of the lower row: its rows have the labels
+      bool first = true;  // of the lower row, whose row labels it has
       if (lower) x += labels;
       const auto put = [&](TensorId id, int cols, std::string_view title, std::string_view caption) -> MatrixPlace& {
         MatrixPlace& m = place(id, x, y0, n, cols, c, title, caption);
@@ -412,7 +413,7 @@ class Builder {
         MatrixPlace& m = place(TensorId::k, x, base - static_cast<float>(d) * c, d, keys, c, "K^T");
         m.labelsBelow = true, m.slanted = slant, m.labelRoom = lower ? between : 26;
       }
-      bool above = k;  // has the column its labels already?
+      bool above = k;  // do its columns have labels already?
       for (const TensorId id : {TensorId::scores, TensorId::weights}) {
         if (!isWanted(id)) continue;
         MatrixPlace& m = put(id, keys, "", id == TensorId::weights && in_.heads > 1 ? "W" : id == TensorId::scores ? "S" : "");
@@ -437,7 +438,7 @@ class Builder {
     partsBelow(y);
   }
 
-  // Matrices that meet no other, then the cards: one alone fills the board.
+  // Matrices that are not aligned with others, then the cards; a card that is the only part fills the board.
   void partsBelow(float y) {
     constexpr float kMargin = 8, kLeastCard = 104;
     const bool alone = out_.matrices.empty();
@@ -461,8 +462,8 @@ class Builder {
     out_.contentHeight = y;
   }
 
-  // Tokens as columns. Q stands above S and Kᵀ beside it, the weights above the output and V beside that: a row and a
-  // column meet at the cell that they make here too. On a small board Q, Kᵀ and the weights come first, as in compact().
+  // Tokens as columns. Q is above S with Kᵀ beside S, and the weights are above the output with V beside it, so that rows and columns align
+  // here too. On a small board Q, Kᵀ and the weights come first, as in compact().
   void columns() {
     const Box& board = out_.board;
     const bool isWide = board.width >= 860 && !in_.isPart, isSmall = !isWide && !in_.isPart;
@@ -479,7 +480,7 @@ class Builder {
     const int leftCells = (k ? d : 0) + (s ? n : 0), right = isRight ? n : 0;
     const int rows = (q ? d : 0) + (k || s || w ? keys : 0) + (lower ? e : 0);
     if (leftCells + right + (v ? keys : 0) > 0) {
-      // V reaches as far to the left as it has to.
+      // V extends to the left as far as necessary.
       const float room = area - 2 * (isWide ? 24.0f : margin) - panel;
       const float byWidth = std::min((room - labels - gapS - gapW) / static_cast<float>(std::max(leftCells + right, 1)),
                                      v ? (room - gapV - 8) / static_cast<float>(keys + right) : kLargeCell);
@@ -504,7 +505,7 @@ class Builder {
         m.labelsBelow = true, m.slanted = slant, m.labelRoom = strip;
         if (s || w) m.caption = {};
       }
-      bool isFirst = true;  // of the line of keys: it has their names
+      bool isFirst = true;  // of the line of keys, whose labels it has
       if (k) place(TensorId::k, xK, yPairs, keys, d, c, "K^T", projected() ? made(TensorId::k) : std::string_view()).labelsLeft = std::exchange(isFirst, false);
       if (s) {
         MatrixPlace& m = place(TensorId::scores, xS, yPairs, keys, n, c, "", "S");
@@ -541,7 +542,7 @@ class Builder {
     columnsBelow(8, margin, labels, kExtraCell, isWide, beside);
   }
 
-  // The other matrices, and the cards.
+  // The other matrices, and the cards, below.
   void columnsBelow(float y, float margin, float labels, float c, bool isWide, bool beside) {
     if (in_.isPart) return partsBelow(y);
     if (!isWide) return restBelow(y, beside, labels);
@@ -554,7 +555,7 @@ class Builder {
     if (in_.present) centreDown();
   }
 
-  // How Q, K or V is made.
+  // The formula for Q, K or V.
   std::string_view made(TensorId id) const {
     if (in_.columns) {
       if (id == TensorId::q) return in_.biases ? "Q = W_Q·X + b_Q" : "Q = W_Q·X";
@@ -581,7 +582,7 @@ class Builder {
     bool labelled;
   };
 
-  // The remaining matrices.
+  // The remaining matrices, from left to right.
   void flow(float left, float y, float right, float labels, float most) {
     out_.contentHeight = lines(moreItems(), left, y, right, labels, most) + 16;
   }
@@ -607,7 +608,7 @@ class Builder {
     return items;
   }
 
-  // From left to right, then on the next line; returns the y below. The matrices of a line begin at one height, whatever stands above them.
+  // Arranges matrices from left to right in lines; returns the y below. Matrices of a line are aligned at the top, whatever is above them.
   float lines(const std::vector<Item>& items, float left, float y, float right, float labels, float most) {
     float x = left, lineHeight = 0, above = 0;
     std::size_t first = out_.matrices.size();  // of the line
@@ -632,7 +633,7 @@ class Builder {
     return y + lineHeight;
   }
 
-  // What is said below a matrix that is drawn turned over.
+  // The caption of a matrix that is drawn transposed.
   [[gnu::noinline]] static std::string_view turnedCaption(TensorId id, std::string_view usual) {
     switch (id) {
       case TensorId::v_a: return "how much each row counts";
@@ -659,11 +660,11 @@ class Builder {
   }
 
   const LayoutInput& in_;
-  float steps_;  // what they take from the height of the board
+  float steps_;  // height that the stepping bar takes from the board
   Layout out_;
 };
 
-// With the steps of a row below the board, and above them their arithmetic where the inspector is not in view or brief.
+// Adds the stepping bar below the board, and the arithmetic above that if the inspector is not visible or brief.
 Layout withSteps(const LayoutInput& input) {
   constexpr float kBar = 40;
   const float line = input.width < 600 ? 66.0f : 54.0f;
@@ -699,9 +700,9 @@ Slice sliceOf(const document::Settings& s, TensorId id) {
 
 std::optional<NamedColumn> namedColumn(const document::Settings& s, TensorId id, int shown) {
   if (!hasNamedColumns(id)) return {};
-  const bool ofQueries = id == TensorId::w_q || id == TensorId::b_q, isBias = id == TensorId::b_q || id == TensorId::b_k;  // biases are shown whole
+  const bool ofQueries = id == TensorId::w_q || id == TensorId::b_q, isBias = id == TensorId::b_q || id == TensorId::b_k;  // biases are shown for all heads
   if (!isBias && !(s.wholeProjections && isProjection(id))) return NamedColumn{s.focusHead, shown};
-  // A key head is named by the query head in focus, or by the first one that it serves.
+  // A key head is named by the focused query head, or by the first query head that it serves.
   const int head = shown / s.headDim, group = s.heads / s.kvHeads;
   const int named = ofQueries ? head : s.focusHead / group == head ? s.focusHead : head * group;
   return NamedColumn{named, shown % s.headDim};
@@ -767,7 +768,7 @@ ThumbnailGrid thumbnails(const Box& heads, int count) {
     grid.pitchX = size + gap, grid.pitchY = size + (grid.names ? 28.0f : gap);
     grid.columns = std::max(1, static_cast<int>((heads.width + gap) / grid.pitchX));
     const int rows = (count + grid.columns - 1) / grid.columns;
-    // In a place without a height of its own they are as high as they have to be.
+    // Without a given height they become as high as necessary.
     if (heads.height <= 0 ? size <= 44 || count <= (size == 84 ? 4 : 8) : 28 + static_cast<float>(rows) * grid.pitchY <= heads.height + 0.5f) break;
   }
   return grid;

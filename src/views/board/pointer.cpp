@@ -19,21 +19,21 @@ using attention::Tensor;
 using document::SetCells;
 
 constexpr float kClickSlop = 3, kTapSlop = 12;
-constexpr double kRefusedTyping = 1;  // seconds for which letters are taken for the text that found no field
-constexpr float kWheel = 100;      // pixels for one notch
+constexpr double kRefusedTyping = 1;  // seconds during which further letters are ignored after a text that found no field
+constexpr float kWheel = 100;      // pixels per notch
 
-// The hit of a pointer: a cell of a matrix on the board.
+// What is at the pointer: a cell of a matrix on the board.
 struct Hit {
   const MatrixPlace* place = nullptr;
   CellRef cell;
-  const Arithmetic::Number* number = nullptr;  // in the arithmetic, which stands for its cell
+  const Arithmetic::Number* number = nullptr;  // a number in the arithmetic, which stands for its cell
 };
 
-// A bar of the arithmetic stands for its weight.
+// A bar of the inspector stands for its weight.
 [[gnu::noinline]] std::optional<CellRef> barAt(const document::State& s, const WidgetRects& rects, float x, float y) {
   for (auto at = rects.lower_bound(kBarPrefix); at != rects.end() && at->first.starts_with(kBarPrefix); ++at) {
     const std::string place = at->first.substr(std::string_view(kBarPrefix).size());
-    if (!at->second.contains(x, y) || place[0] > '9') continue;  // a name in place of the key
+    if (!at->second.contains(x, y) || place[0] > '9') continue;  // a name in place of the query
     const CellRef cell{TensorId::weights, s.focusHead, std::stoi(place), std::stoi(place.substr(place.find(':') + 1))};
     if (cell.row < s.tokens && cell.col < s.keyTokens) return cell;
   }
@@ -64,7 +64,7 @@ class Pointer {
   void handle() {
     const Box& b = c_.layout.board;
     ImGui::SetCursorScreenPos({b.x, b.y});
-    const bool held = ImGui::GetActiveID() == ImGui::GetID("##board");  // not where the page took the finger
+    const bool held = ImGui::GetActiveID() == ImGui::GetID("##board");  // not if the host page has taken over the finger
     ImGui::InvisibleButton("##board", {std::max(b.width, 1.0f), std::max(b.height, 1.0f)});
     const bool over = ImGui::IsItemHovered(), active = ImGui::IsItemActive(), letGo = ImGui::IsItemDeactivated();
     const Hit hit = over || active || letGo ? hitAt(c_, io_.MousePos.x, io_.MousePos.y) : Hit{};
@@ -72,7 +72,7 @@ class Pointer {
     hover(over && !active && !c_.view.rest, hit);
     if (c_.touch) restFinger(active, hit);
     if (ImGui::IsItemActivated()) press(hit);
-    else if (active || (held && letGo && ImGui::IsMousePosValid())) move(hit);  // the last move may come with the release
+    else if (active || (held && letGo && ImGui::IsMousePosValid())) move(hit);  // the last movement may come together with the release
     if (letGo) release();
     if (over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) doubleClick(hit);
     if (over && io_.MouseWheel != 0) c_.view.scroll -= io_.MouseWheel * kWheel, c_.view.fling = 0;
@@ -97,7 +97,7 @@ class Pointer {
     else if (c_.editable(hit.cell.tensor) || canDragWeight(c_, c_.view.selection, hit.cell)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   }
 
-  // A finger that rests opens what a pointer over the place shows; when it goes up then, it selects nothing.
+  // A finger that rests shows what a hovering pointer would show; when released, it selects nothing.
   void restFinger(bool active, const Hit& hit) {
     std::optional<CellRef>& peek = c_.view.peek;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) peek.reset();
@@ -151,10 +151,10 @@ class Pointer {
     drag_.isWeight = canDragWeight(c_, s, hit.cell);
     const bool extend = io_.KeyShift && s.active && s.tensor == hit.cell.tensor;
     const bool inside = s.active && s.tensor == hit.cell.tensor && s.contains(hit.cell.row, hit.cell.col);
-    // Alt is coarse dragging of a selected range, so pressing inside the range keeps it.
+    // Alt drags a selected range coarsely, so pressing inside the range must not change it.
     if (extend) s.row = hit.cell.row, s.col = hit.cell.col;
     else if (!inside) s = {true, hit.cell.tensor, hit.cell.row, hit.cell.col, hit.cell.row, hit.cell.col};
-    c_.requests.moved = !c_.touch;  // a finger selects when it taps or drags
+    c_.requests.moved = !c_.touch;  // a finger selects only when it taps or drags
     drag_.kind = io_.KeyCtrl || io_.KeySuper ? Drag::Kind::select : Drag::Kind::pending;
   }
 
@@ -164,7 +164,7 @@ class Pointer {
       case Drag::Kind::pending:
         if (std::hypot(dx, dy) < kClickSlop) return;
         begin();
-        move(hit);  // what was moved to get here counts
+        move(hit);  // includes the movement so far
         return;
       case Drag::Kind::value:
         drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
@@ -192,7 +192,7 @@ class Pointer {
     }
   }
 
-  // The press turned into a drag: of values where the cell can be changed, else of a range.
+  // The press has become a drag: of values if the cell is editable, otherwise of a range.
   void begin() {
     c_.requests.moved |= c_.touch;
     c_.view.peek.reset();
@@ -231,7 +231,7 @@ class Pointer {
       drag_.kind = Drag::Kind::none;
     }
     if (c_.view.arithmetic) clickNumber(*c_.view.arithmetic);
-    // A click inside a range that was not dragged selects the one cell.
+    // A click inside a range, without dragging, selects the single cell.
     if (drag_.kind == Drag::Kind::pending && !io_.KeyShift) {
       c_.view.selection = {true, drag_.cell.tensor, drag_.cell.row, drag_.cell.col, drag_.cell.row, drag_.cell.col};
       c_.requests.moved = true;
@@ -248,7 +248,7 @@ class Pointer {
     if (hit.number) a.pressed = *hit.number, a.pressedX = io_.MousePos.x, a.pressedY = io_.MousePos.y;
   }
 
-  // A click on a number of the arithmetic opens it, or goes to its cell; a drag has changed that.
+  // A click on a number of the arithmetic expands it, or goes to its cell; a drag has changed its value.
   [[gnu::noinline]] void clickNumber(Arithmetic& a) {
     if (!a.pressed) return;
     const Arithmetic::Number n = *a.pressed;
@@ -264,13 +264,13 @@ class Pointer {
     if (hit.number && !hit.place) return;
     if (hit.place) {
       if (c_.view.painting && attention::isOfPairs(hit.cell.tensor)) return;
-      drag_.kind = Drag::Kind::none;  // letting go of the button must not select, which would end the typing
+      drag_.kind = Drag::Kind::none;  // releasing the button must not select, which would end typing
       typeCell(c_, hit.cell, {});
       return;
     }
     Box heading;
     if (const auto column = headingAt(heading)) return typeColumn(*column, heading);
-    // Of slanted labels, whose boxes overlap, the one whose line the pointer is on.
+    // The boxes of slanted labels overlap; takes the one whose text line is nearest to the pointer.
     const std::string* best = nullptr;
     float bestAway = 0;
     for (const auto& [name, box] : c_.lastWidgetRects) {
@@ -281,7 +281,8 @@ class Pointer {
     if (best) typeLabel(*best, c_.lastWidgetRects.find(*best)->second);
   }
 
-  // The column of Q or K, or of what makes them, whose heading is there: above it, or beside the row that it is drawn as. It need have no name.
+  // The column of Q or K, or of the matrices they are computed from, with a heading there: above it, or beside it if it is drawn as a row.
+  // It may be unnamed.
   [[gnu::noinline]] std::optional<NamedColumn> headingAt(Box& heading) const {
     constexpr float kHigh = 20, kWide = 64;
     for (const TensorId id : {TensorId::q, TensorId::k, TensorId::w_q, TensorId::w_k, TensorId::b_q, TensorId::b_k}) {
@@ -334,7 +335,7 @@ float barLength(const Context& c) {
   return std::max(32.0f, height * height / c.layout.contentHeight);
 }
 
-/// How strongly the bar is drawn: it is there, has the pointer, or is held.
+/// The opacity of the scroll bar: idle, hovered, or held.
 float holdScrollbar(Context& c, float limit) {
   const Box& b = c.layout.board;
   ImGui::SetCursorScreenPos({b.right() - 12, b.y});
@@ -404,7 +405,7 @@ HitKind hitKind(const document::State& state, const Layout& layout, const ViewSt
   if (const Arithmetic::Number* n = numberAt(view, x, y)) return n->here && document::isEditable(state, n->cell.tensor) ? HitKind::edit : HitKind::scroll;
   if (!layout.board.contains(x, y)) return HitKind::control;
   if (isOnTip(view.plane, x, y)) return HitKind::edit;
-  const Selection& s = view.selection;  // a weight that was tapped before is dragged, and so is its bar
+  const Selection& s = view.selection;  // a weight that was tapped before can be dragged, and so can its bar
   const bool mayDragWeight = s.active && s.tensor == TensorId::weights && document::isEditable(state, TensorId::q);
   for (const MatrixPlace& m : layout.matrices) {
     if (!onScreen(layout, view, m.box).contains(x, y)) continue;

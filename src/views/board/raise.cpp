@@ -14,7 +14,7 @@ using attention::Nudge;
 using attention::Raise;
 using attention::Tensor;
 
-constexpr float kUsualCell = 46, kSmallest = 14;  // cells of less have no room for a triangle
+constexpr float kUsualCell = 46, kSmallest = 14;  // smaller cells have no room for a triangle
 
 attention::InputSet changeable(const Context& c) {
   attention::InputSet all = 0;
@@ -22,7 +22,7 @@ attention::InputSet changeable(const Context& c) {
   return all;
 }
 
-/// Its side, of a cell with this share of the largest gradient.
+/// The side length of a triangle, by the gradient's share of the largest one.
 float sideOf(double share) { return 4 + 8 * static_cast<float>(share); }
 
 void triangle(ImDrawList* list, float right, float top, float side, bool up, ImU32 color) {
@@ -32,7 +32,7 @@ void triangle(ImDrawList* list, float right, float top, float side, bool up, ImU
   else list->AddTriangleFilled(a, c, b, color);
 }
 
-/// "Q[saw₄, 3]", with the head where it is not the one on the board.
+/// "Q[saw₄, 3]", with the head if it is not the one on the board.
 std::string nameOf(const Context& c, const CellRef& cell) {
   const std::string title = attention::explain(c.spec, c.inputs, c.trace, cell, c.state.labels, document::keyLabels(c.state), 0).title;
   std::string name = title.substr(0, title.find(" = "));
@@ -40,7 +40,7 @@ std::string nameOf(const Context& c, const CellRef& cell) {
   return name;
 }
 
-/// The letter of the target, before the numbers that it changes by.
+/// The symbol of the target, shown before the change of its value.
 std::string letterOf(const Context& c, TensorId id) {
   const std::string_view symbol = id == TensorId::masked ? "S" : attention::symbol(id, c.spec.score);
   return symbol.size() <= 3 ? std::string(symbol) + " " : std::string();
@@ -53,7 +53,7 @@ std::string signedNumber(double value, int decimals) {
 
 int decimalsOf(const Context& c) { return std::clamp(c.state.decimals + 1, 3, 6); }
 
-/// Where the list has its parts.
+/// The positions of the parts of the list.
 struct Places {
   Places(const Context& c, const Box& list, int count) : box(list), narrow(list.width < 430) {
     const float room = list.height - kFoot;
@@ -76,7 +76,7 @@ struct Places {
   int rows;
 };
 
-/// A button as Widgets draw it, where something else has taken its input.
+/// Draws a button like Widgets do, where its input has been handled separately.
 void face(Context& c, const Box& box, std::string_view words) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
@@ -92,7 +92,7 @@ void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Rais
   const Box row = at.row(i), button = at.button(i);
   const float side = sideOf(std::fabs(nudge.gradient) / raise.largest), y = row.midY();
   triangle(list, row.x + 6 + side / 2, y - side * 0.43f, side, nudge.by > 0, p.text);
-  // From the left the cell, from the right what is done and what it does, and the bar in what is left.
+  // The cell is at the left, the step and its effect at the right, and the bar in the space between.
   const std::string step = signedNumber(nudge.by, 2), does = letterOf(c, raiseTarget(c).tensor) + signedNumber(nudge.change, decimalsOf(c));
   const float doesWidth = textWidth(digits, "W ") + textWidth(digits, "+") + textWidth(digits, formatNumber(0, decimalsOf(c)));
   const float stepWidth = textWidth(digits, "+0.10"), arrow = at.narrow ? 18.0f : 28.0f;
@@ -211,7 +211,7 @@ void raiseList(Context& c, const Box& box, bool press) {
     return;
   }
   Box rows = box;
-  if (!why.empty()) {  // of some inputs and not of others
+  if (!why.empty()) {  // explains why some of the inputs have no effect
     const float high = paragraph(press ? nullptr : ImGui::GetWindowDrawList(), c.fonts.small, box.x, box.y, box.width, c.palette.muted, why) + 4;
     rows.y += high, rows.height -= high;
   }

@@ -1,25 +1,24 @@
-// What would raise the selected value, on the board: triangles in the cells of the inputs, and the list of the strongest.
+// Shows on the board what would raise the selected value: triangles in the cells of the inputs, and a list of the strongest.
 #pragma once
 
 #include "views/panels/panels.h"
 
 namespace views {
 
-/// The cell of which the gradient is shown, as the board shows it: scores with the mask in them, and where it shows the mean
-/// of the heads that of kMeanHead.
+/// The cell whose gradient is shown, in terms of the board: masked scores, and kMeanHead where the mean of the heads is shown.
 CellRef raiseTarget(const Context& context);
-/// Its gradient by the inputs that can be changed here.
+/// Its gradient with respect to the inputs that can be edited here.
 const attention::Raise& raiseOf(const Context& context);
 
-/// A triangle in the corner of each cell that would raise it (up) or lower it (down), as large as the gradient.
+/// Draws a triangle in the corner of each cell whose increase would raise (up) or lower (down) the value; its size shows the gradient's.
 void drawTriangles(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look, const float* peaks);
-/// What the triangles mean, in the free place above Q.
+/// Explains the triangles, in the free space above Q.
 void raiseLegend(Context& context);
 
-/// The strongest cells with what a step of each does, in `box` below the title of a card, and its buttons. `press`: they
-/// take the input, and nothing is drawn.
+/// Lists the strongest cells, with the effect of a step of each, and the buttons, in `box` below the title of a card. `press`: only handles
+/// the pointer, and draws nothing.
 void raiseList(Context& context, const Box& box, bool press);
-/// One step of 0.10 along the whole gradient, as one step of undo. False where the mode is off or nothing would raise it.
+/// One step of 0.10 along the whole gradient, as a single undo step. False if the gradient is not shown, or nothing would raise the value.
 bool nudgeAll(Context& context);
 
 }  // namespace views

@@ -18,18 +18,19 @@ using attention::Tensor;
 using base::late;
 using document::OptionId;
 
-constexpr float kWay = 0.9f;    // seconds for the numbers of a step
-constexpr float kRest = 1.1f;   // until the next one, while it plays
-constexpr float kThere = 0.8f;  // of their way, when the row shows what they make
+constexpr float kWay = 0.9f;    // seconds that the numbers of a step travel
+constexpr float kRest = 1.1f;   // seconds until the next step, while playing
+constexpr float kThere = 0.8f;  // from this fraction of that time on, the row shows the result
+// The opacity with which unrelated cells are dimmed.
 constexpr float kVeil = 0.66f;
 
-/// The last step whose numbers stand on the board.
+/// The last step whose result is shown on the board.
 RowStep madeOf(const StepperView& w) {
   if (w.part >= kThere) return w.now();
   return w.shown > 1 ? w.steps[static_cast<std::size_t>(w.shown - 2)] : RowStep::none;
 }
 
-/// The row that is chosen, the key that it is explained by, and the column of the output.
+/// The selected row, the key that serves as its example, and the column of the output.
 attention::StepPlace placeOf(const Context& c) {
   const CellRef cell = c.chosen();
   const attention::Rows rows = attention::rowsOf(cell.tensor);
@@ -88,7 +89,7 @@ void dots(Context& c, StepperView& w, const Box& track) {
   const auto x = [&](int i) { return track.x + pitch * static_cast<float>(i); };
   list->AddLine({x(0), y}, {x(count - 1), y}, c.palette.border, 2);
   list->AddLine({x(0), y}, {x(w.shown - 1), y}, c.palette.ink, 2);
-  // The present one's name comes first; others stand where they leave it and each other room.
+  // The name of the present step is drawn first; others are drawn where they do not overlap it or each other.
   const auto width = [&](int i) { return textWidth(c.fonts.small, attention::nameOf(w.steps[static_cast<std::size_t>(i)], c.spec, c.inputs)); };
   const auto left = [&](int i) { return std::clamp(x(i) - width(i) / 2, track.x - 24, track.right() + 24 - width(i)); };
   const float from = left(w.shown - 1) - 6, to = left(w.shown - 1) + width(w.shown - 1) + 6;
@@ -104,7 +105,7 @@ void dots(Context& c, StepperView& w, const Box& track) {
     const bool fits = now || (left(i) >= end && (left(i) + width(i) <= from || left(i) >= to));
     if (!fits) continue;
     textMiddle(list, c.fonts.small, left(i), y + 15, now ? c.palette.text : c.palette.muted, name);
-    if (now) textMiddle(list, c.fonts.small, left(i) + 0.5f, y + 15, c.palette.text, name);  // there is no bold face of that size
+    if (now) textMiddle(list, c.fonts.small, left(i) + 0.5f, y + 15, c.palette.text, name);  // there is no bold font of that size
     end = left(i) + width(i) + 6;
   }
 }
@@ -142,7 +143,7 @@ bool isOf(const Context& c, const MatrixPlace& m, const Region& r) {
   return (r.tensor == m.tensor || r.tensor == shownTensor(m.tensor)) && r.head == sliceOf(c.state, m.tensor).head;
 }
 
-/// A block of cells as the board shows it: columns and rows of the place.
+/// A block of cells in the columns and rows shown on the board.
 struct Block {
   int left, top, right, bottom;
 };
@@ -157,7 +158,7 @@ std::optional<Block> blockOf(const Context& c, const MatrixPlace& m, const Regio
   return b;
 }
 
-/// Brings what a step makes into view, or what it reads, where the board scrolls.
+/// Scrolls the board to what a step computes, or to what it reads.
 void reveal(Context& c, const StepperView& w) {
   const attention::StepCells cells = attention::cellsOf(w.now(), c.spec, c.inputs, c.trace, w.at);
   for (const auto* part : {&cells.made, &cells.from}) {
@@ -257,16 +258,16 @@ void drawSteps(Context& c, const MatrixPlace& m, const Box& box, const draw::Hea
   if (s.isThere && s.tensor == usual && !s.isShare) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Slice slice = sliceOf(c.state, m.tensor);
-  const bool ofKeys = attention::rowsOf(m.tensor) == attention::Rows::keys;  // of those turned no key is there yet
+  const bool ofKeys = attention::rowsOf(m.tensor) == attention::Rows::keys;  // rotated keys do not exist yet at this step
   const int first = ofKeys ? 0 : w.at.row - slice.firstRow, count = ofKeys ? m.rows : 1;
-  const bool isColumn = m.transposed && !ofKeys;  // the row is drawn as one
+  const bool isColumn = m.transposed && !ofKeys;  // the row is drawn as a column
   const float y = isColumn ? box.y : box.y + static_cast<float>(first) * m.cell, edge = m.cell >= 20 ? 0.5f : 0;
   const float left = isColumn ? box.x + static_cast<float>(first) * m.cell : box.x;
   if (isColumn) list->AddRectFilled({left - edge, box.y - 1}, {left + m.cell + edge, box.bottom() + 1}, c.palette.panel);
   else list->AddRectFilled({box.x - 1, y - edge}, {box.right() + 1, y + static_cast<float>(count) * m.cell + edge}, c.palette.panel);
   const Tensor* tensor = s.isThere ? c.tensor(s.tensor) : nullptr;
   if (!tensor) return;
-  const bool isWay = s.tensor == TensorId::exponentials;  // to the weights, and not in their colours
+  const bool isWay = s.tensor == TensorId::exponentials;  // exponentials, on the way to the weights, do not have the weights' colours
   const double sum = s.isShare ? double{c.trace.rowSum.at(w.at.head, w.at.row, 0)} : 1.0;
   for (int j = 0; j < (isColumn ? m.rows : m.cols); ++j) {
     const double value = double{(s.isShare ? c.trace.exponentials : *tensor).at(w.at.head, w.at.row, j)} / sum;
@@ -293,7 +294,7 @@ void drawStepLight(Context& c, const MatrixPlace& m, const Box& box) {
     if (const auto b = blockOf(c, m, r)) from.push_back(*b), lit.push_back(*b);
   for (const Region& r : cells.made)
     if (const auto b = blockOf(c, m, r)) made.push_back(*b), lit.push_back(*b);
-  // The rest is dimmed, in bands between the edges of what is lit.
+  // Everything else is dimmed, in rectangles between the edges of the lit blocks.
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 veil = withAlpha(c.palette.background, kVeil);
   std::vector<int> edges{0, m.rows};
@@ -315,7 +316,7 @@ void drawStepLight(Context& c, const MatrixPlace& m, const Box& box) {
     cover(m.cols);
     if (sums > 0 && taken.empty()) list->AddRectFilled({box.right() + 3, top}, {box.right() + sums, bottom}, veil);
   }
-  for (int i = 0; m.sums && m.transposed && i < m.cols; ++i) {  // sums of columns stand below them
+  for (int i = 0; m.sums && m.transposed && i < m.cols; ++i) {  // the sums of columns are below them
     const bool isLit = std::any_of(lit.begin(), lit.end(), [&](const Block& b) { return b.left <= i && i < b.right; });
     const float left = box.x + static_cast<float>(i) * m.cell;
     if (!isLit) list->AddRectFilled({left, box.bottom() + 3}, {left + m.cell, box.bottom() + 22}, veil);

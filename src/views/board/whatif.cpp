@@ -13,7 +13,7 @@
 namespace views {
 namespace {
 
-/// Q or K: what the reader chose, or the other one where the page has locked that.
+/// Q or K: the one that the reader chose, or the other one if that is locked.
 std::optional<TensorId> changed(const Context& c) {
   const TensorId ids[] = {TensorId::q, TensorId::k};
   const bool key = c.state.weightBy == document::WeightBy::key;
@@ -46,7 +46,7 @@ void beginWeight(Context& c, Drag& drag) {
 }
 
 void dragWeight(Context& c, Drag& drag, float pixels) {
-  // Half as fast as numbers: all weights lie between 0 and 1.
+  // Half the speed of other numbers, because weights lie between 0 and 1.
   const double step = perPixel() / 2;
   drag.travelled += static_cast<double>(pixels) * step;
   const double start = double{drag.before.front()};

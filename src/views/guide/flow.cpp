@@ -10,7 +10,7 @@ namespace {
 using document::Markup;
 using document::Run;
 
-/// Words that are drawn in one way; `place` is where a click goes.
+/// Text with one style; `place` is where a click goes.
 struct Piece {
   ImFont* font;
   ImU32 color;
@@ -18,10 +18,10 @@ struct Piece {
   const Run* place;
 };
 
-/// What no line is broken in.
+/// A unit within which lines are not broken.
 struct Atom {
   std::vector<Piece> pieces;
-  bool ends = false;  ///< a paragraph, here
+  bool ends = false;  ///< ends a paragraph
   float width = 0;
 };
 
@@ -64,7 +64,7 @@ class Flow {
   }
 
  private:
-  /// W_Q is set with a lowered Q, as on the board.
+  /// W_Q is drawn with a subscript, as on the board.
   static bool isRich(std::string_view words) { return words.find('_') != std::string_view::npos; }
   float widthOf(ImFont* font, std::string_view words) const {
     return isRich(words) ? richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, words) : textWidth(font, words);
@@ -109,7 +109,7 @@ class Flow {
 
   float pieces(ImDrawList* list, const Atom& atom, float x, float y, std::string_view name) {
     for (const Piece& piece : atom.pieces) {
-      if (piece.font == c_.fonts.mono || piece.font == c_.fonts.monoSmall) x = std::ceil(x);  // digits stand on whole pixels
+      if (piece.font == c_.fonts.mono || piece.font == c_.fonts.monoSmall) x = std::ceil(x);  // numbers start at whole pixels
       const float width = widthOf(piece.font, piece.words);
       if (list) {
         if (isRich(piece.words) || piece.place || !joins(piece, x, y)) drawOpen(list);
@@ -123,8 +123,8 @@ class Flow {
     return x;
   }
 
-  // Words of one kind that follow each other on a line are drawn as one text: a text begins on a whole pixel, and the spaces
-  // between texts of a word each are not alike.
+  // Consecutive words of one style on a line are drawn as one text: texts start at whole pixels, so spaces between separately drawn words
+  // would differ.
   std::string joined(const Piece& piece, float x) const {
     return shown_.words + (x > shown_.x + textWidth(shown_.font, shown_.words) + 0.5f ? " " : "") + piece.words;
   }
@@ -165,14 +165,14 @@ class Flow {
     ImU32 color;
     float x, y;
     std::string words;
-  } shown_ = {};  ///< text that is not drawn yet: more may follow
+  } shown_ = {};  ///< text not drawn yet, because more may follow
   int places_ = 0;
 };
 
 }  // namespace
 
 float flow(Context& c, const Markup& text, float x, float y, float width, const FlowLook& look, std::string_view name) {
-  const AsIs asIs;  // lessons are in the language that they were written in
+  const AsIs asIs;  // lessons are not translated
   return text.empty() ? 0 : Flow(c, text, look).draw(x, y, width, name);
 }
 

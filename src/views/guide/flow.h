@@ -1,4 +1,4 @@
-// The texts of lessons in lines: bold words, numbers, and places of the board that can be pointed at.
+// Texts of lessons, broken into lines: bold text, numbers, and references to places on the board.
 #pragma once
 
 #include "views/guide/guide_view.h"
@@ -10,11 +10,11 @@ struct FlowLook {
   ImFont* font = nullptr;
   ImU32 color = 0;
   float line = 21;
-  int most = 0;  ///< lines; the last one ends with "…" where there are more. 0: all
+  int most = 0;  ///< the maximal number of lines, the last one ending with "…" if there are more; 0: unlimited
 };
 
-/// Draws it from the top left corner, and takes what the pointer asks of its places; returns the height. `name` is that of the
-/// places: "guide:text:0" …; draws nothing where it is empty.
+/// Draws a text from its top left corner, and handles the pointer on its references; returns the height. `name` is the prefix for their
+/// widget rectangles: "guide:text:0" …. If it is empty, the text is only measured.
 float flow(Context& context, const document::Markup& text, float x, float y, float width, const FlowLook& look, std::string_view name);
 
 }  // namespace views

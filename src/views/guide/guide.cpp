@@ -64,7 +64,7 @@ std::string_view headingOf(LessonKind kind) {
   return "EXAMPLES";
 }
 
-/// Small letters for comparing, ASCII only.
+/// Converts to lower case for comparisons; ASCII only.
 std::string lowered(std::string_view words) {
   std::string out(words);
   for (char& ch : out)
@@ -84,7 +84,7 @@ class GuidePage {
     step();
   }
 
-  // --- pieces that the strip and the sheet show too
+  // --- parts that bar and sheet also show
 
   void dots(float x, float midY) {
     const Palette& p = c_.palette;
@@ -100,7 +100,7 @@ class GuidePage {
   }
   float dotsWidth() const { return static_cast<float>(g_.passed.size()) * kDot + 8; }
 
-  /// The bar of one goal with a number, 8 high, and its value at the right in digits of `size`.
+  /// The progress bar of a single numeric goal, 8 high, and its value at the right in digits of `size`.
   void bar(const Box& box, float size) {
     const Verdict& v = g_.verdicts.front();
     const Palette& p = c_.palette;
@@ -121,7 +121,7 @@ class GuidePage {
 
   bool hasBar() const { return g_.verdicts.size() == 1 && g_.verdicts.front().isNumber && std::isfinite(g_.verdicts.front().aim); }
 
-  /// "0.09 to go", "Passed"; of several goals, how many hold.
+  /// The state of the goals: "0.09 to go", "Passed"; for several goals, how many hold.
   void standing(float x, float midY) {
     const Palette& p = c_.palette;
     if (g_.holds) {
@@ -151,7 +151,7 @@ class GuidePage {
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, isRight ? withAlpha(p.on, 0.12f) : isWrong ? withAlpha(p.error, 0.1f) : over ? p.hover : p.panel, 5);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, line, 5, 0, isRight || isWrong ? 1.5f : 1.0f);
     const float mark = isRight || isWrong ? 18.0f : 0.0f;
-    const ImU32 color = isDone && !isRight && !isWrong ? p.muted : p.text;  // on a tint its own hue could not be read
+    const ImU32 color = isDone && !isRight && !isWrong ? p.muted : p.text;  // the tint's own hue would have too little contrast on it
     document::Markup words = g_.words.choices[i];
     std::string plain;
     for (const document::Run& run : words) plain += run.words;
@@ -164,7 +164,7 @@ class GuidePage {
     if (pressed) ask({What::answer, static_cast<int>(i), "", {}});
   }
 
-  /// How many of the choices stand side by side.
+  /// The number of choices side by side.
   std::size_t columns(float width) const {
     float widest = 0;
     for (const document::Markup& choice : g_.words.choices) {
@@ -175,7 +175,7 @@ class GuidePage {
     return static_cast<std::size_t>(std::clamp((width + 8) / (widest + 8), 1.0f, static_cast<float>(g_.words.choices.size())));
   }
 
-  /// In one row, or behind a button where that has no room for them.
+  /// In one row, or behind a button if there is no room.
   void choicesInRow(const Box& row) {
     const std::size_t count = g_.words.choices.size();
     if (columns(row.width) == count) choices(row.x, row.y, row.width, row.height);
@@ -208,7 +208,7 @@ class GuidePage {
  private:
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
 
-  /// A button that may be off, and is filled where it is the way on.
+  /// A button that may be disabled; it is filled if it is the next step.
   bool off(std::string_view name, const Box& box, std::string_view words, bool on, bool filled) {
     const Palette& p = c_.palette;
     const bool pressed = (w_.keys(name, box, on).press || w_.area(name, box)) && on;
@@ -262,7 +262,7 @@ class GuidePage {
     after();
   }
 
-  /// What leads on from a card.
+  /// Where to go after the last step of a card.
   void after() {
     if (!g_.isLast()) return;
     for (const std::string& id : g_.lesson->next) {
@@ -277,7 +277,7 @@ class GuidePage {
   template <class Draw>
   void block(Draw draw) {
     const float top = y_, left = x_, wide = width_;
-    list_->ChannelsSplit(2);  // the block is drawn behind what it turns out to hold
+    list_->ChannelsSplit(2);  // the background is drawn last, behind the content, once its height is known
     list_->ChannelsSetCurrent(1);
     x_ += kInside, width_ -= 2 * kInside, y_ += 12;
     draw();
@@ -301,7 +301,7 @@ class GuidePage {
     if (g_.seek > 0) {
       --g_.seek;
       ImGui::SetScrollFromPosY(y_ + 24 - ImGui::GetWindowPos().y, 1);
-      c_.view.busy = true;  // it is there in the next frame
+      c_.view.busy = true;  // it is visible in the next frame
     }
     if (!g_.answer) return;
     const bool right = *g_.answer == g_.now()->predict->answer;
@@ -314,7 +314,7 @@ class GuidePage {
     const float first = textWidth(c_.fonts.strong, right ? "Right." : "No.");
     const float at = y_;
     y_ += flow(c_, reason, x_, y_, width_, {c_.fonts.text, c_.palette.text, 20, 0}, "guide:because");
-    // The first word has the colour of the answer.
+    // The first word is drawn again in the colour of the verdict.
     list_->AddRectFilled({x_, at}, {x_ + first, at + 20}, c_.palette.background);
     textMiddle(list_, c_.fonts.strong, x_, at + 10, right ? c_.palette.value : c_.palette.error, right ? "Right." : "No.");
   }
@@ -346,7 +346,7 @@ class GuidePage {
     y_ += 22;
   }
 
-  /// One of several goals, or one that is no number: a tick, what it is of, what it is now and what it should be.
+  /// One of several goals, or one that is not numeric: a tick, its name, its present and its wanted value.
   void goal(const Verdict& v) {
     const Palette& p = c_.palette;
     const float mid = y_ + 11;
@@ -453,7 +453,7 @@ class GuidePage {
   float aim_ = 0;
 };
 
-/// The whole lesson, scrolled, with its footer. The keys go through it; the caller ends their ring.
+/// The whole lesson, scrollable, with its footer. Keys move through it; the caller must end their focus ring.
 void wholeLesson(Context& c, const Box& box) {
   GuideView& g = *c.view.guide;
   const bool hasFoot = !g.list && g.lesson && g.waiting.empty();
@@ -493,7 +493,7 @@ document::Markup sentence(const GuideView& g) {
   return g.words.text;
 }
 
-/// What the strip and the sheet show of a step below its sentence.
+/// What the bar and the sheet show of a step, below its text.
 void standing(Context& c, GuidePage& page, const Box& box, float bar) {
   GuideView& g = *c.view.guide;
   if (!g.now() || g.verdicts.empty() || g.asks()) return;
@@ -521,14 +521,14 @@ void hintBubble(Context& c, const Box& bar) {
   ImGui::End();
 }
 
-/// 64 high: sentence, dots, bar, value, hint, back and forward.
+/// The bar, 64 high: text, dots, progress, value, hint, back and forward.
 void strip(Context& c, const Box& box) {
   GuideView& g = *c.view.guide;
   begin(c, "##guide", box);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddLine({box.x, box.y + 0.5f}, {box.right(), box.y + 0.5f}, c.palette.border);
   c.widgetRects["guide-strip"] = box;
-  if (g.pulled) return ImGui::End();  // the whole lesson lies over it
+  if (g.pulled) return ImGui::End();  // the whole lesson covers it
   GuidePage page(c, box.x, box.y, box.width, nullptr);
   float right = box.right() - 14;
   const float middle = box.midY() - 14;
@@ -548,7 +548,7 @@ void strip(Context& c, const Box& box) {
   hintBubble(c, box);
 }
 
-/// On a phone: a handle, the title and what is asked; pulled up, the whole lesson.
+/// On a phone: a handle, the title and the question; pulled up, the whole lesson.
 void sheet(Context& c, const Box& low) {
   GuideView& g = *c.view.guide;
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
@@ -623,7 +623,7 @@ void tabs(Context& c, const Box& line) {
   if (pressed) c.requests.guide.push_back({What::close, 0, "", {}});
 }
 
-/// Their keys, after those of the lesson: these begin with what is asked.
+/// Keyboard focus of the tabs comes after that of the lesson, which starts with the question.
 [[gnu::noinline]] void tabKeys(Context& c, const Box& head) {
   begin(c, "##guide-tabs", head);
   Widgets w(c, &c.view.options);

@@ -1,17 +1,17 @@
-// The Guide: the column of a wide window, the strip of an embed, the sheet of a phone.
+// The Guide: a column in a wide window, a bar in an embed, a sheet on a phone.
 #pragma once
 
 #include "views/context.h"
 
 namespace views {
 
-/// Asks for the tab Guide of the left column.
+/// Requests the tab Guide of the left column.
 void openGuide(Context& context);
-/// The left column while its tab Guide is open.
+/// The left column, while its tab Guide is open.
 void guidePanel(Context& context);
-/// The strip or sheet at the bottom of smaller windows, in Layout::guide.
+/// The bar or sheet at the bottom of smaller windows, in Layout::guide.
 void guideBar(Context& context);
-/// Rings around the cells that the pointer rests on in the text.
+/// Outlines the cells of the reference in the text that the pointer is on.
 void guideMarks(Context& context);
 
 }  // namespace views

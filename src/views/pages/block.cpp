@@ -1,4 +1,4 @@
-// The block around the layer: its steps as a chain, each of which opens as an equation of matrices.
+// The block around the layer: its stages as a chain, each of which expands to a matrix equation.
 #include <algorithm>
 #include <cmath>
 
@@ -76,13 +76,13 @@ class BlockView {
     if (column.button("block_dropout_seed", "Draw dropout again")) setNextSeed(c_, OptionId::block_dropout_seed, now.dropsBy());
   }
 
-  /// By powers of ten.
+  /// In steps of powers of ten.
   void epsilon(PageColumn& column) {
     const document::BlockOptions& now = c_.state.block;
     if (now.norm == attention::NormPlace::none) return;
     const double power = std::round(std::log10(static_cast<double>(now.epsilon)));
     std::string shown = base::shortest(now.epsilon);
-    if (const auto at = shown.find("e-0"); at != std::string::npos) shown.erase(at + 2, 1);  // "1e-5", for which there is room
+    if (const auto at = shown.find("e-0"); at != std::string::npos) shown.erase(at + 2, 1);  // shortens "1e-05" to "1e-5"
     const int more = column.stepper("block_epsilon", "Epsilon ε", shown, power > -12, power < 0);
     if (more != 0) set(c_, OptionId::block_epsilon, std::pow(10.0, std::clamp(power + more, -12.0, 0.0)));
   }
@@ -100,7 +100,7 @@ class BlockView {
     }
   }
 
-  // The chain is one control for the keys: left and right go along it.
+  // For the keys the chain is a single control: left and right move along it.
   void chips(PageColumn& column) {
     Widgets w(c_);
     const Box whole = column.take(0);
@@ -124,7 +124,7 @@ class BlockView {
     view_.stage = chain_[static_cast<std::size_t>(index)].stage;
   }
 
-  // --- the step that is open
+  // --- the expanded stage
 
   PageMatrix of(BlockStage stage, std::string_view before = {}) const {
     PageMatrix m;
@@ -141,7 +141,7 @@ class BlockView {
 
   PageMatrix input(std::string_view before = {}) const { return own(20, run_->x, run_->given ? "Q as x" : "x", before); }
 
-  /// What the feed-forward network reads.
+  /// The stage that the feed-forward network reads.
   BlockStage read() const {
     switch (run_->spec.norm) {
       case attention::NormPlace::pre: return BlockStage::norm_2;
@@ -150,7 +150,7 @@ class BlockView {
     }
   }
 
-  /// All that the step is made from; its result is the last one.
+  /// All sources of the stage, with the result last.
   std::vector<PageMatrix> equation() {
     const bool pre = run_->spec.norm == attention::NormPlace::pre, post = run_->spec.norm == attention::NormPlace::post;
     switch (view_.stage) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kNarrow = 440;
 
-/// 0 to 1 along an axis.
+/// The position of a value on an axis, 0 to 1.
 float along(const Axis& axis, double value) {
   const double t = axis.logarithmic
                        ? std::log(std::max(value, axis.low) / axis.low) / std::log(axis.high / axis.low)
@@ -18,7 +18,7 @@ float along(const Axis& axis, double value) {
   return static_cast<float>(std::clamp(t, 0.0, 1.0));
 }
 
-/// As few digits as tell ticks apart: "0.25", "1024", "0.001", "1e−6". An axis that goes beyond 10,000 has powers from there on.
+/// As few digits as distinguish the ticks: "0.25", "1024", "0.001", "1e−6". Axes beyond 10,000 use powers from there on.
 std::string tickLabel(double value, double highest) {
   if (value >= 1e4 && highest > 1e4) {
     const double power = std::floor(std::log10(value) + 1e-9);
@@ -43,7 +43,7 @@ std::vector<double> powersOfTen(double low, double high, int most) {
 
 Chart::Chart(Context& context, const Box& box, std::string_view title, const Axis& x, const Axis& y)
     : c_(context), list_(ImGui::GetWindowDrawList()), box_(box), x_(x), y_(y), legendRight_(box.right()) {
-  const float head = box.width < kNarrow ? 44 : 26;  // the legend has a line of its own where there is little room
+  const float head = box.width < kNarrow ? 44 : 26;  // on narrow charts the legend has a line of its own
   legendY_ = box.y + head - 17;
   const Palette& p = c_.palette;
   ImFont* small = c_.fonts.small;
@@ -56,7 +56,7 @@ Chart::Chart(Context& context, const Box& box, std::string_view title, const Axi
     list_->AddLine({plot_.x, at}, {plot_.right(), at}, withAlpha(p.border, 0.8f));
     textRight(list_, small, plot_.x - 6, at, p.muted, tickLabel(tick, y.ticks.back()));
   }
-  float free = box.x - 8;  // labels that would touch the one before are left out
+  float free = box.x - 8;  // labels that would touch the previous one are omitted
   for (const double tick : x.ticks) {
     const float at = place({tick, y.low}).x;
     const std::string words = tickLabel(tick, x.ticks.back());

@@ -11,17 +11,17 @@ namespace views {
 namespace {
 
 constexpr float kRow = 28, kPitch = 34;
-constexpr float kDigitsFrom = 26;  // cells of this size have numbers, if small ones
+constexpr float kDigitsFrom = 26;  // cells of at least this size have numbers
 constexpr float kFullCell = 46, kHead = 24, kHighest = 560;
 constexpr float kLabels = 62;
 
-/// How the numbers of a matrix are written.
+/// How the numbers of a matrix are drawn.
 struct Digits {
-  int decimals = -1;  ///< −1: not at all
-  float scale = 1;    ///< of the face
+  int decimals = -1;  ///< −1: not drawn
+  float scale = 1;    ///< of the font
 };
 
-/// At most two digits after the point, and letters of full size in cells below kDigitsFrom.
+/// At most two decimals; in cells smaller than kDigitsFrom only at full font size.
 Digits digitsFor(ImFont* font, double widest, float cell) {
   const bool squeezes = cell >= kDigitsFrom;
   const float room = cell - 2;
@@ -49,7 +49,7 @@ Box PageColumn::take(float height) {
 void PageColumn::openCard(std::string_view words) {
   cardTop_ = y_;
   padding_ = width_ < 340 ? 14.0f : 18.0f;
-  list_->ChannelsSplit(2);  // the card is drawn behind what it turns out to hold
+  list_->ChannelsSplit(2);  // the card is drawn last, behind its content, once its height is known
   list_->ChannelsSetCurrent(1);
   x_ += padding_, width_ -= 2 * padding_, y_ += words.empty() ? padding_ - 4 : 12;
   if (words.empty()) return;
@@ -272,7 +272,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
     const float cells = cell * static_cast<float>(m.tensor->cols()), wide = std::max(cells + 4, titled);
     const float sign = m.before.empty() ? 0 : textWidth(c.fonts.title, m.before);
     const float labels = m.rowsAreTokens ? std::min(kLabels, line.width * 0.2f) : std::max(2.0f, sign + 8);
-    // One row of numbers goes below the parameter that it belongs to.
+    // A bias with one row is placed below the matrix that it belongs to.
     if (above && above->isParameter && m.isParameter && m.tensor->rows() == 1 && above->tensor->cols() == m.tensor->cols()) {
       textRight(list, c.fonts.title, above->box.x - 8, above->box.bottom() + 12 + kHead + cell / 2, c.palette.muted, m.before);
       drawMatrix(c, m, version, above->box.x, above->box.bottom() + 12, cell, most, false);
@@ -281,7 +281,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
       const bool first = x == line.x;
       const float middle = y + kHead + cell * static_cast<float>(m.tensor->rows()) / 2;
       x += first ? labels : sign > 0 ? sign + 22 : 2;
-      // At the beginning of a line the tokens stand where the sign would be, which goes before the name.
+      // At the start of a line the token labels are where the operator would be, so the operator is placed before the name.
       if (first) textRight(list, c.fonts.title, x - 8, y + 9, c.palette.muted, m.before);
       else if (m.before == "·") list->AddCircleFilled({x - sign / 2 - 12, middle}, 2.2f, c.palette.muted, 12);
       else textCentered(list, c.fonts.title, x - sign / 2 - 12, middle, c.palette.muted, m.before);

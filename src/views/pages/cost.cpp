@@ -1,4 +1,4 @@
-// What the layer costs, and what something else in its place would: in numbers, and as the tokens grow to a million.
+// What the layer costs, and what its alternative would cost: for the present tokens, and for up to a million.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +17,7 @@ using document::OptionId;
 
 constexpr double kMillion = 1e6;
 
-/// "950", "12.3 k", "1.05 M", "20 G"; of bytes with a B.
+/// "950", "12.3 k", "1.05 M", "20 G"; for bytes with a B.
 std::string amount(double value, std::string_view unit = "") {
   static constexpr std::string_view kPowers[] = {"", " k", " M", " G", " T", " P"};
   std::size_t power = 0;
@@ -100,7 +100,7 @@ class CostView {
 
  private:
   Cost cost(double tokens, bool other) const { return c_.derived.experiments.cost(tokens, other); }
-  /// To two digits, so that a slider stops at numbers that can be read.
+  /// Rounds to two digits, so that a slider stops at simple numbers.
   static double rounded(double value) {
     const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(value)) - 1));
     return std::clamp(std::round(value / unit) * unit, 1.0, kMillion);

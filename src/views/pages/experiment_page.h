@@ -1,4 +1,4 @@
-// What the pages of the experiments share: controls and words at the left, pictures beside them.
+// What the pages of the experiments share: controls and text on the left, charts beside them.
 #pragma once
 
 #include <algorithm>
@@ -8,20 +8,20 @@
 
 namespace views {
 
-/// They draw below the top of `area` and return the y below what they drew.
+/// Both draw from the top of `area`, and return the y below what they drew.
 float memoryPage(Context& context, const Box& area);
 float costPage(Context& context, const Box& area);
 
 inline std::string fixed(double value, int decimals = 2) { return formatNumber(value, decimals); }
 
-/// Two digits, whatever the power of ten: "0.26", "3.1e−7".
+/// Two significant digits for any power of ten: "0.26", "3.1e−7".
 inline std::string small(double value) {
   if (!(value > 0)) return "0";
   const int power = static_cast<int>(std::floor(std::log10(value)));
   return power >= -3 ? fixed(value, std::max(0, 1 - power)) : fixed(value / std::pow(10.0, power), 1) + "e−" + std::to_string(-power);
 }
 
-// Pictures beside controls and words, or between them.
+// The common layout: charts beside controls and text, or between them on a narrow page.
 template <class ViewOf>
 float drawExperiment(Context& c, const Box& area) {
   ViewOf view(c);

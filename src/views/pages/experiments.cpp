@@ -1,4 +1,4 @@
-// The experiments: a page with a tab for every question.
+// The experiments: a page for each question, behind one tab.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +20,7 @@ using document::View;
 
 // --- Why divide by √d_k?
 
-constexpr std::size_t kPowers = 11;  // of two, from 1 to 1024
+constexpr std::size_t kPowers = 11;  // powers of two, from 1 to 1024
 constexpr double kDimTicks[] = {1, 4, 16, 64, 256, 1024};
 
 class SpreadView {
@@ -73,7 +73,7 @@ class SpreadView {
   const Distribution& chosen() const { return now_.spreadScaled ? at_.scaled : at_.raw; }
   ImU32 color(bool scaled) const { return scaled ? c_.palette.query : c_.palette.key; }
 
-  /// Two charts beside each other, or below each other where it is narrow.
+  /// Two charts side by side, or below each other if the column is narrow.
   template <class First, class Second>
   void pair(PageColumn& column, First drawFirst, Second drawSecond) {
     const bool beside = column.width() >= 520;
@@ -158,7 +158,7 @@ class SpreadView {
     }
   }
 
-  /// Against d_k on two logarithmic axes, so that what vanishes is seen to: the median as a line, the mean as dots.
+  /// Plots over d_k on two logarithmic axes, so that vanishing values can be seen: the median as a line, the mean as dots.
   void sizes(const Box& box, std::string_view title, double Distribution::*median, double Distribution::*mean) {
     double low = 1, high = 1e-3;
     for (const Spread& s : curve_) {
@@ -229,7 +229,7 @@ class DenseView {
       m.slot = kSlot + slot, m.tensor = &tensor, m.name = name, m.head = head, m.cells = cells;
       return m;
     };
-    // One scale for outputs, as they are compared.
+    // The outputs share one scale, because they are compared.
     const float most = std::max(largest(result_->connected, head), largest(result_->attended, head));
     const Box area = column.take(0);
     PageColumn left = firstColumn(c_, area, (area.width - kColumnGap) / 2);

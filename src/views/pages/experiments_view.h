@@ -1,5 +1,5 @@
-// The pages in the place of the board: what they show and what the keys do there. Which one is open, and how its controls
-// stand, are options of the document.
+// State of the pages that replace the board: what they show, and the keys there. Which page is open, and the values of its controls, are
+// options of the document.
 #pragma once
 
 #include "document/state.h"
@@ -8,33 +8,33 @@
 
 namespace views {
 
-/// The cell of a parameter that the pointer drags and, while it is `on`, keys change.
+/// The cell of a parameter that the pointer is dragging or, while `on`, that keys change.
 struct ParameterCell {
   struct Keys {
-    int down = 0, right = 0, up = 0;  ///< to another cell; steps of the number
+    int down = 0, right = 0, up = 0;  ///< moves to another cell; steps of the number
     bool type = false;
-    std::string first;  ///< what was typed already
+    std::string first;  ///< what was typed to open a text field
   };
 
   bool on = false;
   document::ParameterId parameter = document::ParameterId::gamma_1;
   int row = 0, col = 0;
-  float before = 0;      ///< the drag
+  float before = 0;      ///< value before the drag
   double travelled = 0;  ///< in units of the number
-  Keys keys;             ///< of this frame
+  Keys keys;             ///< in this frame
 
-  /// Takes the keys of this frame for the cell. Returns true if there was one.
+  /// Reads the keys of this frame for the cell. Returns true if there was one.
   bool readKeys();
 };
 
 struct ExperimentsView {
-  document::View last = document::View::layer;     ///< the page that was open in the frame before
-  document::View recent = document::View::spread;  ///< the experiment that was open last: the one to open next
+  document::View last = document::View::layer;     ///< the page that was open in the previous frame
+  document::View recent = document::View::spread;  ///< the experiment that was open last, to which the tab returns
   Scroller page;
-  FocusRing focusRing;  ///< keys on the page
+  FocusRing focusRing;  ///< keyboard focus on the page
 
-  attention::BlockStage stage = attention::BlockStage::norm_2;  ///< that is open
-  int row = 0, col = 0;                                         ///< the cell of it that is explained
+  attention::BlockStage stage = attention::BlockStage::norm_2;  ///< the stage that is expanded
+  int row = 0, col = 0;                                         ///< the cell of that stage that is explained
   ParameterCell cell;
 };
 

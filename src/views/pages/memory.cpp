@@ -1,4 +1,4 @@
-// How far back a recurrent network remembers: at work on the sentence of the board, and over longer distances.
+// How far back a recurrent network remembers: on the sentence of the board, and over longer distances.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -129,7 +129,7 @@ class MemoryView {
     column.closeCard();
   }
 
-  /// Sizes over distance on a logarithmic axis that reaches as far up and down as they do. What is 0 is said.
+  /// Magnitudes over distance, on a logarithmic axis that covers their range. Says if some are 0.
   template <std::size_t N>
   void gradients(PageColumn& column, std::string_view title, std::string_view across, const std::array<std::vector<Point>, N>& lines,
                  const std::array<std::string_view, N>& names, const std::array<ImU32, N>& colors, bool dotted) {

@@ -1,4 +1,4 @@
-// All heads of all layers of a model, small: a press opens one on the board.
+// All heads of all layers of a model as small pictures; a press opens one on the board.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ using base::late;
 constexpr std::uint32_t kSlot = 10000;  // of the first picture's texture
 constexpr float kLargest = 96, kSmallest = 32, kGap = 8, kRowNames = 26;
 
-/// One row of pictures for each layer; several where they would be too small to see.
+/// One row of pictures for each layer, or several if they would be too small.
 class ModelView {
  public:
   ModelView(Context& c, const Box& area) : c_(c), area_(area), list_(ImGui::GetWindowDrawList()) {}
@@ -32,8 +32,8 @@ class ModelView {
     top.sentence(joined({s.batch, late<" layers of ">(), s.heads, s.heads == 1 ? late<" head each, with the same tokens.">() : late<" heads each, with the same tokens.">(),
                          late<" A row of a picture is a query, a column a key. Press one to open it on the board.">()}));
     top.gap(6);
-    if (!c_.derived.layersAreWhole()) c_.view.busy = true;  // the next one comes with the next frame
-    // As many beside each other as can be seen; all heads of a layer where that is possible.
+    if (!c_.derived.layersAreWhole()) c_.view.busy = true;  // one layer is computed per frame
+    // As many side by side as can be seen; all heads of a layer if possible.
     const float left = area_.x + kRowNames, width = area_.width - kRowNames;
     columns_ = std::clamp(static_cast<int>((width + kGap) / (kSmallest + kGap)), 1, s.heads);
     const int lines = (s.heads + columns_ - 1) / columns_;

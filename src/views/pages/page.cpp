@@ -1,4 +1,4 @@
-// The pages in the place of the board: what they share, and what the keys do on them.
+// The pages that replace the board: what they share, and the keys on them.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace {
 
 using document::View;
 
-/// By the digits of the keys, from 1 on.
+/// The pages by digit keys, from 1 on.
 constexpr View kByDigit[] = {View::spread, View::dense, View::memory, View::block, View::segments, View::cost};
 constexpr int kPages = std::size(kByDigit);
 
@@ -37,7 +37,7 @@ bool isExperiment(View view) { return view >= View::spread && view < View::train
 
 void showView(Context& c, View view) {
   if (c.locked("experiment")) return;
-  c.requests.endGesture = true;  // a slider that goes with its page does not see the button let go
+  c.requests.endGesture = true;  // a slider that disappears with its page does not see the button released
   setChoice(c, document::OptionId::view, static_cast<int>(view));
 }
 

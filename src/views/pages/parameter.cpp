@@ -1,4 +1,4 @@
-// A parameter around the layer on a page, to look at and to change.
+// A parameter around the layer on a page: shown, and edited.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -16,7 +16,7 @@ class ParameterView {
   ParameterView(Context& c, document::ParameterId id, const attention::Tensor& numbers, const PageMatrix& matrix)
       : c_(c), cell_(c.view.experiments.cell), id_(id), numbers_(numbers), matrix_(matrix) {}
 
-  /// The item is the button over the cells.
+  /// The current item must be the button over the cells.
   void pointer(std::string_view place) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
@@ -57,7 +57,7 @@ class ParameterView {
     c_.requests.edit(document::SetParameter{id_, cell_.row, cell_.col, 1, 1, {to}}, gesture);
   }
 
-  /// Upwards is more; under a finger, which scrolls the page that way, to the right.
+  /// Dragging upwards increases the number; with a finger, which scrolls in that direction, dragging to the right.
   void drag() {
     if (c_.view.finger.does != Finger::Does::drags) return;
     const double step = perPixel();

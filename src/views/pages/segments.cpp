@@ -1,4 +1,4 @@
-// Hierarchical attention: the layer's outputs in segments, both levels of weights as bars and as equations of matrices.
+// Hierarchical attention over the layer's outputs: both levels of weights as bars and as matrix equations.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// Training, live: curves, what each head looks at, what the model says of a sentence, and the way back through the run.
+// The training page: curves, what each head attends to, the model's predictions for a sentence, and going back through the run.
 #include <algorithm>
 #include <cmath>
 
@@ -24,7 +24,7 @@ constexpr std::string_view kPositions[] = {"None", "Sinusoidal", "Rotary", "ALiB
 std::string percent(float share) { return formatNumber(static_cast<double>(share) * 100, 1) + " %"; }
 std::string decimals(float value, int digits) { return formatNumber(static_cast<double>(value), digits); }
 
-/// The run with the step, the sentence and the head that are looked at.
+/// The run, with the step, sentence and head that are shown.
 class Look {
  public:
   explicit Look(Context& c) : view_(c.view.train), trainer_(c.derived.training.run()) {
@@ -45,7 +45,7 @@ class Look {
     }
     view_.attention = std::clamp(view_.attention, 0, static_cast<int>(view_.answer.maps.size()) - 1);
     if (view_.hidden == 0) return;
-    // Of all that is held out, which takes longer: at a step that was measured, or where the run stands still.
+    // Measured on all held-out sequences, which takes longer: only at steps that were measured, or while the run is paused.
     const TrainView::Key whole{now.run, c.state.trainRunning ? measure_.step : step_, -1, view_.hidden};
     if (whole != std::exchange(view_.measured, whole)) view_.without = trainer_->measureOf(numbers_, view_.hidden);
   }
@@ -61,7 +61,7 @@ class Look {
   bool isBack() const { return view_.shown >= 0; }
   std::span<const float> numbers() const { return numbers_; }
   const Measure& measure() const { return view_.hidden != 0 ? view_.without : measure_; }
-  /// Whether what is held out was looked at: it is in slices, after the first frames of a run.
+  /// Has a measurement been made? The first one follows in time slices after the first frames of a run.
   bool isMeasured() const { return view_.hidden != 0 || isMeasured_; }
   training::Point point() const {
     training::Point found;
@@ -81,20 +81,20 @@ class Look {
   std::span<const float> numbers_;
 };
 
-/// 1, 3, 10, 30 … within the run.
-// 1, 2 or 5 times a power of ten, so that two to six of them reach `high`, however large a loss may have been.
+// 1, 2 or 5 times a power of ten, such that two to six ticks reach `high`, however large the loss may have been.
 double tickStep(double high) {
   const double unit = std::pow(10.0, std::floor(std::log10(high)));
   return unit * (high > 5 * unit ? 2 : high > 2 * unit ? 1 : 0.5);
 }
 
+/// 1, 3, 10, 30 … up to `last`.
 std::vector<double> stepTicks(double last) {
   std::vector<double> ticks;
   for (double tick = 1; tick <= last; tick *= std::lround(std::log10(tick) * 2) % 2 == 0 ? 3 : 10.0 / 3) ticks.push_back(std::round(tick));
   return ticks;
 }
 
-/// As many of them as a curve shows on a logarithmic axis.
+/// The items that can be distinguished as a curve on a logarithmic axis.
 template <class Item, class Value>
 std::vector<Point> curve(std::span<const Item> items, const Value& value) {
   std::vector<Point> out;
@@ -149,7 +149,7 @@ class TrainPage {
     column.openCard();
     const Box row = column.take(42);
     const int count = row.width >= 520 ? 4 : 2;
-    // As wide as what they say: the accuracy stands with what the task watches.
+    // Column widths suit their content: the accuracy shares a column with what the task watches.
     static constexpr float kFour[] = {0, 0.21f, 0.48f, 0.8f, 1}, kTwo[] = {0, 0.53f, 1};
     const float* edges = count == 4 ? kFour : kTwo;
     const auto box = [&](int i) {
@@ -159,7 +159,7 @@ class TrainPage {
     if (count == 2) column.take(48);
     for (int i = 1; i < count; ++i) list_->AddLine({box(i).x - 14, row.y}, {box(i).x - 14, row.y + 42}, c_.palette.border);
     stat(box(0), "step", counted(look_.step()), counted(std::int64_t{look_.step()} * look_.trainer().setup().batch) + " sentences");
-    const bool began = look_.step() > 0;  // before it there was no batch
+    const bool began = look_.step() > 0;  // before the first step there is no batch
     const bool measured = look_.isMeasured(), watched = measured && measure().watched >= 0;
     stat(box(1), "loss, this batch", began ? decimals(point.loss, 3) : "–", "held out " + (measured ? decimals(measure().loss, 3) : "–"));
     stat(box(2), "accuracy, held out", measured ? percent(measure().accuracy) : "–",
@@ -207,7 +207,7 @@ class TrainPage {
     column.closeCard();
   }
 
-  // --- What the heads look at
+  // --- What the heads attend to
 
   std::string nameOf(const AttentionPlace& place) const {
     const std::string layer = std::to_string(place.layer + 1);
@@ -273,7 +273,7 @@ class TrainPage {
     return (look_.view().hidden >> (attention * look_.trainer().setup().heads + head) & 1) != 0;
   }
 
-  /// A press switches it off, in every layer, or on again.
+  /// The name of a head; a press switches the head off in every layer, or on again.
   void headName(int head, float x, float y) {
     const int heads = look_.trainer().setup().heads, layers = static_cast<int>(look_.answer().maps.size());
     const bool off = isOff(0, head);
@@ -295,7 +295,7 @@ class TrainPage {
     if (w_.area(base::joined({"train:map:", attention, ":", head}), box)) look_.view().attention = attention, look_.view().head = head;
     const float* weights = map.weights.data() + std::ptrdiff_t{head} * map.queries * map.keys;
     const float fade = isOff(0, head) ? 0.25f : 1.0f;
-    const bool isPicture = cell < 14;  // too small for words: one texture
+    const bool isPicture = cell < 14;  // too small for text: drawn as a texture
     if (isPicture) picture(attention, head, weights, box, cell, fade);
     for (int i = 0; !isPicture && i < map.queries; ++i) {
       const float y = box.y + cell * static_cast<float>(i);
@@ -321,7 +321,7 @@ class TrainPage {
     list_->AddRect({box.x - 2, box.y - 2}, {box.right() + 2, box.bottom() + 2}, chosen ? c_.palette.weight : c_.palette.border, 4, 0, chosen ? 2.0f : 1.0f);
   }
 
-  /// Hidden from this query.
+  /// A cell that the query cannot see.
   void hatch(ImVec2 from, ImVec2 to) {
     const float size = to.x - from.x;
     list_->AddRectFilled(from, to, withAlpha(c_.palette.faint, 0.06f), 2);
@@ -441,7 +441,7 @@ class TrainPage {
     list_->AddLine({at.x - 4, at.y + 4}, {at.x + 4, at.y - 4}, color, 1.8f);
   }
 
-  /// What the chosen head does with the last word that is asked about.
+  /// A sentence about what the selected head does with the last word that has a target.
   void remark(PageColumn& column) {
     const Answer& answer = look_.answer();
     const Answer::Map& map = answer.maps[static_cast<std::size_t>(look_.view().attention)];
@@ -576,7 +576,7 @@ class Controls {
     w_.endMenu();
   }
 
-  /// A few to learn from; a click opens the field of own ones.
+  /// Some sentences to train on; a click opens the field for the user's own.
   void sentences() {
     Trainer* trainer = c_.derived.training.run();
     if (!trainer) return column_.sentence(c_.derived.training.error()->message());
@@ -606,7 +606,7 @@ class Controls {
     const document::Option& option = document::option(id);
     const auto next = [&](int direction) {
       if (step > 0) return now + direction * step;
-      double n = now;  // heads: the next divisor
+      double n = now;  // the next divisor, for heads
       do n += direction;
       while (n >= option.min && n <= option.max && c_.state.training.modelDim % static_cast<int>(n) != 0);
       return n;

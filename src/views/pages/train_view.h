@@ -1,4 +1,4 @@
-// How the page of training is looked at: which step, sentence and head, and what was computed for them.
+// View state of the training page: which step, sentence and head are shown, and the results computed for them.
 #pragma once
 
 #include "training/trainer.h"
@@ -6,11 +6,11 @@
 namespace views {
 
 struct TrainView {
-  int shown = -1;             ///< the step that the bar went back to; −1: the newest
+  int shown = -1;             ///< the step to which the bar was moved back; −1: the latest
   int attention = 0, head = 0;
-  std::uint64_t hidden = 0;   ///< heads that are switched off to see what they were for: bit attention·heads + head
+  std::uint64_t hidden = 0;   ///< heads switched off to see what they contribute: bit attention·heads + head
 
-  // What was computed last, and of what.
+  // The last results, and what they were computed for.
   struct Key {
     int run = -1, step = -1, sentence = -1;
     std::uint64_t hidden = 0;
@@ -18,7 +18,7 @@ struct TrainView {
   };
   Key answered, measured;
   training::Answer answer;
-  training::Measure without;  ///< with the heads in `hidden` off
+  training::Measure without;  ///< measured with the heads in `hidden` switched off
 };
 
 }  // namespace views

@@ -1,4 +1,4 @@
-// Who attends to whom: one curve from every query to every key that it looks at.
+// Who attends to whom: a curve from every query to every key that it attends to.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -11,11 +11,11 @@
 namespace views {
 namespace {
 
-constexpr int kAllPairs = 1600;   // with more, queries that are not in focus show only their strongest link
-constexpr std::size_t kMost = 400;  // links that are drawn
-constexpr float kCaptioned = 14;  // from this distance of two words on there are captions
+constexpr int kAllPairs = 1600;   // with more pairs, only the strongest link of each query is shown, and all of the focused one
+constexpr std::size_t kMost = 400;  // links drawn at most
+constexpr float kCaptioned = 14;  // captions are shown if the words are at least this far apart
 constexpr float kWordPitch = 11.5f;
-constexpr float kOff = 0.2f;      // pixels by which a curve may be off
+constexpr float kOff = 0.2f;      // the maximal deviation of a curve, in pixels
 
 class Arcs {
  public:
@@ -26,7 +26,7 @@ class Arcs {
     x0_ = area.x + area.width * 0.225f, x1_ = area.x + area.width * 0.76f;
     const float room = area.bottom() - top - 26;
     pitch_ = std::min(56.0f, room / static_cast<float>(n));
-    // The captions stand above the first word, and below the line under the tabs.
+    // Captions are above the first word, and below the line under the tabs.
     const float lead = pitch_ >= kCaptioned ? std::max(0.0f, 18 - pitch_ / 2) : 0;
     pitch_ = std::min(pitch_, (room - lead) / static_cast<float>(n));
     y0_ = top + 12 + lead + std::max(0.0f, (room - lead - pitch_ * static_cast<float>(n)) / 2) + pitch_ / 2;
@@ -41,7 +41,7 @@ class Arcs {
     key_ = focus.tensor == TensorId::weights || focus.tensor == TensorId::scores ? focus.col : -1;
     captions();
     collect();
-    for (const bool chosen : {false, true}) {  // those of the token in focus on top
+    for (const bool chosen : {false, true}) {  // links of the focused token on top
       for (const Link& l : links_) {
         if (l.chosen == chosen) link(l);
       }
@@ -66,7 +66,7 @@ class Arcs {
     bool chosen;
   };
 
-  // What a value adds to the output, as a share of all in its row (Kobayashi et al. 2020: ‖αf(x)‖ where there is no W_O).
+  // The norm of a weighted value as a share of the sum in its row (Kobayashi et al. 2020: ‖αf(x)‖, without W_O).
   [[gnu::noinline]] float share(int i, int j) {
     if (lengths_.empty()) {
       const attention::Tensor& v = c_.trace.v;
@@ -92,7 +92,7 @@ class Arcs {
     if (w >= attention::kLink) links_.push_back({i, j, w, chosen});
   }
 
-  // Those of the token in focus, and the strongest of the others.
+  // The links of the focused token, and the strongest of the others.
   void collect() {
     const attention::Tensor& w = c_.weights();
     const int queries = c_.rowsSoFar(), keys = w.cols();
@@ -114,7 +114,7 @@ class Arcs {
     }
   }
 
-  // A curve has as many points as its bend needs.
+  // A curve is divided into as many points as its curvature needs.
   void link(const Link& l) {
     const float alpha = l.chosen ? 0.88f : c_.palette.dark ? 0.2f : 0.15f;
     const float middle = (x0_ + x1_) / 2, width = 1.0f + thick_ * std::min(l.weight, 1.0f);
@@ -127,7 +127,7 @@ class Arcs {
     if (l.chosen && c_.pin && !c_.state.valueNorms) before(l, points);
   }
 
-  // The outline of the curve as it was pinned, and both numbers beside its end.
+  // The outline of the link in the pinned board, and both numbers beside its end.
   [[gnu::noinline]] void before(const Link& l, int points) {
     const std::optional<float> was = weightBefore(c_, l.query, l.key);
     if (!was) return;
@@ -143,7 +143,7 @@ class Arcs {
     if (pitch_ >= 14 && byKey_) textMiddle(list_, c_.fonts.monoSmall, left_ + 18, from, c_.palette.muted, words);
   }
 
-  // What is left out is said.
+  // Says what has been omitted.
   void note() {
     const auto fits = [this](const std::string& words) { return textWidth(c_.fonts.small, words) <= roomToSay(); };
     if (c_.state.valueNorms) {
@@ -169,7 +169,7 @@ class Arcs {
     c_.widgetRects["arcs-note"] = {right - width, midY - 8, width, 16};
   }
 
-  // Words that would touch thin out; the chosen one is placed first.
+  // If words would overlap, only some are shown; the focused one has priority.
   bool isNamed(int token, int chosen) const {
     const int each = static_cast<int>(std::ceil(kWordPitch / pitch_));
     return token == chosen || (token % each == 0 && (chosen < 0 || std::abs(token - chosen) >= each));
@@ -199,7 +199,7 @@ class Arcs {
   Context& c_;
   ImDrawList* list_;
   std::vector<Link> links_;
-  std::vector<double> lengths_, sums_;  ///< of the values, and of what they add to each row
+  std::vector<double> lengths_, sums_;  ///< norms of the values, and of what they contribute to each row
   bool strongestOnly_ = false;
   float left_ = 0, right_ = 0, titleEnd_ = 0, top_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
   int chosen_ = -1, key_ = -1;

@@ -18,14 +18,14 @@ using attention::RowStep;
 using attention::Term;
 using Number = Arithmetic::Number;
 
-constexpr int kDeepest = 4;  // sums in sums
+constexpr int kDeepest = 4;  // nesting of expanded sums
 
 Arithmetic& arithmeticOf(ViewState& view) {
   if (!view.arithmetic) view.arithmetic = std::make_shared<Arithmetic>();
   return *view.arithmetic;
 }
 
-/// Where the board shows the number of a cell, while a row is stepped through also those on the way.
+/// Where the board shows the number of a cell; while a row is stepped through, also intermediate results.
 Number placed(const Context& c, CellRef cell) {
   const StepperView* stepper = stepperOf(c);
   if (cell.tensor == TensorId::masked || (stepper && cell.tensor == TensorId::raw)) cell.tensor = TensorId::scores;
@@ -42,7 +42,7 @@ Number placed(const Context& c, CellRef cell) {
   return n;
 }
 
-/// The line of an explanation that makes a cell of these.
+/// The line of an explanation that computes a cell of this tensor.
 RowStep stepOf(TensorId id) {
   switch (id) {
     case TensorId::raw: return RowStep::raw;
@@ -148,15 +148,15 @@ class Reader {
   std::vector<TouchedLine> lines_;
 };
 
-// ---- numbers on their way
+// ---- animation of numbers
 
 struct Flight {
-  float at = 1;  ///< of the way
+  float at = 1;  ///< fraction of the way
   bool travels = false;
   ImVec2 from;
 };
 
-/// The number of the newest step travels from its cell, one after another.
+/// The numbers of the latest step travel from their cells, one after another.
 Flight flightOf(const Context& c, const TouchedLine& line, std::size_t index, float x, float midY) {
   Flight f;
   const StepperView* stepper = stepperOf(c);
@@ -193,7 +193,7 @@ bool isTouched(const Context& c, const Box& card) {
   return c.touch || c.view.hover || (c.view.arithmetic && !c.view.arithmetic->opened.empty()) || card.contains(mouse.x, mouse.y);
 }
 
-// Labels have no other "row" in them.
+// Labels do not contain "row" in any other sense.
 [[gnu::noinline]] void turnLabel(Term& term) {
   const std::string row = base::late<"row">();
   if (const std::size_t at = term.label.find(row); at != std::string::npos) term.label.replace(at, row.size(), base::late<"column">());
@@ -207,7 +207,7 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
   const StepperView* stepper = stepperOf(c);
   const bool comes = stepper && stepper->part < 1 && line.term.step == stepper->now() && !line.inner;
   const float result = comes ? std::clamp((stepper->part - 0.75f) / 0.25f, 0.0f, 1.0f) : 1.0f;
-  // The words between the numbers; those behind the last "=" come when the numbers are there.
+  // The text between the numbers; what follows the last "=" appears once the numbers have arrived.
   const auto words = [&](std::size_t from, std::size_t to) {
     const auto part = [&](std::size_t a, std::size_t b, float alpha) {
       if (a >= b || alpha <= 0) return;

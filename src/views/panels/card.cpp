@@ -1,4 +1,4 @@
-// The card below the matrices: its tabs, and which view stands under them.
+// The card below the matrices: its tabs, and the view that is open.
 #include "base/late.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kTitles[kCardCount] = {"Arcs", "Plane", "Values", "Changes", "Loops"};
 
-/// Draws the tabs, or takes their presses; returns where they end.
+/// Draws the tabs, or handles presses on them; returns where they end.
 float tabs(Context& c, const Box& area, bool press) {
   float x = area.x + 18;
   const float gap = area.width < 420 ? 9.0f : 20.0f;
@@ -27,7 +27,7 @@ float tabs(Context& c, const Box& area, bool press) {
   return x - gap;
 }
 
-/// The button of value_norms, at the right of the tabs, which end there: where they leave it room.
+/// The button for value_norms, right of the tabs, if there is room.
 void norms(Context& c, const Box& area, float tabsEnd, bool press) {
   const float width = normsWidth(area.width);
   const Box box{area.right() - 18 - width, area.y + 8, width, 24};

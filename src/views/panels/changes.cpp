@@ -30,7 +30,7 @@ const document::Differences& found(const Context& c) {
   return view.found;
 }
 
-/// "Q[saw₄, 3]", with the head where it is not the one on the board.
+/// "Q[saw₄, 3]", with the head if it is not the one on the board.
 std::string nameOf(const Context& c, const CellRef& cell) {
   const std::string title = attention::explain(c.spec, c.inputs, c.trace, cell, c.state.labels, document::keyLabels(c.state), 0).title;
   std::string name = title.substr(0, title.find(" = "));
@@ -55,7 +55,7 @@ class Changes {
     const bool same = d.options.empty() && d.inputs.count + d.weights.count + d.scores.count + d.outputs.count == 0;
     const bool isNarrow = area_.width < 460;
     const std::string said = c_.view.before ? base::late<"This is the pinned board.">() : same ? base::late<"Nothing differs from the pin.">() : counts(d);
-    const float below = isNarrow ? 30.0f : 0.0f;  // the sentence has a line of its own under the buttons
+    const float below = isNarrow ? 30.0f : 0.0f;  // the sentence has a line of its own below the buttons
     if (!press_) textMiddle(list_, c_.fonts.text, left_, y + 13 + below, c_.palette.text, elide(c_.fonts.text, said, (isNarrow ? right_ : buttonsLeft_ - 10) - left_));
     rows(y + 40 + below, d);
   }
@@ -79,7 +79,7 @@ class Changes {
     if (press_) c_.view.changes.isButtonHeld = ImGui::IsItemActive();
   }
 
-  /// Takes the press in one pass, and is drawn in the other.
+  /// Handles presses in one pass, and is drawn in the other.
   bool button(std::string_view name, const Box& box, std::string_view words) {
     if (press_) return w_.area(name, box);
     const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
@@ -98,7 +98,7 @@ class Changes {
     return out + "; " + std::to_string(d.weights.count) + (d.weights.count == 1 ? base::late<" weight differs">() : base::late<" weights differ">());
   }
 
-  // Options first, then inputs, weights, scores and outputs, each with as many rows as there is room for.
+  // Options first, then inputs, weights, scores and outputs, each with as many rows as fit.
   void rows(float y, const document::Differences& d) {
     const Contrast* kinds[] = {&d.inputs, &d.weights, &d.scores, &d.outputs};
     constexpr float kPitch = 22;
@@ -180,7 +180,7 @@ void lookBefore(Context& c) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool key = !c.view.text && !io.KeyCtrl && !io.KeySuper && !io.KeyAlt && ImGui::IsKeyDown(ImGuiKey_L);
   const bool button = c.view.changes.isButtonHeld && ImGui::IsMouseDown(ImGuiMouseButton_Left);
-  // Of another shape, the selection and the layout of the one are none of the other.
+  // If the shapes differ, the selection and layout of one board do not apply to the other.
   c.view.before = (key || button) && (c.view.before || c.pin->isLike(c.state));
 }
 

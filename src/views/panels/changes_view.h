@@ -1,4 +1,4 @@
-// What differs from the pinned board, as it was found last: it is still listed while that board is looked at.
+// The differences from the pinned board as last computed; still listed while the pinned board itself is shown.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The options: docked at the left, or as a drawer.
+// The options: a fixed column at the left, or a drawer.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -19,10 +19,10 @@ namespace {
 
 using document::OptionId;
 
-constexpr std::uint32_t kMaskSlot = 900;  // of the texture
+constexpr std::uint32_t kMaskSlot = 900;  // texture slot
 constexpr float kMaskSize = 48;
 
-/// A choice as the menu shows it.
+/// A choice as shown in the menu.
 struct Entry {
   std::string_view value, title, about;
 };
@@ -63,7 +63,7 @@ class SidePanel {
  public:
   SidePanel(Context& c, float x, float y, float width) : c_(c), w_(c, &c.view.options), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
 
-  /// Draws all groups; returns the height.
+  /// Draws all sections; returns the height.
   float draw() {
     const float top = y_;
     tabs();
@@ -114,7 +114,7 @@ class SidePanel {
     return *std::get_if<double>(&value);
   }
 
-  // The next value that is possible that way, `value` itself where there is none. Sizes may have to be even.
+  // The next possible value in that direction; `value` itself if there is none. Sizes may have to be even.
   double next(OptionId id, double value, int by) const {
     for (const int far : {by, 2 * by}) {
       if (fits(id, value + far)) return value + far;
@@ -130,28 +130,29 @@ class SidePanel {
     ends(id, value, less != value, more != value);
   }
 
-  // One that is off at its least value.
+  // An option that is off at its smallest value.
   void part(OptionId id, std::string_view words) { count(id, words, number(id) == document::option(id).min ? "off" : ""); }
 
-  // Says why a step button does nothing, where no lower or higher value is possible; a value that was typed and refused comes first.
+  // Explains why a button − or + does nothing, because there is no lower or higher value; the reason why a typed value was refused has
+  // priority.
   void ends(OptionId id, double value, bool less, bool more) {
     const float side = std::floor(stepper_.width * 0.3f);
     const Box minus{stepper_.x, stepper_.y, side, stepper_.height}, plus{stepper_.right() - side, stepper_.y, side, stepper_.height};
     if (!less && w_.asks(minus)) w_.tip(minus, document::reason(c_.state, id, value - 1));
     if (!more && w_.asks(plus)) w_.tip(plus, document::reason(c_.state, id, value + 1));
-    const bool isEnd = id == OptionId::step;  // a decoder that is done, which nothing stands in the way of
+    const bool isEnd = id == OptionId::step;  // the decoder has finished, which is not an obstacle
     if (id == OptionId::heads || wayForward(id) || isEnd) return;
     if (!more) wayOut(id, value + 1);
     else if (!less) wayOut(id, value - 1);
   }
 
-  // The way to a value that was refused just now.
+  // The remedy for a value that was just refused.
   bool wayForward(OptionId id) {
     const std::optional<Blocked>& b = c_.view.blocked;
     return b && b->option == id && b->revision == c_.revision && wayOut(id, b->value);
   }
 
-  // Why a value is not possible and what helps, on a line or two below its control. False where nothing does.
+  // Shows why a value is not possible, and a remedy, in one or two lines below its control. False if there is no remedy.
   bool wayOut(OptionId id, const document::Value& value) {
     const auto found = document::remedy(c_.state, id, value);
     if (!found) return false;
@@ -168,25 +169,25 @@ class SidePanel {
     return true;
   }
 
-  // A switch, or why it cannot be switched.
+  // A switch; disabled, with an explanation, if it cannot be switched.
   void flip(OptionId id, std::string_view words, bool on) {
     const bool can = fits(id, !on);
     if (w_.toggle(document::option(id).name, row(22, 7), words, on, false, can)) c_.requests.set(id, !on);
     if (!can) wayOut(id, !on);
   }
 
-  // Below a switch: why it cannot be switched, and what helps.
+  // Below a switch: why it cannot be switched, and a remedy.
   void blockedLine(OptionId id, const document::Value& value) {
     if (!fits(id, value)) wayOut(id, value);
   }
 
-  // Did the page lock none of what it would change?
+  // Is none of the options that the remedy changes locked by the host page?
   bool isOpen(const document::Remedy& way) const {
     return std::none_of(way.edits.begin(), way.edits.end(),
                         [&](const document::SetOption& e) { return c_.locked(document::option(e.option).name); });
   }
 
-  // What clears the way, and then the choice: one step of undo.
+  // Applies the remedy, then the choice: a single undo step.
   void apply(const document::Remedy& way, OptionId id) {
     const std::uint64_t gesture = c_.view.nextGesture++;
     for (const document::SetOption& e : way.edits) c_.requests.edit(e, gesture);
@@ -194,7 +195,7 @@ class SidePanel {
     c_.requests.endGesture = true;
   }
 
-  // A limit that is off at −1, which stands above the largest that matters.
+  // A limit where −1 means off; it is treated as the value after the largest useful one.
   void limit(OptionId id, std::string_view words) {
     const double value = number(id), most = c_.state.keyTokens - 1, here = value < 0 ? most + 1 : value;
     const std::string shown = value < 0 ? "off" : std::to_string(static_cast<int>(value));
@@ -202,7 +203,7 @@ class SidePanel {
     if (step != 0) c_.requests.set(id, here + step > most ? -1.0 : here + step);
   }
 
-  // A menu of all values; those that are not possible here say why.
+  // A menu of all values; those that are not possible here give the reason.
   void choice(OptionId id, std::string_view words, std::span<const Entry> entries) {
     const std::string name(document::option(id).name);
     const Box box = row(28, 7);
@@ -214,7 +215,7 @@ class SidePanel {
     const float left = std::max(76.0f, textWidth(c_.fonts.text, words) + 10);
     const Box button{box.x + left, box.y, box.width - left, box.height};
     const FocusRing::Key key = w_.keys(name, button);
-    if (key.step != 0) c_.requests.held = kSliderGesture;  // until the key goes up
+    if (key.step != 0) c_.requests.held = kSliderGesture;  // until the key is released
     if (key.step != 0 || key.press) next(id, entries, here, key.step < 0 ? entries.size() - 1 : 1);
     w_.menuButton(name, button, here == entries.size() ? "Custom" : entries[here].title);
     if (!w_.beginMenu(name)) return;
@@ -232,7 +233,7 @@ class SidePanel {
     w_.endMenu();
   }
 
-  // The next one that is possible, `by` further on and around.
+  // Chooses the next possible value, in steps of `by`, wrapping around.
   void next(OptionId id, std::span<const Entry> entries, std::size_t from, std::size_t by) {
     for (std::size_t i = 1; i < entries.size(); ++i) {
       const document::Value to{std::string(entries[(from + i * by) % entries.size()].value)};
@@ -240,14 +241,14 @@ class SidePanel {
     }
   }
 
-  // A row that shows or hides those below it.
+  // A row that expands or collapses the rows below it.
   void fold(std::string_view name, std::string_view words, std::string_view value, bool& open) {
     const Box box = row(24, 6);
     label(box, words);
     if (w_.disclosure(name, box, value, open)) open = !open;
   }
 
-  // A number that can be typed as well; `asked`: keys want it.
+  // A number that can also be typed; `asked`: a key asked for that.
   void typed(OptionId id, const Box& box, std::string_view shown, bool asked) {
     const document::Option& o = document::option(id);
     textRight(list_, c_.fonts.monoSmall, box.right(), box.midY(), c_.palette.muted, shown);
@@ -261,7 +262,7 @@ class SidePanel {
     c_.requests.text = t;
   }
 
-  // --- groups
+  // --- sections
 
   void inputs() {
     heading("INPUTS");
@@ -302,7 +303,7 @@ class SidePanel {
     }
   }
 
-  // Which columns are turned together, and how fast.
+  // Which columns are rotated together, and how fast.
   void rotary() {
     using base::late;
     const attention::Rotary& r = c_.state.rotary;
@@ -321,7 +322,7 @@ class SidePanel {
     number(OptionId::position_ids, late<"  Position ids">(), document::toJson(c_.state.positionIds));
   }
 
-  // A number, or a list of them, that is typed.
+  // A number, or a list of numbers, to be typed.
   void number(OptionId id, std::string_view words, const std::string& shown) {
     const Box box = row(24, 6), value{box.right() - 96, box.y, 96, box.height};
     label(box, words);
@@ -344,7 +345,7 @@ class SidePanel {
     c_.requests.text = t;
   }
 
-  // What the numbers of a sentence of the reader's own are, and are not.
+  // Explains the numbers of the reader's own sentence, which have no meaning.
   void ownNumbers() {
     const Box box = row(22, 4);
     textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.text, "Same word, same numbers");
@@ -362,7 +363,7 @@ class SidePanel {
     y_ += height + 8;
   }
 
-  // Were sentences that are written without spaces split into their characters?
+  // Has text written without spaces been split into characters?
   bool splitsCharacters() const {
     int single = 0;
     for (const std::vector<std::string>* labels : {&c_.state.labels, &c_.state.keyLabels}) {
@@ -375,7 +376,7 @@ class SidePanel {
     return single > 1;
   }
 
-  // Steps to the next count that divides the model width; headWay() offers the way to the one after this.
+  // Steps to the next number of heads that divides the model width; headWay() offers the remedy for the value in between.
   void headCount() {
     const HeadSteps steps(c_.state);
     const double value = c_.state.heads;
@@ -384,7 +385,7 @@ class SidePanel {
     ends(OptionId::heads, value, steps.less > 0, steps.more > 0);
   }
 
-  // Below the row of d_k, which would move under the pointer that changes it.
+  // Below the row of d_k, so that this row does not move under the pointer.
   void headWay() {
     const double next = c_.state.heads + 1;
     if (!wayForward(OptionId::heads) && !fits(OptionId::heads, next)) wayOut(OptionId::heads, next);
@@ -419,7 +420,7 @@ class SidePanel {
     c_.requests.text = t;
   }
 
-  // Steps to the next divisor of the heads.
+  // Steps to the next divisor of the number of heads.
   void keyHeads() {
     const auto next = [&](int step) {
       for (int n = c_.state.kvHeads + step; n >= 1 && n <= c_.state.heads; n += step) {
@@ -433,13 +434,13 @@ class SidePanel {
     wayForward(OptionId::kv_heads);
   }
 
-  // What a decoder would keep of all tokens.
+  // The memory of a decoder's cache for all tokens.
   std::string cacheSize() const {
     const std::int64_t bytes = attention::cacheBytes(c_.spec, c_.state.keyTokens);
     return "  Key-value cache: " + (bytes < 10240 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KB");
   }
 
-  // Of a model: the one on the board, and a way to all of them.
+  // For a model: the layer on the board, and a button to show all.
   void layers() {
     const int here = c_.state.batchItem, all = c_.state.batch;
     const int step = stepRow("layer", base::joined({base::late<"Layer, of ">(), all}), std::to_string(here + 1), here > 0, here + 1 < all, std::to_string(here + 1));
@@ -516,7 +517,7 @@ class SidePanel {
     look.cell = kMaskSize / std::max(longer, 1.0f);
     look.x = box.x, look.y = box.y;
     look.gap = look.cell >= 6 ? 1.0f : 0.0f;
-    look.low = -0.1f, look.high = 1.4f;  // so that neither end is as plain as the panel, or as strong as a weight of 1
+    look.low = -0.1f, look.high = 1.4f;  // so that masked cells differ from the panel, and visible ones from a weight of 1
     look.map = c_.palette.weightMap;
     look.mean = true;
     const attention::Stamps& stamps = c_.summaries.maskStamps();
@@ -536,7 +537,7 @@ class SidePanel {
            c_.state.softcap / 20, 0.025f, [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
     const float t = c_.state.temperature;
     slider(OptionId::temperature, "Temperature", formatNumber(static_cast<double>(t), 2), (std::log10(t) + 1) / 2, 0.03f, [](float p) {
-      if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to find again
+      if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to select again
       return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
     });
     choice(OptionId::normalizer, "Weights", kNormalizers);
@@ -546,7 +547,7 @@ class SidePanel {
     const Box box = row(22, 6);
     const bool given = on && c_.state.scaleBy != 0.0f;
     const Box value{box.right() - 34 - 8 - 44, box.y, 44, box.height};
-    // The value first: it lies inside the row of the switch, and what comes first takes the click.
+    // The value is handled first: it lies inside the row of the switch, and the first one takes the click.
     if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto",
                   w_.keys("scale-value", value, !c_.locked("scale")).press);
     const bool can = document::isDotProduct(c_.state.score);
@@ -554,7 +555,7 @@ class SidePanel {
     if (!can) wayOut(OptionId::scale, true);
   }
 
-  // A key moves it by `step` of its track.
+  // A key moves it by `step`, as a fraction of the track.
   void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step, double (*toValue)(float)) {
     const std::string_view name = document::option(id).name;
     const Box box = row(24, 6), track{box.right() - 112, box.y, 76, box.height};
@@ -567,7 +568,7 @@ class SidePanel {
     }
   }
 
-  // Docked, it leaves this to the header.
+  // Only in the drawer; beside a fixed column, the header has this.
   void experiments() {
     y_ += 6;
     if (!w_.button("experiments", row(28, 8), "Experiments")) return;
@@ -575,12 +576,12 @@ class SidePanel {
     c_.view.drawer = false;
   }
 
-  // Last, so that the keys begin with the options.
+  // Last, so that the focus starts with the options.
   [[gnu::noinline]] void guideKeys() {
     if (!guideTab_.empty() && w_.keys("panel:guide", guideTab_).press) openGuide(c_);
   }
 
-  // One tab for each page that the column has.
+  // One tab for each page of the column.
   void tabs() {
     const Box line{x_ - 14, y_ - 6, width_ + 29, 40};
     list_->AddLine({line.x, line.bottom() - 0.5f}, {line.right(), line.bottom() - 0.5f}, c_.palette.border);
@@ -612,11 +613,11 @@ class SidePanel {
   Widgets w_;
   ImDrawList* list_;
   float x_, y_, width_;
-  Box stepper_;  ///< of the last row that has one
+  Box stepper_;  ///< of the last row with one
   Box guideTab_;
 };
 
-/// A press elsewhere closes it.
+/// Closes the drawer when something else is pressed.
 void closeDrawer(Context& c) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool away = c.layout.sidePanelIsDrawer && !c.view.menu.shown && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&

@@ -1,4 +1,4 @@
-// A question over the board: which tensors of a file are Q, K and V.
+// A question in front of the board: which tensors of a file are Q, K and V.
 #include <algorithm>
 #include <cmath>
 
@@ -12,9 +12,9 @@ namespace views {
 namespace {
 
 constexpr float kWidth = 560, kPad = 22, kRow = 38, kLabel = 170;
-constexpr int kMostInMenu = 100;  ///< more choices are gone through one by one
+constexpr int kMostInMenu = 100;  ///< more choices are stepped through one by one
 
-/// Draws one form, and notes what is chosen.
+/// Draws one form, and records the choices.
 class FormPanel {
  public:
   FormPanel(Context& c, const document::Form& form) : c_(c), w_(c), form_(form) {}
@@ -74,7 +74,7 @@ class FormPanel {
     w_.endMenu();
   }
 
-  /// From the right, the first one in front. Their first letters are their keys.
+  /// From right to left, starting with the first one. Their first letters are shortcuts.
   void answers(float right, float y) {
     for (std::size_t i = 0; i < form_.answers.size(); ++i) {
       const std::string& words = form_.answers[i];
@@ -88,7 +88,7 @@ class FormPanel {
     }
   }
 
-  /// Another layer, or another reading of it, has tensors of its own.
+  /// Another layer, or another interpretation, has other tensors, so later choices are reset.
   void chosen(const document::Field& field, int choice) {
     document::Choices all;
     const bool isAnew = field.name == "layer" || field.name == "as";
@@ -97,7 +97,7 @@ class FormPanel {
       else if (!isAnew || other.name == "layer") all.emplace_back(other.name, other.chosen);
     }
     answer_ = document::toLines(all, false);
-    c_.view.form->isReady = false;  // until what they give is known
+    c_.view.form->isReady = false;  // until the result of the choices is known
   }
 
   std::string choices(bool isFinal) const {
@@ -117,13 +117,13 @@ class FormPanel {
 void form(Context& c) {
   const std::shared_ptr<document::Form> form = c.view.form;
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  // What is below takes no input, and is seen through it.
+  // The content below is dimmed, and receives no input.
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleColor(ImGuiCol_WindowBg, withAlpha(IM_COL32(0, 0, 0, 255), 0.35f));
   ImGui::Begin(base::late<"##form-back">().c_str(), nullptr, kFixedWindow | ImGuiWindowFlags_NoScrollbar);
-  const bool isBehind = ImGui::IsWindowFocused();  // it was pressed
+  const bool isBehind = ImGui::IsWindowFocused();  // it was clicked
   ImGui::End();
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();

@@ -1,4 +1,4 @@
-// The line at the top: presets, undo, views, files and theme; on small screens the two options that matter most.
+// The bar at the top: presets, undo, views, files and theme; on small screens also the two most important options.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,7 @@ using Icon = Widgets::Icon;
 
 using document::View;
 
-/// The tabs, in their order. All experiments are behind one: `view` is that of the first.
+/// The tabs in order. All experiments share one, whose `view` is the first of them.
 struct Tab {
   View view;
   std::string_view name, title;
@@ -57,7 +57,7 @@ class Header {
     right_ -= width + gap_;
     return box;
   }
-  /// Wide enough for the words, with so much around them; those of English have `least`.
+  /// The width for a text with `around` pixels of padding; at least `least`, the width designed for the English text.
   float room(std::string_view words, float least, float around = 20) const { return std::max(least, std::ceil(textWidth(c_.fonts.text, words)) + around); }
   bool hidden(std::string_view name) const { return listed(c_.hide, name); }
 
@@ -84,13 +84,13 @@ class Header {
   }
 
   bool hasTabs() const { return !hidden("views") && !hidden("experiments"); }
-  /// All heads of a model: where there are several layers.
+  /// The tab with all heads of a model exists only if there are several layers.
   bool isThere(const Tab& tab) const { return tab.view != View::model || hasLayers(c_.state) || c_.open() == View::model; }
   float tabsWidth() const { return kTabsWidth + (isThere(kTabs[5]) ? kTabs[5].width : 0); }
   bool isOpen(const Tab& tab) const { return tab.view == c_.open() || (isExperiment(tab.view) && isExperiment(c_.open())); }
   void open(const Tab& tab) { showView(c_, isExperiment(tab.view) ? c_.view.experiments.recent : tab.view); }
 
-  // In the middle of the window, or as near to it as the others leave room for.
+  // In the middle of the window, or as close to it as there is room.
   void tabs() {
     const float tabsWide = tabsWidth(), middle = c_.layout.header.midX() - tabsWide / 2;
     Box box{std::floor(std::max(left_, std::min(middle, right_ - tabsWide))), middle_ - 14, tabsWide, 28};
@@ -105,7 +105,7 @@ class Header {
     olderNames();
   }
 
-  // What scripts and tours called these before.
+  // Registers the names that earlier versions used for these, for scripts and tours.
   void olderNames() {
     if (!c_.onPage()) return;
     for (const auto& [older, name] : {std::pair{"lab-close", "view:layer"}, {"lab:4", "view:block"}, {"lab:5", "view:segments"}}) {
@@ -134,7 +134,7 @@ class Header {
     w_.endMenu();
   }
 
-  // A title, and the way back.
+  // The title, and the button to leave the presentation.
   void presented() {
     textMiddle(ImGui::GetWindowDrawList(), c_.fonts.title, left_, middle_, c_.palette.text,
                elide(c_.fonts.title, presetTitle(), right_ - left_ - 48));
@@ -200,18 +200,18 @@ class Header {
     if (w_.menuItem("export:copy-weights", "Copy weights as table")) c_.requests.ask(Command::copyWeights);
   }
 
-  // What the header shows only where there is room for it: the first ones first.
+  // What the header shows only if there is room, in order of priority.
   enum class Part { undo, redo, reset, fullscreen, help, theme };
   static constexpr Part kParts[] = {Part::reset, Part::undo, Part::redo, Part::fullscreen, Part::help, Part::theme};
 
-  // Controls from the left, the menu of all that has no room at the right, and between them as much as fits.
+  // Controls from the left, at the right a menu for everything that has no room, and between them as much as fits.
   void compact() {
     const float width = c_.layout.header.width;
     if (width < 420) gap_ = 8;
     if (!c_.layout.side.empty() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
       c_.view.drawer = !c_.view.drawer;
     }
-    // A page says which it is, and takes no room for what is of the board.
+    // On a page the header names it, and omits the controls of the board.
     const bool names = hasTabs() && (c_.onPage() || width >= 860);
     if (names) tabsMenu(124);
     if (!c_.onPage()) causal(width), headCount(width);
@@ -367,7 +367,7 @@ void help(Context& c) {
     const std::string kept = base::joined({base::late<"This board is kept in ">(), c.view.keptIn, base::late<", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
     y += paragraph(list, c.fonts.small, x, y - 12, width - 44, c.palette.muted, kept) + 8;
   }
-  if (page.content != y - top) c.view.busy = true;  // it gets that size in the next frame
+  if (page.content != y - top) c.view.busy = true;  // it gets its new size in the next frame
   page.content = y - top;
   ImGui::SetCursorScreenPos({box.x, y - 1});
   ImGui::Dummy({1, 1});

@@ -9,11 +9,11 @@
 namespace views {
 namespace {
 
-constexpr std::uint32_t kFirstSlot = 1000;  // texture slots below are the board's
+constexpr std::uint32_t kFirstSlot = 1000;  // lower texture slots belong to the board
 
 bool isHidden(const Context& c, int head) { return (c.state.hiddenHeads >> head & 1) != 0; }
 
-// Leaves a head out of the concatenation, or takes it in again.
+// Excludes a head from the concatenation, or includes it again.
 void toggleHead(Context& c, int head) {
   std::vector<int> hidden;
   for (int h = 0; h < c.state.heads; ++h) {
@@ -28,7 +28,7 @@ Box hideArea(const Box& box) {
   return {x - 11, y - 11, 22, 22};
 }
 
-// A ring that is filled while the head takes part in the output.
+// A ring, filled while the head contributes to the output.
 void hideRing(Context& c, int head, const Box& area) {
   const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({area.x, area.y}, {area.right(), area.bottom()});
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -37,7 +37,7 @@ void hideRing(Context& c, int head, const Box& area) {
   if (!isHidden(c, head)) list->AddCircleFilled({area.midX(), area.midY()}, 2.5f, color, 12);
 }
 
-// A cell of it is the largest of a block where there are many tokens: no more is sent to the GPU than can be seen.
+// With many tokens, each of its cells is the largest of a block: no more is uploaded to the GPU than can be seen.
 void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::string_view name) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float inner = box.width - 12;
@@ -69,7 +69,7 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   if (!name.empty()) textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted, name);
 }
 
-// A picture in view; the last of several is of their mean.
+// A visible thumbnail; if there are several heads, the last one shows their mean.
 struct Thumbnail {
   int head;
   bool mean;

@@ -1,4 +1,4 @@
-// The arithmetic behind the cell in focus, with every number in it, and the row of weights that it stands in.
+// The arithmetic behind the focused cell, with its numbers, and the row of weights that it belongs to.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -20,12 +20,12 @@ namespace {
 using attention::Explanation;
 using attention::Term;
 
-// Query row whose weights the bars show, or -1 where the focus belongs to no one query.
+// The query row whose weights the bars show, or -1 if the focus does not belong to a single query.
 int queryRow(CellRef focus, int tokens) {
   return attention::rowsOf(focus.tensor) == attention::Rows::queries && focus.row < tokens ? focus.row : -1;
 }
 
-// The mean that the board shows in place of one head's weight.
+// Explains the mean that the board shows in place of one head's value.
 Explanation explainMean(const Context& c, CellRef focus) {
   const int decimals = c.state.decimals;
   Explanation e;
@@ -45,7 +45,7 @@ Explanation explainMean(const Context& c, CellRef focus) {
 Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
   if (stepperOf(c)) return stepsExplanation(c, true);
   if (showsMean(c.state) && (focus.tensor == TensorId::weights || focus.tensor == TensorId::head_output)) return explainMean(c, focus);
-  // The scores on the board have the mask in them.
+  // The scores on the board include the mask.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
   Explanation e = attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, document::keyLabels(c.state), c.state.decimals, marked);
   if (c.state.columnLayout) std::for_each(e.terms.begin(), e.terms.end(), turnLabel);
@@ -54,13 +54,13 @@ Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
 
 bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
 
-// Rows with bars below the terms, or beside them, where there is room.
+// Where the bars of the row are: below the terms, or beside them, if there is room.
 bool hasBarsBelow(const Box& box, int row) { return row >= 0 && box.height > 250; }
 bool hasBarsBeside(const Box& box, int row) { return row >= 0 && box.height <= 250 && box.width > 800; }
 bool hasSumAbove(const Box& box, int row) { return row >= 0 && !hasBarsBelow(box, row) && !hasBarsBeside(box, row); }
 constexpr float kBars = 108, kLowBars = 78;
 
-// In the title: what the switch of the gradient is called where that is so long, and its place.
+// The switch in the title that shows the gradient: its text, longer if there is room, and its position.
 struct Switch {
   std::string_view words;
   Box box;
@@ -76,8 +76,8 @@ Switch switchOf(const Context& c, const Box& card, int row, std::string_view tit
   return {};
 }
 
-// The cell that the inspector speaks of: what would raise a value is asked of the selected one, wherever the pointer is, and
-// a cell that takes part in its arithmetic lights its numbers there.
+// The cell that the inspector explains. With the gradient shown it is the selected one, wherever the pointer is; likewise if the hovered
+// cell appears in the selected one's arithmetic, where it then lights up its numbers.
 CellRef spokenOf(const Context& c) {
   if (const StepperView* stepper = stepperOf(c)) return {TensorId::weights, stepper->at.head, stepper->at.row, stepper->at.key};
   return c.state.gradient || (c.view.hover && takesPart(c, *c.view.hover)) ? c.chosen() : c.focus();
@@ -87,7 +87,7 @@ std::string titleOf(const Context& c, const Explanation& e) {
   return isRaising(c) ? e.title.substr(0, e.title.find(" = ")) : e.title;
 }
 
-/// A title that is too long gives up the end of its name, and keeps its bracket and its number.
+/// Draws a title that is too long: shortens its name, but keeps the bracket and the number.
 [[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY, const std::string& title, float width) {
   ImFont* font = c.fonts.strong;
   const std::size_t end = std::min({title.rfind(" = "), title.rfind("] = "), title.size()});
@@ -96,19 +96,19 @@ std::string titleOf(const Context& c, const Explanation& e) {
   textMiddle(list, font, x + textWidth(font, name), midY, c.palette.text, rest);
 }
 
-// Left of the switch: what steps through the row.
+// The button for stepping, left of the switch.
 Box stepsOf(const Context& c, const Switch& raises) {
   const float width = c.locked("stepper") || listed(c.hide, "stepper") ? 0 : 28;
   return {raises.box.x - 8 - width, raises.box.y + 1, width, 26};
 }
 
-// The list of what would raise it, below the title of a card.
+// The position of the list of what would raise the value, below the title of a card.
 Box listIn(const Box& card, int row) {
   const float margin = card.width < 460 ? 14.0f : 18.0f, y = card.y + 46;
   return {card.x + margin, y, card.width - 2 * margin, card.bottom() - (hasBarsBelow(card, row) ? kBars - 6 : 8) - y};
 }
 
-// The row of the bars: while a row is stepped through only once it is reached, and where there is room for its steps too.
+// The row shown by the bars. While a row is stepped through, only once its weights are reached, and if there is room for the steps too.
 int barsRow(const Context& c, CellRef focus, const Box& box, const Explanation& e) {
   const int row = queryRow(focus, c.rowsSoFar());
   if (!stepperOf(c)) return row;
@@ -130,7 +130,7 @@ class Inspector {
     const float right = steps.x - 12 - (sumAbove ? 56.0f : 0.0f);
     const float top = card(c_, box, "");
     float left = box.x + 18;
-    if (isRaising(c_)) {  // a sign that the face has not, on its own: the rest keeps its face
+    if (isRaising(c_)) {  // the text font lacks this symbol, so it is drawn separately, and the rest keeps its font
       textMiddle(list_, c_.fonts.strong, left, box.y + 22, c_.palette.text, "∂");
       left += textWidth(c_.fonts.strong, "∂") + 3;
     }
@@ -154,7 +154,7 @@ class Inspector {
     digits_ = narrow ? c_.fonts.monoSmall : c_.fonts.mono;
     const float end = barsBeside ? box.midX() : box.right() - 14;
     float y = top + 16;
-    // Lower bars rather than a term less.
+    // Reduces the height of the bars before omitting a term.
     if (barsHeight > 0) barsHeight = std::clamp(box.bottom() - 8 - y - 19 * static_cast<float>(lines(e, end - numbers) - 1), kLowBars, kBars);
     const float limit = box.bottom() - barsHeight - 8;
     const bool touched = stepper || isTouched(c_, box);
@@ -174,7 +174,7 @@ class Inspector {
     if (barsBeside) bars({end + 16, box.y, box.right() - end - 16, box.height}, row);
   }
 
-  // Beside the matrices of a small embed: the last step in three lines, then the row as bars in line with the matrix.
+  // Beside the matrices of a small embed: the last step in three lines, then the row as bars aligned with the matrix.
   void brief(const Box& box, const Explanation& e) {
     const std::size_t equals = e.title.find(" = ");
     const std::string title = elide(c_.fonts.strong, e.title.substr(0, equals), box.width - 60);
@@ -191,14 +191,14 @@ class Inspector {
   }
 
  private:
-  // What is asked for with marks is of the same cell, as the trace calls it.
+  // The focused cell as the trace names it.
   CellRef focusOf() const {
     CellRef cell = focus_;
     if (cell.tensor == TensorId::scores) cell.tensor = TensorId::masked;
     return cell;
   }
 
-  // The lines, and where their numbers are. Of more steps than there is room for, the last ones.
+  // Computes the lines and the positions of their numbers. If there are more steps than fit, keeps the last ones.
   [[gnu::noinline]] void touch(float width, float room) {
     touched_ = std::make_shared<Touched>();
     Explanation& shown = touched_->shown;
@@ -228,7 +228,7 @@ class Inspector {
     list_->AddCircleFilled({on ? track.right() - 9.5f : track.x + 9.5f, track.midY()}, 7.5f, p.knob, 24);
   }
 
-  // The sum of the row, ending at `right`: in view whatever the size of the board, and in red where it should be 1.
+  // The sum of the row, right-aligned: visible at any size of the board, and in red if it should be 1 but is not.
   void sum(float right, float midY, int row) {
     const double value = rowSum(c_, row);
     const bool wrong = sumsToOne(c_.state) && value != 0.0 && std::fabs(value - 1) > 1e-3;
@@ -254,7 +254,7 @@ class Inspector {
     return lines;
   }
 
-  // What the bars of a row lie between: 0 and 1 for shares, and as far as they go, both ways, for other weights.
+  // The range of the bars of a row: 0 to 1 for shares, otherwise up to their largest values in both directions.
   struct Span {
     float low = 0, high = 1;
   };
@@ -272,7 +272,7 @@ class Inspector {
     int row = queryRow(focus_, c_.rowsSoFar());
     if (!m) return;
     if (row < 0) row = c_.rowsSoFar() - 1;
-    // In line with the rows of the weights, closer where there are more keys than rows.
+    // Aligned with the rows of the weights, closer if there are more keys than rows.
     const Box rows = onScreen(c_.layout, c_.view, m->box);
     const int keys = c_.state.keyTokens;
     const float pitch = std::min(m->cell, rows.height / static_cast<float>(keys));
@@ -287,14 +287,14 @@ class Inspector {
     c_.widgetRects[base::joined({kBarPrefix, row, ":", j, ":brief"})] = {box.x, midY - high / 2 - 3, box.width, high + 6};
     const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j;
     list_->AddRectFilled({left, midY - high / 2}, {left + width, midY + high / 2}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
-    // The number by itself: beside a word that is read from the right it would change places with it.
+    // The number is drawn separately: next to a right-to-left word, bidirectional layout would swap the two.
     const float x = std::max(zero, left + width) + 7;
     const std::string word = elide(c_.fonts.monoSmall, label(j), 56);
     textMiddle(list_, c_.fonts.monoSmall, x, midY, c_.palette.text, word);
     textMiddle(list_, c_.fonts.monoSmall, x + textWidth(c_.fonts.monoSmall, word) + 7, midY, c_.palette.text, c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w) : formatNumber(static_cast<double>(w), c_.state.decimals));
   }
 
-  // Where the bars of all keys would be too thin: those of the largest weights, the largest first.
+  // If the bars of all keys would be too thin: only those of the largest weights, the largest first.
   [[gnu::noinline]] void strongest(const Box& box, const Box& rows, int row) {
     constexpr float kPitch = 22, kMost = 12;
     const float top = std::max(rows.y, box.y + 74);
@@ -322,7 +322,7 @@ class Inspector {
     return static_cast<int>(std::max(count, 1.0f));
   }
 
-  // Breaks between terms; returns the y of the last line.
+  // Breaks lines between terms; returns the y of the last line.
   float wrapped(std::string_view words, float x, float y, float width, float pitch, float limit) {
     const char* base = words.data();
     while (textWidth(digits_, words) > width && y + pitch <= limit) {
@@ -344,7 +344,7 @@ class Inspector {
     else textMiddle(list_, digits_, x, y, color_, words);
   }
 
-  // The row in words, beside its bars.
+  // The row as text, beside its bars.
   void rowWords(const Box& box, float base, int row, bool narrow) {
     const auto line = [&](float y, const std::string& words) { textMiddle(list_, c_.fonts.small, box.x + 18, y, c_.palette.muted, words); };
     const bool mean = showsMean(c_.state);
@@ -356,7 +356,7 @@ class Inspector {
     else line(base + 5, narrow ? "no entropy" : "entropy not defined");
   }
 
-  // The bar of the pinned board around that of a key; `bar` stands on its y, as high as its height for a weight of 1.
+  // Draws the pinned board's bar around that of a key. `bar` is the bar's area for a weight of 1.
   [[gnu::noinline]] void pinnedBar(int row, int key, const Box& bar, float pitch, std::string& number, float& labelY) {
     const std::optional<float> before = weightBefore(c_, row, key);
     if (!before) return;
@@ -388,7 +388,7 @@ class Inspector {
     const float unit = (span.low < 0 ? high - 14 : high) / (span.high - span.low), base = foot + (span.low < 0 ? span.low * unit - 14 : 0);
     rowWords(box, foot, row, box.width < 460);
     if (span.low < 0) list_->AddLine({x0, base}, {x0 + pitch * static_cast<float>(n), base}, c_.palette.faint);
-    const int each = std::max(1, static_cast<int>(std::ceil(2 / pitch)));  // a bar of two pixels shows the key that is farthest from 0
+    const int each = std::max(1, static_cast<int>(std::ceil(2 / pitch)));  // each bar is at least two pixels wide, and shows the weight farthest from 0 among its keys
     for (int j = 0; j < n; j += each) {
       float w = c_.weight(row, j);
       for (int k = j + 1; k < std::min(j + each, n); ++k) {
@@ -400,7 +400,7 @@ class Inspector {
       if (pitch >= 16) c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {x - pitch / 2 + 1, foot - high - 18, pitch - 2, high + 18};
       list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, bottom}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f),
                            std::min(2.0f, barWidth / 3));
-      // The bar of the chosen key has its name and number where there is no room for all.
+      // If there is no room for all names and numbers, only the selected key's bar has them.
       if (pitch < 32 && !(chosen && each == 1)) continue;
       std::string number = formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3));
       float labelY = w < 0 ? bottom + 8 : top - 9;
@@ -423,13 +423,13 @@ class Inspector {
     std::vector<TouchedLine> lines;
   };
   std::shared_ptr<Touched> touched_;
-  const TouchedLine* line_ = nullptr;  // that is being drawn, where its numbers can be touched
+  const TouchedLine* line_ = nullptr;  // the line being drawn, if its numbers respond to the pointer
   ImU32 color_ = c_.palette.text;
 };
 
 }  // namespace
 
-// While a number is dragged nothing else can be pressed, and it need not be asked what would raise it twice.
+// While a number is dragged nothing else can be pressed, so the gradient need not be computed a second time.
 void inspectorButtons(Context& c) {
   const Drag::Kind drag = c.view.drag.kind;
   const CellRef focus = spokenOf(c);

@@ -1,4 +1,4 @@
-// How the colours of the weights are to be read.
+// The legend for the colours of the weights.
 #include <algorithm>
 #include <cmath>
 
@@ -24,14 +24,14 @@ std::string words(const document::Settings& s, draw::Scale scale, float end) {
   return {};
 }
 
-// Few digits, and no more than tell one tick from the next.
+// As few digits as distinguish one tick from the next.
 std::string tickNumber(float value) {
   char text[16];
   std::snprintf(text, sizeof text, "%.2g", static_cast<double>(value));
   return text;
 }
 
-/// Draws it with its top at `y`, ending at `right`.
+/// Draws the legend with its top at `y` and its right edge at `right`.
 void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, bool showsMost, float end) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float left = right - kBar;
@@ -59,18 +59,18 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
   textRight(list, c.fonts.small, right, y + 36, c.palette.muted, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : ""));
 }
 
-/// Where it stands on no label, title or other matrix.
+/// Finds a place where it does not cover labels, titles or other matrices.
 [[gnu::noinline]] void placeLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look, float end) {
   const bool showsMost = attention::Summaries::blockSize(c.trace.weights) > 1;
   const float width = std::max(kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : "")));
-  // In the corner that the causal mask leaves free, else above, where nothing else stands; else over the corner.
+  // In the corner that the causal mask leaves empty; otherwise above, if there is room; otherwise over the corner.
   const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 && box.width > width + 2 * kHeight + kPad && box.height > 4 * kHeight;
   const Box upper = onScreen(c.layout, c.view, c.layout.heads);
   const bool headsAreAbove = !c.layout.heads.empty() && upper.x < box.right() && upper.right() > box.x && upper.y < box.y;
-  // What stands on the weights already: the labels of their columns, and over them whose they are where that is as far right.
+  // What is already above the weights: their column labels, and the title with the head, if it extends that far to the right.
   const float labels = m.labelsAbove && m.slanted ? m.labelRoom : m.cell >= 14 ? 22.0f : 4.0f;
   const float taken = labels + (!m.title.empty() && box.width < 2 * width + 100 ? kTitle : 0);
-  float above = box.y - c.layout.board.y + c.view.scroll - kHeight - std::max(taken, 14.0f);  // what is left
+  float above = box.y - c.layout.board.y + c.view.scroll - kHeight - std::max(taken, 14.0f);  // what is left of the space above
   for (const MatrixPlace& other : c.layout.matrices) {
     const Box o = onScreen(c.layout, c.view, other.box);
     if (o.x < box.right() && o.right() > box.x && o.bottom() <= box.y) above = std::min(above, box.y - o.bottom() - kHeight - std::max(taken, 20.0f));
@@ -90,7 +90,7 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
 
 }  // namespace
 
-// Apart from the rest, as the first frame asks no more than whether there is one.
+// A separate function, since all that the first frame needs to know is whether there is a legend.
 void weightLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look) {
   const bool many = std::max(m.rows, m.cols) > kMany;
   const float end = look.scale != draw::Scale::row && c.summaries.range(TensorId::weights, c.trace.weights).size() > look.high ? look.high : 0.0f;

@@ -1,4 +1,4 @@
-// The step of the layer that makes the cell in focus, as nested loops, with the present indices lit in them.
+// The step of the layer that computes the focused cell, as nested loops, with the cell's indices highlighted.
 #include "attention/layer/loops.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class LoopsView {
   }
 
  private:
-  // Of the cell that the inspector speaks of; of what the chosen one is made for an input under the pointer.
+  // The loops of the cell that the inspector explains; if that is an input under the pointer, those of the selected one.
   std::vector<LoopLine> find() {
     at_ = c_.focus();
     if (const StepperView* stepper = stepperOf(c_)) at_ = {TensorId::weights, stepper->at.head, stepper->at.row, stepper->at.key};
@@ -60,7 +60,7 @@ class LoopsView {
     return m && m->caption.find('=') != std::string_view::npos ? std::string(m->caption) : std::string(attention::symbol(at_.tensor, c_.spec.score));
   }
 
-  // What the index is for the cell, from 0; −1 where it has no one value.
+  // The value of the index for the cell, from 0; −1 if it has no single value.
   int index(char letter) const {
     const bool ofKeys = attention::rowsOf(at_.tensor) == attention::Rows::keys;
     if (letter == 'i') return ofKeys ? -1 : at_.row;
@@ -89,14 +89,14 @@ class LoopsView {
     }
   }
 
-  // Each letter that is one of the present indices, in its colour: in brackets, and where its loop begins.
+  // Highlights the letters of the cell's indices: inside brackets, and where their loops begin.
   void lit(const LoopLine& l, float x, float y, float space) {
     ImFont* font = c_.fonts.monoSmall;
     bool isInside = l.opens != 0;
     float place = x;
     for (std::size_t i = 0; i < l.text.size(); ++i) {
       const char letter = l.text[i];
-      if ((static_cast<unsigned char>(letter) & 0xc0) == 0x80) continue;  // the rest of a character
+      if ((static_cast<unsigned char>(letter) & 0xc0) == 0x80) continue;  // a UTF-8 continuation byte
       if (letter == '[') isInside = true;
       const auto isLetter = [&](std::size_t k) { return k < l.text.size() && ((l.text[k] | 0x20) >= 'a' && (l.text[k] | 0x20) <= 'z'); };
       const bool isAlone = !isLetter(i + 1) && (i == 0 || !isLetter(i - 1));

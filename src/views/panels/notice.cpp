@@ -1,4 +1,4 @@
-// The sentence at the bottom: what was done, what was refused, and where to go instead.
+// The message at the bottom: what was done, what was refused, and where to go instead.
 #include <algorithm>
 #include <cmath>
 
@@ -10,16 +10,16 @@ namespace {
 
 constexpr float kPadding = 16, kLine = 20, kEdge = 11;
 
-/// Sets pieces in lines of at most `most`, and calls `each` with every piece and its place. Words wrap, links stay whole.
+/// Arranges pieces in lines of at most `most`, and calls `each` with every piece and its position. Text wraps, links do not.
 template <class Each>
 ImVec2 flow(const Context& c, float most, Each each) {
   float x = 0, y = 0, widest = 0;
   for (const Notice::Piece& piece : c.view.notice.pieces) {
     std::string_view left = inWords(piece.words);
-    const AsIs asIs;  // its lines are no messages
+    const AsIs asIs;  // the lines of a message are not messages themselves
     while (!left.empty()) {
       std::string_view part = left;
-      // Only names of tensors are set with lowered letters: what was typed may hold such signs as they are.
+      // Subscripts are used only in names of tensors; other text, such as what was typed, is drawn as it is.
       const auto width = [&] {
         return piece.cell ? richText(nullptr, c.fonts.text, c.fonts.tiny, 0, 0, 0, part) : textWidth(c.fonts.text, part);
       };
@@ -28,7 +28,7 @@ ImVec2 flow(const Context& c, float most, Each each) {
         if (space == std::string_view::npos) break;
         part = part.substr(0, space + 1);
       }
-      if (x > 0 && x + width() > most + 4) {  // the space at the end may hang over
+      if (x > 0 && x + width() > most + 4) {  // a trailing space may extend beyond the line
         x = 0, y += kLine;
         continue;
       }
@@ -42,11 +42,11 @@ ImVec2 flow(const Context& c, float most, Each each) {
   return {std::min(widest, most), y + kLine};
 }
 
-/// The inputs that can be changed here, out of all that the cell is computed from, each with the cell to go to.
+/// Of all inputs that the cell is computed from, those that can be edited here, each with the cell to go to.
 std::vector<CellRef> changeable(const Context& c, CellRef cell) {
   cell.tensor = shownTensor(cell.tensor);
   std::vector<attention::Region> sources = attention::sources(c.spec, c.inputs, cell);
-  if (sources.empty() && attention::isOfPairs(cell.tensor)) {  // masked: it has no part in anything, but there is a score behind it
+  if (sources.empty() && attention::isOfPairs(cell.tensor)) {  // a masked cell has no sources, but its score has
     cell.tensor = TensorId::raw;
     sources = attention::sources(c.spec, c.inputs, cell);
   }
@@ -95,7 +95,7 @@ void notice(Context& c) {
   const ImVec2 extent = flow(c, most, [](auto&&...) {});
   const float width = std::ceil(extent.x) + 2 * kPadding, height = extent.y + 2 * kEdge - 4;
   const Box box{std::floor((size.x - width) / 2), std::floor(size.y - c.layout.guide.height - c.layout.stepper.height - c.layout.stepLine.height - height - 20), width, height};
-  // A window of its own, so that a press on it is none on the board below.
+  // A window of its own, so that a press on it is not also a press on the board below.
   ImGui::SetNextWindowPos({box.x, box.y});
   ImGui::SetNextWindowSize({box.width, box.height});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
@@ -113,7 +113,7 @@ void notice(Context& c) {
     richText(list, c.fonts.text, c.fonts.tiny, at.x, at.midY(), ink, words);
     list->AddLine({at.x, at.bottom() - 2}, {at.right(), at.bottom() - 2}, ink, 1);
     const std::string place = "notice:" + std::string(attention::name(piece.cell->tensor));
-    // As large as a finger needs, as far as its neighbours leave room.
+    // Large enough for a finger, as far as neighbours leave room.
     if (Widgets(c).area(place, {at.x - 5, at.y - 6, at.width + 10, at.height + 12})) to = piece.cell;
   });
   ImGui::End();

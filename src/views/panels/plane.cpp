@@ -19,14 +19,14 @@ using attention::PlanePoint;
 using attention::Tensor;
 using Tip = PlaneView::Tip;
 
-constexpr float kSide = 178, kValuesSide = 202;           // of the numbers beside the plane
-constexpr float kRoomForSide = 430;    // in a card of at least this width
-constexpr float kFoot = 46;            // of the numbers below it elsewhere
-constexpr int kArrows = 40;            // with more rows than these, those that are not chosen are dots
-constexpr float kNamedLength = 20;     // pixels: shorter arrows have no name
-constexpr int kNamed = 14;             // of more queries only the chosen one has its name, and of the keys those that it sees
+constexpr float kSide = 178, kValuesSide = 202;           // height of the numbers beside the plane
+constexpr float kRoomForSide = 430;    // in cards of at least this width
+constexpr float kFoot = 46;            // height of the numbers below it otherwise
+constexpr int kArrows = 40;            // with more rows, only the selected ones are arrows, the others dots
+constexpr float kNamedLength = 20;     // pixels; shorter arrows are not named
+constexpr int kNamed = 14;             // with more queries, only the selected one is named, and the keys that it sees
 constexpr float kSlop = 3;
-constexpr double kMargin = 1.02;       // how far beyond what is shown a tip may be left before all of it is shown again
+constexpr double kMargin = 1.02;       // how far beyond the visible range a tip may be left before the range is recomputed
 
 float distance(const Tip& tip, float x, float y) { return std::hypot(tip.x - x, tip.y - y); }
 float reachOf(bool touch) { return touch ? 22.0f : 11.0f; }
@@ -39,7 +39,7 @@ const Tip* nearest(const PlaneView& view, float x, float y, float reach) {
   return best;
 }
 
-/// The rows of the head on the board that are seen: as the score reads them, turned where positions turn them.
+/// The visible rows of the head on the board, as the score reads them: after rotation, where positions are rotary.
 struct Vectors {
   Vectors(const Context& c, bool values) {
     if (values) {
@@ -69,7 +69,7 @@ struct Vectors {
 
 bool isValues(const Context& c) { return c.layout.card == document::Card::values; }
 
-/// How far everything reaches; queries and keys begin at 0, which is seen too.
+/// Determines the range to show; for queries and keys it includes 0, where their arrows start.
 void measure(PlaneShown& shown, const std::vector<const float*>& rows, bool fromZero) {
   shown.left = shown.low = fromZero ? 0 : 1e300, shown.right = shown.high = fromZero ? 0 : -1e300;
   for (const float* row : rows) {
@@ -87,8 +87,8 @@ bool isInside(const PlaneShown& shown, const std::vector<const float*>& rows) {
   });
 }
 
-/// The plane, which stays as it is while a tip is dragged, and after that until something else is changed: an arrow must not
-/// leave the hand because its own change turned the axes.
+/// The plane. It is kept while a tip is dragged, and afterwards until something else changes: an arrow must not move away from the pointer
+/// because its change rotated the axes.
 const PlaneShown& shownPlane(const Context& c, const Vectors& vectors) {
   PlaneView& view = c.view.plane;
   const bool values = isValues(c);
@@ -104,7 +104,7 @@ const PlaneShown& shownPlane(const Context& c, const Vectors& vectors) {
   return view.shown;
 }
 
-/// Only dot products are read off a plane.
+/// Only for dot products can scores be read off the plane.
 bool isProduct(const Context& c) { return document::isDotProduct(c.state.score); }
 double scaleOf(const Context& c) {
   if (c.state.score == attention::Score::dot) return 1;
@@ -120,7 +120,7 @@ double dot(const float* a, const float* b, int columns) {
 std::string nth(const char* letter, int row) { return letter + attention::explanation_format::subscript(row + 1); }
 std::string percent(double share) { return formatNumber(share * 100, 0) + " %"; }
 
-/// A step of 1, 2, 2.5 or 5 times a power of ten, of at least `least`.
+/// 1, 2, 2.5 or 5 times a power of ten, at least `least`.
 double niceStep(double least) {
   if (!(least > 0)) return 1;
   const double power = std::pow(10.0, std::floor(std::log10(least)));
@@ -136,7 +136,7 @@ class PlaneCard {
       : c_(c), list_(ImGui::GetWindowDrawList()), p_(c.palette), values_(isValues(c)), vectors_(c, values_), shown_(shownPlane(c, vectors_)),
         pair_(chosenPair(c)), columns_(vectors_.columns()), top_(card.y + 40) {
     const bool beside = card.width >= kRoomForSide;
-    const float side = values_ ? kValuesSide : kSide;  // the table of values has one column more
+    const float side = values_ ? kValuesSide : kSide;  // the table of values has an additional column
     area_ = {card.x + 1, top_, card.width - 2 - (beside ? side : 0), card.bottom() - 1 - top_ - (beside ? 0 : kFoot)};
     side_ = beside ? Box{area_.right(), top_, side, area_.height} : Box{card.x + 1, area_.bottom(), area_.width, kFoot};
     isBeside_ = beside;
@@ -160,7 +160,7 @@ class PlaneCard {
   }
 
  private:
-  // --- from numbers to pixels
+  // --- coordinates
 
   void place() {
     PlaneView& view = c_.view.plane;
@@ -169,7 +169,7 @@ class PlaneCard {
     double unit = 1e9;
     if (wide > 0) unit = std::min(unit, static_cast<double>(area_.width - 2 * across) / wide);
     if (high > 0) unit = std::min(unit, static_cast<double>(area_.height - 2 * up) / high);
-    if (unit > 1e8) unit = static_cast<double>(area_.height) / 4;  // everything is 0
+    if (unit > 1e8) unit = static_cast<double>(area_.height) / 4;  // all vectors are 0
     view.unit = unit_ = static_cast<float>(unit);
     view.originX = area_.midX() - static_cast<float>((shown_.left + shown_.right) / 2 * unit);
     view.originY = area_.midY() + static_cast<float>((shown_.low + shown_.high) / 2 * unit);
@@ -182,7 +182,7 @@ class PlaneCard {
     return shown_.plane.at(none.data());
   }
 
-  // --- what both have
+  // --- common to both views
 
   std::string axisName(int which) const { return base::late<"axis ">() + std::to_string(which); }
   std::string columnName(int which) const { return (columns_ > 2 ? base::late<"axis ">() : c_.state.columnLayout ? base::late<"row ">() : base::late<"column ">()) + std::to_string(which); }
@@ -209,8 +209,8 @@ class PlaneCard {
     const auto meets = [&](const Box& t) { return box.x < t.right() + 2 && box.right() > t.x - 2 && box.y < t.bottom() && box.bottom() > t.y; };
     return std::none_of(taken_.begin(), taken_.end(), meets) && (!ofPoints || std::none_of(points_.begin(), points_.end(), meets));
   }
-  /// Beside a point of that radius, on the side that leads away from `from`, where nothing stands yet; `must`: over points, or
-  /// there in any case.
+  /// Places a label beside a point of that radius, preferably on the side away from `from`, where nothing has been placed yet. `must`: if
+  /// nothing is free, over points or anything else.
   void label(ImVec2 at, ImVec2 from, std::string_view words, bool strong, ImU32 color, bool must, float radius = 3) {
     ImFont* font = strong ? c_.fonts.strong : c_.fonts.small;
     const std::string fitting = elide(font, words, 120);
@@ -221,7 +221,7 @@ class PlaneCard {
     const Box onRight{right, at.y - high / 2, width, high}, onLeft{left, at.y - high / 2, width, high}, above{middle, over, width, high}, below{middle, under, width, high};
     const Box away = flat ? (dx > 0 ? onRight : onLeft) : dy > 0 ? below : above, aslant{dx > 0 ? right : left, dy > 0 ? under - 4 : over + 4, width, high};
     const Box places[] = {away, aslant, flat ? above : onRight, flat ? below : onLeft, flat ? onRight : above, flat ? onLeft : below};
-    const ImVec2 behindTip{at.x - dx * 0.3f, at.y - dy * 0.3f};  // a name over its own arrow says little
+    const ImVec2 behindTip{at.x - dx * 0.3f, at.y - dy * 0.3f};  // a label over its own arrow would be hard to assign
     for (const bool ofPoints : {true, false}) {
       for (const Box& box : places) {
         if (!isFree(box, ofPoints) || (!must && box.contains(behindTip.x, behindTip.y))) continue;
@@ -234,7 +234,7 @@ class PlaneCard {
     behind(box);
     name(box, fitting, font, color);
   }
-  /// What lies under a name shows less.
+  /// Fades what lies under a label.
   void behind(const Box& box) { list_->AddRectFilled({box.x - 2, box.y + 1}, {box.right() + 2, box.bottom() - 1}, withAlpha(p_.panel, 0.8f), 3); }
   std::string tokenName(const char* letter, bool ofKeys, int row) const {
     return nth(letter, row) + " " + (ofKeys ? document::keyLabels(c_.state) : c_.state.labels)[static_cast<std::size_t>(row)];
@@ -262,7 +262,7 @@ class PlaneCard {
     const ImVec2 origin = pixel({});
     const bool dots = vectors_.first.rows > kArrows || vectors_.second.rows > kArrows;
     if (isProduct(c_)) equalScores();
-    for (const bool chosen : {false, true}) {  // the chosen pair on top
+    for (const bool chosen : {false, true}) {  // the selected pair on top
       for (int i = 0; i < vectors_.first.rows; ++i) {
         if ((i == pair_.query) != chosen) continue;
         const ImVec2 at = pixel(shown_.plane.at(vectors_.first.row(i)));
@@ -293,7 +293,7 @@ class PlaneCard {
     const auto keyName = [&](int j, bool chosen) {
       label(pixel(shown_.plane.at(vectors_.second.row(j))), origin, tokenName("k", true, j), chosen, p_.key, chosen);
     };
-    // An arrow that is hardly longer than its tip has no name: it would lie over those that begin beside it.
+    // Arrows hardly longer than their tips are not named: the name would cover other arrows.
     const auto isLong = [&](const PlanePoint& to) { return std::hypot(pixel(to).x - origin.x, pixel(to).y - origin.y) >= kNamedLength; };
     queryName(pair_.query, true), keyName(pair_.key, true);
     for (const ImVec2& at : pinnedAt_) label(at, origin, base::late<"pinned">(), false, p_.muted, false);
@@ -306,7 +306,7 @@ class PlaneCard {
     }
   }
 
-  // From where a vector was pinned to where it is.
+  // An arrow from the pinned position of a vector to its present one.
   void fromPinned(const float* was, const float* is, ImU32 color) {
     if (!std::equal(was, was + columns_, is, [](float a, float b) { return !attention::differs(a, b); })) {
       const ImVec2 a = pixel(shown_.plane.at(was)), b = pixel(shown_.plane.at(is));
@@ -320,7 +320,7 @@ class PlaneCard {
     }
   }
 
-  // Where the chosen query gives the same score: lines across its arrow, a step apart.
+  // Lines of equal score for the selected query: perpendicular to its arrow, at equal steps.
   void equalScores() {
     const PlanePoint q = shown_.plane.at(vectors_.first.row(pair_.query));
     const double length = std::hypot(q.x, q.y), scale = scaleOf(c_);
@@ -328,13 +328,13 @@ class PlaneCard {
     const double reach = std::hypot(static_cast<double>(area_.width), static_cast<double>(area_.height)) / static_cast<double>(unit_);
     const double step = niceStep(scale * length * 46 / static_cast<double>(unit_));
     const int most = static_cast<int>(std::min(40.0, scale * length * reach / step));
-    const float ux = static_cast<float>(q.x / length), uy = static_cast<float>(-q.y / length);  // of the query, in pixels
+    const float ux = static_cast<float>(q.x / length), uy = static_cast<float>(-q.y / length);  // direction of the query, in pixels
     const ImVec2 origin = pixel({});
     const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)) + (std::fmod(step / std::pow(10.0, std::floor(std::log10(step))), 1.0) > 0.1 ? 1 : 0), 0, 4);
     for (int n = -most; n <= most; ++n) {
       const auto away = static_cast<float>(n * step / (scale * length)) * unit_;
       const ImVec2 foot{origin.x + ux * away, origin.y + uy * away};
-      float from = -1e9f, to = 1e9f;  // along the line, within the area
+      float from = -1e9f, to = 1e9f;  // the range of the line within the area
       const auto cut = [&](float at, float along, float low, float high) {
         if (std::fabs(along) < 1e-6f) return at >= low && at <= high;
         const float a = (low - at) / along, b = (high - at) / along;
@@ -366,7 +366,7 @@ class PlaneCard {
     }
     std::vector<ImVec2> corners;
     for (const PlanePoint& corner : attention::hullOf(seen)) corners.push_back(pixel(corner));
-    std::reverse(corners.begin(), corners.end());  // clockwise on the screen, as Dear ImGui smooths edges
+    std::reverse(corners.begin(), corners.end());  // clockwise on the screen, as required by Dear ImGui's antialiasing
     const auto count = static_cast<int>(corners.size());
     if (count > 2) list_->AddConvexPolyFilled(corners.data(), count, withAlpha(p_.value, p_.dark ? 0.16f : 0.1f));
     if (count > 1) list_->AddPolyline(corners.data(), count, withAlpha(p_.value, 0.55f), count > 2 ? ImDrawFlags_Closed : 0, 1.2f);
@@ -398,7 +398,7 @@ class PlaneCard {
   }
   float weight(int key) const { return c_.trace.weights.at(c_.state.focusHead, pair_.query, key); }
 
-  // --- in numbers
+  // --- as numbers
 
   struct Line {
     std::string words, number;
@@ -455,13 +455,13 @@ class PlaneCard {
     return std::sqrt(dot(o, o, columns_));
   }
 
-  /// The rows of a table that fit below `y`, of which one is the chosen key's: the first, or from `first` on.
+  /// The first of the table rows that fit below `y`, chosen such that the selected key is among them; `count` is set to their number.
   int firstRow(float y, int& count) const {
     count = std::min(c_.state.keyTokens, std::max(0, static_cast<int>((side_.bottom() - 6 - y) / 17)));
     return std::clamp(pair_.key - count / 2, 0, std::max(0, c_.state.keyTokens - count));
   }
 
-  // What the plane says of each score, and what it is.
+  // Each score as read off the plane, and its actual value.
   void scoreTable(float y) {
     const bool product = isProduct(c_);
     const float right = side_.right() - 15, middle = right - 48;
@@ -482,7 +482,7 @@ class PlaneCard {
     }
   }
 
-  // Weight, length of the value, and the length of what it adds (Kobayashi et al. 2020 weigh by it).
+  // The weight, the norm of the value, and the norm of the weighted value (which Kobayashi et al. 2020 use as the weight).
   void valueTable(float y) {
     const float right = side_.right() - 15, pitch = 42;
     textRight(list_, c_.fonts.small, right - 2 * pitch, y, p_.muted, "w");
@@ -501,7 +501,7 @@ class PlaneCard {
     }
   }
 
-  // Two lines where there is no room beside the plane.
+  // Two lines, if there is no room beside the plane.
   void numbersBelow() {
     const std::string share = columns_ <= 2 ? bothColumns() : percent(shown_.shares.first + shown_.shares.second) + base::late<" of the variance is in this plane">();
     std::string words;
@@ -527,12 +527,12 @@ class PlaneCard {
   float top_, unit_ = 1;
   Box area_, side_;
   bool isBeside_ = true;
-  std::vector<Box> taken_, points_;  // by names, and by tips and points
-  std::vector<ImVec2> pinnedAt_;  ///< rings that are to be named
+  std::vector<Box> taken_, points_;  // occupied by labels, and by tips and points
+  std::vector<ImVec2> pinnedAt_;  ///< rings that still need a label
 };
 
-/// A step within the plane, in the numbers that are edited: queries and keys may be turned by their position before they
-/// are scored, and are turned back.
+/// The row after a step within the plane, in terms of the edited numbers: where queries and keys are rotated by their positions before they
+/// are scored, it is rotated back.
 std::vector<float> movedRow(const Context& c, const PlaneView& view, PlanePoint by) {
   const Tip& tip = *view.held;
   const Plane& plane = view.shown.plane;

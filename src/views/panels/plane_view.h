@@ -1,4 +1,4 @@
-// The plane in the card below the matrices: what is kept of it from frame to frame, and what a hand does to it.
+// State of the plane in the card below the matrices: what is kept between frames, and its interaction.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace views {
 
-/// A plane with what is seen of it: its axes, how much of all vectors they show, and the part of it that they reach.
+/// A plane and the view of it: its axes, the share of the vectors that it shows, and the visible range.
 struct PlaneShown {
   attention::Plane plane;
   attention::PlaneShares shares;
@@ -18,7 +18,7 @@ struct PlaneShown {
 };
 
 struct PlaneView {
-  /// The end of an arrow, or a point, that can be dragged: where it is on the screen, and its row.
+  /// The end of an arrow, or a point, that can be dragged: its row, and its position on the screen.
   struct Tip {
     attention::TensorId tensor = attention::TensorId::q;
     int row = 0;
@@ -31,16 +31,16 @@ struct PlaneView {
     bool operator==(const Key&) const = default;
   };
 
-  std::vector<Tip> tips;             ///< of the frame before
-  std::optional<Tip> held;           ///< the one that is down
-  float grabX = 0, grabY = 0;        ///< from the pointer to it
-  bool moved = false;                ///< it is dragged, and not just pressed
-  std::vector<float> before;         ///< its row as it was
+  std::vector<Tip> tips;             ///< in the previous frame
+  std::optional<Tip> held;           ///< the one that is pressed
+  float grabX = 0, grabY = 0;        ///< offset from the pointer to it
+  bool moved = false;                ///< it is being dragged, not just pressed
+  std::vector<float> before;         ///< the row before the drag
   std::uint64_t gesture = 0;
-  int settling = 0;                  ///< frames after a drag in which the revision may still follow: the plane stays
+  int settling = 0;                  ///< frames after a drag during which the document may still change; the plane is kept
   std::optional<Key> key;            ///< of `shown`
   PlaneShown shown;
-  float originX = 0, originY = 0, unit = 1;  ///< pixels: where 0 is, and how long 1 is
+  float originX = 0, originY = 0, unit = 1;  ///< the pixel position of 0, and the pixel length of 1
 };
 
 }  // namespace views
