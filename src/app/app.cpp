@@ -29,7 +29,7 @@ struct App::Parts {
     screen.view.shares = host.canShare();
   }
 
-  /// As it stands now, for a question that is asked between two frames.
+  /// Evaluates a question between two frames with a Context for the present state.
   template <class Ask>
   auto ask(Ask question) {
     const views::Layout layout = screen.makeLayout();
@@ -45,7 +45,7 @@ struct App::Parts {
   Typing typing{screen, focus, places};
   Frame frame{screen, focus, typing};
   Script script{screen, places};
-  std::unique_ptr<files::Keeper> keeper;  ///< from the first time on that the board is kept
+  std::unique_ptr<files::Keeper> keeper;  ///< created when the board is first saved
 };
 
 App::App(Host& host, draw::Heatmaps& heatmaps) : parts_(std::make_unique<Parts>(host, heatmaps)) {}
@@ -65,7 +65,7 @@ std::uint64_t App::frames() const { return parts_->frame.count(); }
 float App::frameMs() const { return parts_->frame.milliseconds(); }
 void App::noteFrameTime(float milliseconds) { parts_->frame.note(milliseconds); }
 
-// --- what input would do
+// --- what input would have an effect
 
 bool App::usesKey(int key, bool command, bool shift, bool alt) const {
   if (parts_->screen.view.text || parts_->screen.view.form) return true;

@@ -21,7 +21,7 @@ constexpr double kMargin = 20;
 constexpr int kMostFrames = 12, kMostShapes = 40'000;
 constexpr std::string_view kHidden = "header,panel,guide,stepper,arcs,plane,values,changes,inspector";
 
-/// Takes everything and does nothing.
+/// A host without a platform, on which nothing has an effect.
 class Paper final : public Host {
  public:
   explicit Paper(draw::Rasteriser& rasteriser) : rasteriser_(rasteriser) {}
@@ -50,13 +50,13 @@ Rgb colorOf(const draw::Color& c) { return {{static_cast<double>(c.r) * 255, sta
 Drawing::Paint paintOf(ImU32 c) { return {colorOf(c), static_cast<double>(c >> IM_COL32_A_SHIFT & 255u) / 255}; }
 double wide(float value) { return static_cast<double>(value); }
 
-/// What a frame drew, as a drawing.
+/// Converts everything that a frame drew to a drawing.
 class Sheet final : public draw::Recorder {
  public:
   Sheet(Drawing& out, const Faces& faces, ImVec2 size) : out_(out), faces_(faces), size_(size) {}
 
   void words(const Words& w, const ImVec4& clip) override {
-    if (w.text.starts_with("drag ")) return;  // what a hand may do is of no use on paper
+    if (w.text.starts_with("drag ")) return;  // hints about what can be dragged are useless on paper
     if (w.x > clip.z || w.x + w.width < clip.x || w.baseline - w.size > clip.w || w.baseline < clip.y) return;
     Item& item = out_.text(wide(w.x), wide(w.baseline), w.text, wide(emOf(w)), colorOf(w.color));
     item.fill = paintOf(w.color), item.angle = wide(w.angle), item.width = wide(w.width);
@@ -72,7 +72,7 @@ class Sheet final : public draw::Recorder {
   }
 
   void rect(ImVec2 from, ImVec2 to, ImU32 color, const ImVec4& clip) override {
-    if (from.x <= 0 && from.y <= 0 && to.x >= size_.x && to.y >= size_.y) return;  // the ground
+    if (from.x <= 0 && from.y <= 0 && to.x >= size_.x && to.y >= size_.y) return;  // the background
     Item& item = out_.add(Item::Kind::rect);
     item.x = wide(from.x), item.y = wide(from.y), item.width = wide(to.x - from.x), item.height = wide(to.y - from.y), item.fill = paintOf(color);
     keep({from, to}, 0, clip);
@@ -144,7 +144,7 @@ class Sheet final : public draw::Recorder {
     clipped(out_.items.back(), clip, wide(least.x) - g, wide(least.y) - g, wide(most.x) + g, wide(most.y) + g);
   }
 
-  /// What lies outside of its clip rectangle goes; what reaches out of it is cut there.
+  /// Removes an item that is outside its clip rectangle, and clips one that crosses it.
   void clipped(Item& item, const ImVec4& clip, double left, double top, double right, double bottom) {
     if (right <= wide(clip.x) || left >= wide(clip.z) || bottom <= wide(clip.y) || top >= wide(clip.w)) {
       out_.items.pop_back();
@@ -169,7 +169,7 @@ class Sheet final : public draw::Recorder {
   bool isBold(const ImFont* font) const { return font == faces_.fonts.strong || font == faces_.fonts.smallStrong || font == faces_.fonts.title || font == faces_.fonts.tiny; }
 
  public:
-  /// Cuts the drawing to what is in it.
+  /// Crops the drawing to its content.
   void trim() {
     if (right_ < left_) return;
     const double dx = kMargin - left_, dy = kMargin - top_;
@@ -187,7 +187,7 @@ class Sheet final : public draw::Recorder {
   double left_ = 1e9, top_ = 1e9, right_ = -1e9, bottom_ = -1e9;
 };
 
-/// A context of Dear ImGui for one drawing; the one before is there again afterwards.
+/// A Dear ImGui context for one drawing; restores the previous one when it is destroyed.
 class Context {
  public:
   Context(const Faces& faces, views::Fonts& fonts) : before_(ImGui::GetCurrentContext()), own_(ImGui::CreateContext(&faces.atlas)) {
@@ -210,7 +210,7 @@ class Context {
   ImGuiContext *before_, *own_;
 };
 
-/// Frames until the board has settled, in a window that is as high as it needs.
+/// Builds frames until the board has settled, in a window of the height that it needs.
 void settle(App& app, draw::Heatmaps& heatmaps, draw::Lines& lines, std::vector<draw::Lines::Drawn>& drawn) {
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = {kWidth, kLeastHeight};

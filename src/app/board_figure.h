@@ -1,4 +1,4 @@
-// The board as a figure: drawn by the same calls as on the screen, and read back from them.
+// The board as a figure: drawn by the same calls as on the screen, and converted back from the draw lists.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// What a shell has to draw with: its faces, how many of their pixels make a logical one, and lines in scripts that these do not have.
+/// What is needed for drawing: fonts, their pixels per logical pixel, and a rasteriser for scripts that they do not have.
 struct Faces {
   ImFontAtlas& atlas;
   views::Fonts fonts;
@@ -19,8 +19,8 @@ struct Faces {
   draw::Rasteriser& rasteriser;
 };
 
-/// The matrices of a state and its heads, as wide as a page and as high as they need; in the style light, dark or
-/// print, which is light on white. `stateText` is that of App::state(). Works in a Dear ImGui context of its own, without a graphics context.
+/// Draws the matrices of a state and its heads, at the width of a page and whatever height they need, in the style light, dark or print
+/// (light colours on white). `stateText` is the result of App::state(). Uses a Dear ImGui context of its own, and no graphics context.
 base::Result<files::Drawing> boardFigure(std::string_view stateText, const files::FigureOptions& options, const Faces& faces);
 
 }  // namespace app

@@ -24,8 +24,8 @@ document::CellBlock turnedOver(const document::CellBlock& block) {
   return to;
 }
 
-// A pasted block in rows and columns of the tensor: the board shows Kᵀ, so that its rows and columns change places. A
-// block that fits only in the orientation of K is pasted that way, and `said` tells the user so.
+// Converts a pasted block to the rows and columns of the tensor: the board shows Kᵀ, so its rows and columns are exchanged. A block that
+// fits only in the orientation of K is pasted that way, and `said` is set to tell the user.
 Result<document::CellBlock> asSeen(const Screen& screen, document::CellBlock block, std::string& said) {
   const views::Selection& s = screen.view.selection;
   const Tensor& t = *document::input(screen.session.state(), s.tensor);
@@ -81,7 +81,7 @@ Result<void> pasteCells(Screen& screen, std::string_view text) {
     return Error{Error::Kind::range, "paste", why.text()};
   }
   const auto number = document::numberFrom(text, "paste");
-  // One number fills the whole selection, as in spreadsheets.
+  // A single number fills the whole selection, as in spreadsheets.
   auto block = number ? document::CellBlock{s.rows(), s.cols(), std::vector<float>(static_cast<std::size_t>(s.rows() * s.cols()), *number)}
                       : document::fromTsv(text);
   if (!block) return refuse(block.error());

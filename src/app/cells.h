@@ -1,4 +1,4 @@
-// Blocks of cells on the clipboard, in rows and columns as they are seen.
+// Copying and pasting blocks of cells, in the rows and columns shown on the screen.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace app {
 
 /// The selected cells as tab-separated text; empty if none are selected.
 std::string copyCells(const Screen& screen);
-/// Writes such text from the selected cell on; one number fills the whole selection. What is refused is said too.
+/// Pastes tab-separated text starting at the selected cell; a single number fills the whole selection. Errors are also shown to the user.
 base::Result<void> pasteCells(Screen& screen, std::string_view text);
 
 }  // namespace app

@@ -36,11 +36,11 @@ void Focus::explainSelection() {
   explained.col = std::clamp(explained.col, 0, std::max(t->cols() - 1, 0));
 }
 
-// Where an example begins: at a token, mostly the last one, and the key that it attends to most.
+// Where an example starts: at a token, usually the last one, and the key that it attends to most.
 void Focus::selectStart() {
   const document::State& s = session_.state();
   const int count = s.step > 0 ? s.step : s.tokens;
-  // A mask that comes too late is wrong where it hides keys: causal hides none from the last token.
+  // The mistake of masking after softmax only shows where keys are masked, which causal does not do for the last token.
   const int begin = s.maskAfterSoftmax ? count / 2 : count - 1;
   const float* row = session_.trace().weights.row(s.focusHead, begin);
   const int best = static_cast<int>(std::max_element(row, row + s.keyTokens) - row);
@@ -59,7 +59,7 @@ void Focus::clampSelection() {
   for (int* col : {&s.col, &s.anchorCol}) *col = std::clamp(*col, 0, std::max(t->cols() - 1, 0));
 }
 
-// The row of a decoder's step is what there is to explain; rows after it do not exist yet.
+// Follows the decoder: only the row of its present step is worth explaining, and later rows do not exist yet.
 void Focus::followStep() {
   const document::State& state = session_.state();
   const int step = state.causal && !state.cross ? state.step : 0;
@@ -77,7 +77,7 @@ void Focus::emitSelection() {
   const views::Selection& s = selection_;
   const int head = views::sliceOf(session_.state(), s.tensor).head;
   std::string words = s.active ? cellJson({s.tensor, head, s.row, s.col}) : "null";
-  // A press and its release both ask for it.
+  // Both a press and its release call this.
   if (words == saidSelection_ && !ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
   saidSelection_ = words;
   screen_.host.emit({Event::Type::select, std::move(words)});

@@ -1,4 +1,4 @@
-// What is selected and explained, which follows the document.
+// The selected and the explained cell, which are adapted to changes of the document.
 #pragma once
 
 #include "app/screen.h"
@@ -7,13 +7,13 @@ namespace app {
 
 class Focus final : public Session::Follower {
  public:
-  /// Begins where the session's document does.
+  /// Starts with the session's present document.
   explicit Focus(Screen& screen);
 
   void follow(Became how) override;
-  /// What is explained follows the selection, except to cells that can be changed: those are changed to see what follows.
+  /// Sets the explained cell to the selected one, unless that can be edited: inputs are edited to see the effect on another cell.
   void explainSelection();
-  /// Tells the page script what is selected.
+  /// Reports the selection to page scripts.
   void emitSelection();
 
  private:
@@ -24,8 +24,8 @@ class Focus final : public Session::Follower {
   Screen& screen_;
   Session& session_;
   views::Selection& selection_;
-  std::string saidSelection_;  ///< to the page script
-  int seenStep_ = 0;  ///< of the decoder, when the selection last followed it
+  std::string saidSelection_;  ///< as last reported to page scripts
+  int seenStep_ = 0;  ///< the decoder's step when the selection last followed it
 };
 
 /// {"name":"q","head":0,"row":1,"col":2}

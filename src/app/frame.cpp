@@ -24,10 +24,10 @@ namespace {
 using base::Result;
 using views::Command;
 
-/// A press is carried out within two builds of a frame; what would need more than these waits for the next frame.
+/// A press is handled within two builds of a frame; anything that would need more than this waits for the next frame.
 constexpr int kMostBuilds = 4;
 
-/// The window of the board, which fills the screen. Beginning it again in the same frame goes on drawing into it.
+/// The window of the board, which fills the screen. Beginning it again in the same frame continues drawing into it.
 void beginBoard(const views::Palette& palette) {
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
@@ -43,15 +43,15 @@ void beginBoard(const views::Palette& palette) {
   views::sharp(ImGui::GetWindowDrawList());
 }
 
-/// Where the Guide is to come.
+/// Fills the space reserved for the Guide.
 void keepPlace(const views::Context& c) {
   const views::Box& box = c.layout.sidePanelIsDrawer ? c.layout.guide : c.layout.side;
   ImGui::GetWindowDrawList()->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel);
 }
 
-constexpr double kSlice = 6;  // milliseconds of training at a time: with what a busy machine adds, 99 of 100 end within 12
+constexpr double kSlice = 6;  // milliseconds of training per slice: including delays on a busy machine, 99 of 100 slices end within 12
 
-/// They ask the platform for something that may take long, or draw frames meanwhile.
+/// These ask the platform for something that may take long, or that draws frames meanwhile.
 bool isForLater(Command c) { return c == Command::pickFile || c == Command::saveState || c >= Command::fullscreen; }
 
 }  // namespace
@@ -69,7 +69,7 @@ bool Frame::build() {
   screen_.measureLabels(fonts);
   if (guide_) guide_->update();
   const views::Layout layout = screen_.makeLayout();
-  // A frame that is built again keeps no rectangles of widgets that it no longer draws.
+  // If a frame is built again, rectangles of widgets that it no longer draws must not remain.
   if (builds_ == 0) screen_.lastWidgetRects.swap(screen_.widgetRects);
   screen_.widgetRects.clear();
   if (fonts.mirror) fonts.mirror->notes.clear();
@@ -83,7 +83,7 @@ bool Frame::build() {
   return true;
 }
 
-// There is nothing to edit in what was. True where another board is to be shown than the one that the frame was begun with.
+// The pinned board cannot be edited. True if another board must be shown than the one with which the frame was begun.
 bool Frame::lookedBack(bool before) {
   screen_.requests.edits.clear(), screen_.requests.commands.clear();
   if (before == screen_.view.before) return false;
@@ -91,7 +91,7 @@ bool Frame::lookedBack(bool before) {
   return builds_ < kMostBuilds;
 }
 
-// All that takes input. Controls are drawn as they take it, so that what they ask for makes the frame be built again.
+// Everything that takes input. Controls are drawn at the same time, so if their requests change anything, the frame is built again.
 void Frame::controls(views::Context& context) {
   beginBoard(context.palette);
   if (!guide_ && screen_.view.guideOpen) keepPlace(context);
@@ -121,7 +121,7 @@ void Frame::controls(views::Context& context) {
   isBuilding_ = false;
 }
 
-// Of a row that is stepped through.
+// The steps of a row.
 void Frame::steps(views::Context& context) {
   if (context.state.stepper > 0) {
     context.view.still = screen_.host.prefersStillness();
@@ -132,7 +132,7 @@ void Frame::steps(views::Context& context) {
   }
 }
 
-// Everything that only displays, and takes no input.
+// Everything that is only displayed.
 void Frame::pictures(views::Context& context) {
   if (context.onPage()) {
     if (context.view.guide) context.view.guide->lit.reset();
@@ -149,12 +149,12 @@ void Frame::pictures(views::Context& context) {
   ImGui::End();
 }
 
-// Carries out what the controls asked for. True where they would now be drawn differently.
+// Carries out what the controls asked for. True if they would look different now.
 bool Frame::carryOut() {
   const std::uint64_t before = screen_.changes;
   views::Requests asked = std::exchange(screen_.requests, {});
   if (const auto ended = std::exchange(typed_, {}); ended && !typing_.end(ended->how, ended->words)) {
-    // The press that left the field is taken back: otherwise the words that were typed would be lost.
+    // The press that ended the field has no other effect, because otherwise the typed text would be lost.
     asked.moved = asked.endGesture = false;
     asked.text.reset();
   }
@@ -187,7 +187,7 @@ bool Frame::carryOut() {
   return screen_.changes != before;
 }
 
-// Heads share the same columns: a sentence says which other sizes a new number of heads has changed.
+// Heads share the same columns: a message says which other sizes a new number of heads has changed.
 void Frame::edit(const views::Requests::Wanted& wanted, bool isSaid) {
   const document::State& s = session_.state();
   const int columns = s.headDim;
@@ -278,7 +278,7 @@ void Frame::finish() {
   if (screen_.wanted > 0) --screen_.wanted;
 }
 
-// After the frame was drawn: what the hand does next is in the next one, however long this takes.
+// Trains after the frame was drawn, so that input is handled in the next frame, however long this takes.
 void Frame::goOn() {
   document::Training& training = session_.derived().training;
   const bool plays = session_.state().trainRunning, waits = training.wanted > 0;
@@ -304,7 +304,7 @@ void Frame::tellTraining(training::Trainer& trainer, bool isDone) {
   if (trainer.history().measures().empty()) return;
   const training::Measure& held = isDone ? trainer.measure() : trainer.history().measures().back();
   const training::Point last = trainer.last();
-  // What is held out can overflow before the batch does; JSON has no word for it.
+  // The held-out loss can overflow before that of the batch; JSON cannot express infinity.
   const auto number = [](float n) { return std::isfinite(n) ? document::toJson(document::Value(static_cast<double>(n))) : std::string("null"); };
   screen_.host.emit({Event::Type::train,
                      base::joined({"{\"step\":", trainer.steps(), ",\"loss\":", number(last.loss), ",\"accuracy\":", number(last.accuracy),
@@ -341,7 +341,7 @@ void Frame::endText(Entry how, std::string_view words) {
 }
 
 void Frame::wake() {
-  // A sentence stays until the next thing that the user does after having had a moment to see it.
+  // A message stays until the user's next action after a moment to read it.
   const auto at = screen_.widgetRects.find("notice");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool onIt = at != screen_.widgetRects.end() && at->second.contains(mouse.x, mouse.y);

@@ -1,4 +1,4 @@
-// One frame: input is taken, what it asks for is carried out, and what then stands is drawn.
+// One frame: input is read, the resulting requests are carried out, and the result is drawn.
 #pragma once
 
 #include <array>
@@ -16,29 +16,30 @@ class Frame {
  public:
   Frame(Screen& screen, Focus& focus, Typing& typing) : screen_(screen), session_(screen.session), focus_(focus), typing_(typing) {}
 
-  /// Builds it with Dear ImGui. False: what the input did changed controls that were built before; build it once more, in
-  /// the same frame of the screen.
+  /// Builds the frame with Dear ImGui. False: input changed controls that had already been built, so it must be built again in the same
+  /// frame of the screen.
   bool build();
-  /// After it was drawn, as heatmaps read their numbers until then: dialogs and files, and what the next frame needs.
+  /// To be called after the frame was drawn, since heatmaps refer to its numbers until then: dialogs and files, and preparations for the
+  /// next frame.
   void finish();
-  /// The field was ended, perhaps by the frame that is being built.
+  /// To be called when a text field ended, possibly during the construction of a frame.
   void endText(Entry how, std::string_view words);
-  /// Input came.
+  /// To be called for every input.
   void wake();
 
-  /// The lesson that is open; made when it is first asked for.
+  /// The open lesson; created when it is first asked for.
   Guide& guide();
 
   std::uint64_t count() const { return count_; }
-  /// Median time that the last frames took.
+  /// Median duration of recent frames.
   float milliseconds() const;
-  /// The run takes so many more steps, in slices between the frames; the step that it will be at. Refused: no run, and one that
-  /// had to stop.
+  /// Trains this many more steps, in time slices between frames; returns the step at which it will end. An error if there is no run, or if
+  /// it had to stop.
   base::Result<int> train(int steps);
   void trainAnew();
-  /// Does a run go on?
+  /// Is training in progress?
   bool trains();
-  /// A slice of it outside of a frame; is there more to do? What came of it is said after the next frame.
+  /// Trains for a time slice outside a frame; returns whether there is more to do. Results are reported after the next frame.
   bool trainOn();
   void note(float milliseconds);
 
@@ -67,12 +68,12 @@ class Frame {
   Focus& focus_;
   Typing& typing_;
   std::unique_ptr<Guide> guide_;
-  int builds_ = 0;             ///< of this frame that were thrown away
-  bool isBuilding_ = false;    ///< a text field, into the frame
-  std::optional<Typed> typed_;  ///< into that field
-  std::vector<views::Command> later_;  ///< for finish()
-  std::optional<std::string> chosen_;  ///< the same: in a form
-  bool saidForgotten_ = false;  ///< that the history lost its oldest steps
+  int builds_ = 0;             ///< how often this frame has been built and discarded
+  bool isBuilding_ = false;    ///< a text field is being drawn into the frame
+  std::optional<Typed> typed_;  ///< the result of that field
+  std::vector<views::Command> later_;  ///< to be carried out by finish()
+  std::optional<std::string> chosen_;  ///< likewise, for choices in a form
+  bool saidForgotten_ = false;  ///< that the history has dropped its oldest steps
   std::uint64_t count_ = 0;
   std::array<float, 31> times_{};
   std::size_t timesCount_ = 0;

@@ -28,13 +28,13 @@ using document::Run;
 using views::GuideAct;
 using What = GuideAct::What;
 
-/// A list of moves that is being made, one after another; one step of undo.
+/// A list of moves shown one after another, as a single undo step.
 struct Guide::Moving {
   std::vector<document::Move> moves;
   std::size_t at = 0;
-  float part = 0;           ///< of the move, 0 to 1
-  float seconds = 0.6f;     ///< that one takes
-  std::vector<float> from;  ///< the cells as they were
+  float part = 0;           ///< progress of the present move, 0 to 1
+  float seconds = 0.6f;     ///< duration of a move
+  std::vector<float> from;  ///< the cells before the move
   std::uint64_t gesture = 0;
 };
 
@@ -159,8 +159,8 @@ void Guide::ask(std::string_view id, int step) {
 
 // ---- a step
 
-// Always from its own beginning: what a step says is true there, whatever the reader did before. But what the reader had done in it
-// when the page was loaded again stays.
+// Always starts from the step's own initial state, for which its text is true, whatever the reader has done before. But after the page was
+// reloaded, the reader's own changes in the step are kept.
 void Guide::openStep(int step, bool keepsBoard) {
   const document::Lesson& lesson = *view_.lesson;
   finishMoves();
@@ -185,7 +185,7 @@ void Guide::openStep(int step, bool keepsBoard) {
   seen_ = 0;
   emit(Event::Type::step, joined({",\"steps\":", lesson.steps.size(), ",\"title\":", document::jsonQuoted(lesson.title)}));
   judge();
-  // A card that asks nothing is passed by being read.
+  // A card without a question is passed by reading it.
   if (!view_.now()->predict && !view_.now()->attempt) pass();
   remember();
   screen_.wake();
@@ -207,7 +207,8 @@ void Guide::putMarkup(Markup& text, LessonBoard& board, LessonBoard* before) con
   }
 }
 
-// The numbers of the texts: those of the question as the step begins, those of the reasons and the task after the answer.
+// Computes the numbers in the texts: those in the question at the beginning of the step, those in the explanations and the exercise after
+// the answer.
 void Guide::compute(bool beforeAnswer) {
   const document::Step& now = *view_.now();
   const auto start = document::paperBoard(start_);
@@ -239,7 +240,7 @@ void Guide::select(const Cells& cells) {
   if (!id || cells.at.size() != 3) return;
   const int row = cells.at[1], col = cells.at[2];
   const Tensor* t = session_.find(*id);
-  if (!t || !t->contains(cells.at[0], row, col)) return;  // the reader took it away
+  if (!t || !t->contains(cells.at[0], row, col)) return;  // the reader has removed it
   const int head = views::headShowing(session_.state(), *id, cells.at[0], row, col);
   if (head >= 0 && head < session_.state().heads && head != session_.state().focusHead)
     (void)session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(head)}, 0, Source::lesson);
@@ -248,7 +249,7 @@ void Guide::select(const Cells& cells) {
   focus_.emitSelection();
 }
 
-// A click on a place of the text: its first cell is selected.
+// A click on a reference in the text selects its first cell.
 void Guide::place(const Cells& cells) {
   const document::View view = session_.state().view;
   if (attention::tensorNamed(cells.tensor) && view != document::View::layer)
@@ -262,7 +263,7 @@ void Guide::place(const Cells& cells) {
   screen_.wake();
 }
 
-// Where a try says what may be changed, all else is locked while it lasts.
+// If an exercise restricts what may be changed, everything else is locked until it is done.
 void Guide::setLocks() {
   std::string lock = screen_.embed.lock;
   const document::Step* now = screen_.view.guideOpen ? view_.now() : nullptr;
@@ -302,7 +303,7 @@ void Guide::judge() {
   view_.holds = true;
   for (const document::Goal& goal : now->attempt->check) {
     auto verdict = document::judge(goal, board, try_);
-    if (!verdict) {  // the reader took the cells away
+    if (!verdict) {  // the reader has removed the cells
       verdict = document::Verdict{};
       verdict->shown = "not there", verdict->of = goal.label.empty() ? goal.cells.tensor : goal.label;
     }
@@ -310,7 +311,7 @@ void Guide::judge() {
     view_.verdicts.push_back(std::move(*verdict));
   }
   const document::Verdict& first = view_.verdicts.front();
-  if (seen_ == 0) {  // the bar stays as it begins
+  if (seen_ == 0) {  // the range of the bar is determined at the beginning
     const auto paper = document::paperBoard(try_);
     const auto began = document::judge(now->attempt->check.front(), *paper, try_);
     const double from = began && std::isfinite(began->value) ? began->value : 0, aim = first.aim;
@@ -396,7 +397,7 @@ void Guide::finishMoves() {
 
 void Guide::update() {
   if (moving_) {
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) finishMoves();  // the hand takes over
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) finishMoves();  // the reader takes over
     else goOn(std::min(ImGui::GetIO().DeltaTime, 0.1f));
     screen_.wanted = std::max(screen_.wanted, 2);
     screen_.host.requestFrame();
@@ -445,7 +446,7 @@ void Guide::carryOut(const GuideAct& act) {
   screen_.wake();
 }
 
-// ---- what is said and kept
+// ---- events and what is remembered
 
 void Guide::emit(Event::Type type, std::string_view more) {
   screen_.host.emit({type, joined({"{\"lesson\":", document::jsonQuoted(view_.lesson->id), ",\"step\":", view_.step, more, "}"})});

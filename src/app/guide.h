@@ -1,4 +1,4 @@
-// The lesson that is open: what it asks, what was answered, how its checks stand, and what was passed so far.
+// The open lesson: its questions, the reader's answers, the state of its goals, and what has been passed so far.
 #pragma once
 
 #include <map>
@@ -14,26 +14,26 @@ namespace app {
 
 class Guide {
  public:
-  /// Made when it is first opened; takes what the host remembers.
+  /// Created when the Guide is first opened; loads what the host remembers.
   Guide(Screen& screen, Focus& focus);
   ~Guide();
   Guide(const Guide&) = delete;
   Guide& operator=(const Guide&) = delete;
 
-  /// Opens a lesson of a file that was read: the card of that id, the first one where it is "". Refused by file, step and field;
-  /// nothing is opened then.
+  /// Opens a lesson from the text of a file: the card with that id, or the first one for "". Errors name file, step and field, and leave
+  /// everything unchanged.
   base::Result<void> open(std::string_view text, std::string_view name, std::string_view id, int step, bool keepsBoard = false);
-  /// index.json: the lessons that there are. A list that is none is refused.
+  /// Sets the list of lessons, index.json. An error for any other text.
   base::Result<void> setList(std::string_view text);
-  /// What was asked for does not come.
+  /// Reports that something requested could not be loaded.
   void fail(std::string_view sentence);
-  /// The card of an example, where there is one.
+  /// Opens the card of an example, if it has one.
   void openExample(std::string_view preset);
 
-  /// At the beginning of a frame: checks against the board as it is now, and what moves by itself goes on.
+  /// To be called at the beginning of a frame: checks the goals against the present board, and continues animations.
   void update();
   void carryOut(const views::GuideAct& act);
-  /// Shows it, or takes it away; `isSaid`: by the reader, which is remembered.
+  /// Opens or closes the Guide; `isSaid`: on the reader's request, which is remembered.
   void show(bool open, bool isSaid);
 
  private:
@@ -62,12 +62,12 @@ class Guide {
   Session& session_;
   Focus& focus_;
   views::GuideView& view_;
-  std::vector<document::Lesson> lessons_;  ///< of the file that was opened last
-  document::State start_, try_;            ///< of the step, and of its try
+  std::vector<document::Lesson> lessons_;  ///< of the file opened last
+  document::State start_, try_;            ///< the state at the beginning of the step, and of its exercise
   std::unique_ptr<Moving> moving_;
   std::map<std::string, std::set<int>, std::less<>> passed_;
   bool isWanted_ = true, isLoadingList_ = false, isForgetful_ = false;
-  std::string last_;  ///< the lesson that was open last, for the next visit
+  std::string last_;  ///< the lesson opened last, for the next visit
   int lastStep_ = 0;
   std::uint64_t seen_ = 0;
 };

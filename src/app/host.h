@@ -1,4 +1,4 @@
-// What the application asks of the platform that it runs on. The shells implement it: a browser tab, a desktop window.
+// What the application needs from its platform. Implemented by the shells: for a browser tab and a desktop window.
 #pragma once
 
 #include <string>
@@ -9,68 +9,69 @@
 
 namespace app {
 
-/// In logical pixels (CSS pixels), from the top left of the canvas.
+/// In logical pixels (CSS pixels), from the top left corner of the canvas.
 struct Rect {
   float x = 0, y = 0, width = 0, height = 0;
 };
 
-/// A field laid over a cell, a label or the sentence while it is typed into.
+/// A text field in front of a cell, a label or the sentence.
 struct TextField {
   Rect rect;
-  float zoom = 1;        ///< how much larger the rectangle is outside of the application
-  std::string text;      ///< what it starts with, all selected
+  float zoom = 1;        ///< magnification of the application; `rect` is in its units
+  std::string text;      ///< initial text
   std::string name;      ///< for assistive technology: "Q, row saw 2, column 3"
-  bool numeric = false;  ///< asks a phone for its number keys
+  bool numeric = false;  ///< show a numeric keyboard on a phone
   bool centered = false;
-  bool selectAll = true; ///< false: the caret goes to the end (typing began with a digit)
-  bool isCell = false;   ///< one of a matrix: Tab enters it and goes to the next
-  std::string wrong;     ///< why the text was refused, which is there again
-  bool dark = false;     ///< the theme in use
+  bool selectAll = true; ///< false: the caret is placed at the end (typing started with a digit)
+  bool isCell = false;   ///< a cell of a matrix, for which Tab commits and moves to the next one
+  std::string wrong;     ///< why `text` was refused
+  bool dark = false;     ///< use the dark theme
 };
 
-/// How a text field ended: entered, given up, left for something else, or entered to go on with the cell after or before.
+/// How a text field ended: committed, cancelled, left for something else, or committed to continue with the next or previous cell.
 enum class Entry { commit, cancel, leave, next, previous };
 
-/// What happened, for page scripts and for the title bar.
+/// An event, for page scripts and the title bar.
 struct Event {
   enum class Type { input, change, select, error, step, answer, passed, train };
   Type type = Type::change;
   std::string detail;  ///< JSON object text: {"name": "q", "head": 0, …}; for errors {"type": "state", "message": …}
 };
 
-/// As a rasteriser it draws the lines of text that the built-in faces have no glyphs for.
+/// As a Rasteriser it draws lines of text with characters that the built-in fonts do not have.
 class Host : public draw::Rasteriser {
  public:
-  /// Draw another frame soon; without it nothing is drawn.
+  /// Asks for another frame soon; otherwise none is drawn.
   virtual void requestFrame() = 0;
-  /// Shows a text field; it ends in App::endText(). What is refused there comes back as a new field, with the text as it
-  /// was typed and the reason.
+  /// Shows a text field; its result is passed to App::endText(). If that refuses it, this is called again with the text as it was typed and
+  /// the reason.
   virtual void beginText(const TextField& field) = 0;
-  /// The frame is being built: a platform without text fields of its own draws this one into the frame.
+  /// Called while a frame is being built: a platform without native text fields draws its own into the frame.
   virtual void drawText() {}
-  /// Takes the field away without an answer (the board was scrolled or reset).
+  /// Removes the text field without a result (the board was scrolled or reset).
   virtual void dropText() = 0;
-  /// Lets the user pick a file to open; it arrives by App::openText(). False: there is no such dialog here.
+  /// Shows a dialog to choose a file to open, which is passed to App::openText(). False: there is no such dialog here.
   virtual bool pickFile() = 0;
-  /// Hands the user a file; returns the sentence to show ("Saved to …"), or what went wrong. A state in JSON has its `text`; what
-  /// other names end in says how App::tensors() are to be written, of a table the one that it is called after. `asks`: where to.
+  /// Saves a file for the user; returns a message ("Saved to …"), or an error. For a state in JSON `text` is the content; for other names
+  /// the extension determines the format for App::tensors(), and for a table the base name determines the tensor. `asks`: ask where to save
+  /// it.
   virtual base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) = 0;
-  /// What was chosen in a form, as document::toLines(Choices), or "" where it was closed: it came with a file.
+  /// Called with the choices made in a form that came with a file, as document::toLines(Choices); "" if it was closed.
   virtual void choose(std::string_view) {}
-  /// Fills the screen, or goes back; from a key or click of the user.
+  /// Enters or leaves full screen; called for a key or click of the user.
   virtual void toggleFullscreen() = 0;
-  /// Opens a dialog with links to the board and code that embeds it; can it?
+  /// share() opens a dialog with links to the board and code to embed it; canShare() says if there is one.
   virtual bool canShare() const { return false; }
   virtual void share() {}
   virtual void copyToClipboard(std::string_view text) = 0;
   virtual bool prefersDark() const = 0;
-  virtual bool prints() const { return false; }  ///< the picture is for paper, which is light
-  virtual bool isTouch() const = 0;  ///< the last pointer was a finger: larger targets, no hover
-  virtual bool prefersStillness() const { return false; }  ///< what would glide is there at once
-  /// Brings a lesson by its id; it arrives by App::openLesson(). And the list of lessons, by App::setLessons().
+  virtual bool prints() const { return false; }  ///< the result is printed on paper, so the theme is light
+  virtual bool isTouch() const = 0;  ///< the last pointer was a finger: use larger targets, and no hovering
+  virtual bool prefersStillness() const { return false; }  ///< skip animations
+  /// Requests a lesson by its id, to be passed to App::openLesson(), and the list of lessons, to be passed to App::setLessons().
   virtual void wantLesson(std::string_view, int) {}
   virtual void wantLessons() {}
-  /// Keeps a short text from one visit to the next; false: that cannot be done here.
+  /// Stores a short text until the next visit; false if that is not possible here.
   virtual bool remember(std::string_view) { return true; }
   virtual std::string remembered() const { return {}; }
   virtual void emit(const Event& event) = 0;

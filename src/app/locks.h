@@ -1,4 +1,4 @@
-// What a page locked, held against what a reader does.
+// Checks actions of a reader against what the host page locked.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace app {
 
-/// "This page has locked heads.", if going from one state to the other changes what these names lock. `action` is what would do
-/// it ("undo", "reset", "open", "preset"): it may be locked by its own name.
+/// An error ("This page has locked heads.") if going from one state to the other changes something that `lock` names. `action` is what
+/// would do it ("undo", "reset", "open", "preset"), which may be locked by its own name.
 base::Result<void> keepsLocks(std::string_view lock, std::string_view action, const document::State& from, const document::State& to);
-/// The same of one edit.
+/// The same for a single edit.
 base::Result<void> keepsLocks(std::string_view lock, const document::Edit& edit);
 
 }  // namespace app

@@ -1,4 +1,4 @@
-// What is on the screen, in words and as tables, for assistive technology: web/mirror.js makes elements of it.
+// The content of the screen as text and tables for assistive technology; web/mirror.js converts it to DOM elements.
 #pragma once
 
 #include <string>
@@ -10,14 +10,19 @@
 
 namespace app {
 
-/// The notes of a frame, and after them lines for what it shows as matrices and how it stands; fields have U+001F between them:
-/// "V" is a page open, decimals, zoom in percent; "B" part and box; "M" matrix of the board: tensor, title, address of its first number, numbers from row to row, rows,
-/// columns, first row, first column, head, may it be changed, are its rows queries (0) or keys (1) or neither (2), are its columns keys, is it shown with its rows as columns; "H" the name of a column of the matrix before: column, name; "D" matrix of a page:
-/// tensor, may it be changed; "S" the selected cell and "E" the explained one: tensor, head, row, column; "N" the sentence at the bottom.
-/// Addresses hold until the next change.
+/// The notes of a frame, followed by lines for its matrices and its state. Fields are separated by U+001F:
+///   "V" view: whether a page is open, decimals, zoom in percent
+///   "B" part and its box
+///   "M" matrix of the board: tensor, title, address of its first number, row stride in numbers, rows, columns, first row, first column,
+///   head, editable, meaning of rows (0 queries, 1 keys, 2 other), whether columns are keys, whether it is shown transposed
+///   "H" column name of the preceding matrix: column, name
+///   "D" matrix of a page: tensor, editable
+///   "S" the selected cell, "E" the explained one: tensor, head, row, column
+///   "N" the message at the bottom
+/// Addresses are valid until the next change.
 std::string mirror(Screen& screen, const std::string& notes);
 
-/// Selects a cell as a press on it does, in the head that has it, and brings it into view.
+/// Selects a cell like a press on it, focusing its head, and scrolls to it.
 base::Result<void> select(Places& places, Focus& focus, Screen& screen, std::string_view tensor, int head, int row, int col);
 
 }  // namespace app

@@ -16,12 +16,12 @@ using base::Result;
 
 using Names = std::vector<std::string>;
 
-/// There are too many names to list them all: the sentence gives those that may have been meant.
+/// The error for an unknown name, which suggests similar ones because there are too many to list.
 Result<void> unknown(std::string_view field, std::string_view value, const Names& names) {
   return app::unknown(field, value, base::joined({"one of ", names.size(), " others, perhaps ", base::orList(base::nearest(value, names, 3))}));
 }
 
-/// The names of the tensors of the layer and of those around it.
+/// The names of the tensors of the layer and around it.
 Names tensorNames(bool onlyExplained) {
   Names all;
   for (const attention::TensorRange range : {attention::kLayerTensors, attention::kDerivedTensors})
@@ -30,7 +30,7 @@ Names tensorNames(bool onlyExplained) {
   return all;
 }
 
-/// Says why this layer has no tensor of that name, which others have.
+/// The error that explains why this layer does not have a tensor that others have.
 Result<void> missing(const Session& session, std::string_view name) {
   const TensorId id = *attention::tensorNamed(name);
   if (document::input(session.state(), id))

@@ -1,4 +1,4 @@
-// Tensors and options by their names in scripts, and the errors for names that do not exist.
+// Tensors and options by their names in scripts, and errors for unknown names.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace app {
 
-/// The tensor of that name, of the layer or around it, as it is now. Valid until the next call or change.
+/// The tensor of that name, of the layer or around it, with its present numbers. Valid until the next call or change.
 base::Result<const attention::Tensor*> tensorNamed(Session& session, std::string_view name);
-/// The same, if it has that cell. `name` is one that there is.
+/// The same, or an error if it does not have that cell. `name` must exist.
 base::Result<const attention::Tensor*> tensorWithCell(Session& session, std::string_view name, int head, int row, int col);
 
-/// There is no such tensor, perhaps one of others; `onlyExplained`: of those that explain() can speak of.
+/// The error for an unknown tensor name, which suggests similar names; `onlyExplained`: only names that explain() accepts.
 base::Result<void> unknownTensor(std::string_view name, bool onlyExplained = false);
 base::Result<void> unknownOption(std::string_view name);
-/// What the page's author may have misspelt in a comma-separated list, in a sentence for each: `attribute` is hide, lock or show.
+/// A sentence for each entry of a comma-separated list that is not a known name and may be misspelt. `attribute` is hide, lock or show.
 std::vector<std::string> misspelt(std::string_view attribute, std::string_view list);
-/// There is none of that name; use what is `right`.
+/// The error for an unknown name; `right` describes the valid ones.
 base::Result<void> unknown(std::string_view field, std::string_view value, std::string_view right);
 
 }  // namespace app

@@ -60,7 +60,7 @@ Result<Rect> Places::derived(TensorId id, int head, int row, int col) {
                   {box.x + width * static_cast<float>(col), box.y + height * static_cast<float>(row), width, height});
 }
 
-// The side panel or a menu may have it further down or up.
+// The control may have to be scrolled into view, in the side panel or in a menu.
 Rect Places::control(const Box& box) {
   views::ViewState& view = screen_.view;
   const views::Layout layout = screen_.makeLayout();
@@ -70,7 +70,7 @@ Rect Places::control(const Box& box) {
   }
   const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
   if (inPanel) return revealed(view.side, box);
-  // All that the header has stands on its middle line, whatever the page has scrolled to there.
+  // Everything in the header is on its middle line, even if the page has been scrolled under it.
   const bool inPage = screen_.onPage() && std::fabs(box.midY() - layout.header.midY()) > 1;
   return inPage ? revealed(view.experiments.page, box) : Rect{box.x, box.y, box.width, box.height};
 }

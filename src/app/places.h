@@ -1,4 +1,4 @@
-// Where cells and controls are, brought into view.
+// Finds the positions of cells and controls, and scrolls to them.
 #pragma once
 
 #include "app/screen.h"
@@ -9,11 +9,11 @@ class Places {
  public:
   explicit Places(Screen& screen) : screen_(screen), session_(screen.session) {}
 
-  /// A cell of a tensor of the layer or around it, or a control, by its name. Shows another head where that is asked for.
+  /// The rectangle of a cell, of the layer or around it, or of a control, by name. Focuses another head if necessary.
   base::Result<Rect> locate(std::string_view name, int head, int row, int col);
-  /// The cell of a tensor around the layer, on the page that is open.
+  /// The rectangle of a cell of a tensor around the layer, on the open page.
   base::Result<Rect> derived(attention::TensorId id, int head, int row, int col);
-  /// Scrolls the board until it shows that box of it.
+  /// Scrolls the board until it shows the box.
   void reveal(const views::Layout& layout, const views::Box& content);
 
  private:

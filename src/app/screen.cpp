@@ -28,7 +28,7 @@ bool Screen::dark() const {
 }
 
 const views::Palette& Screen::mapped(const views::Palette& palette) const {
-  if (!mapped_) mapped_ = std::make_unique<views::Palette>();  // who was given it keeps it
+  if (!mapped_) mapped_ = std::make_unique<views::Palette>();  // its address must not change
   *mapped_ = views::mappedPalette(palette, session.state().colors);
   return *mapped_;
 }
@@ -58,7 +58,7 @@ views::Layout Screen::layoutAt(float width, float height) const {
   in.headsPanel = has("heads"), in.inspector = has("inspector");
   in.cards = 0, in.card = s.card;
   for (int i = 0; i < views::kCardCount; ++i) in.cards |= static_cast<unsigned>(has(views::kCardNames[i])) << i;
-  // Where a page hides the arcs and opens nothing else, the whole card is gone; where it shows only the plane, that is open.
+  // If the host page hides the arcs and no other view is open, the whole card is hidden; if it shows only the plane, that is opened.
   const bool isThere = (in.cards >> static_cast<int>(s.card) & 1) != 0;
   in.arcs = isThere || (in.cards != 0 && !embed.show.empty());
   if (!isThere && in.arcs) in.card = static_cast<document::Card>(std::countr_zero(in.cards));
@@ -74,14 +74,14 @@ views::Layout Screen::layoutAt(float width, float height) const {
 
 float Screen::zoomFor(float width, float height) const {
   const document::State& s = session.state();
-  // The smallest size that the layout is made for; a board that fits is as high as it has to be.
+  // The smallest size that the layout supports; a board that fits its content has the height that it needs.
   const bool isPart = !embed.show.empty();
   const float most = std::max(1.0f, std::min(width / (isPart ? 200 : 320), embed.fit ? width : height / (isPart ? 120 : 320)));
   if (s.zoom > 0) return std::min(s.zoom, most);
   constexpr float kLargest = 2.5f, kStep = 0.25f;
   if (!s.present && (embed.fit || textScale != 1)) return std::min(textScale, most);
   if (!s.present) return std::clamp(std::floor(std::min(width / 1440, height / 900) / kStep) * kStep, 1.0f, kLargest);
-  // Digits are as large as the zoom makes them, in cells that hold them; labels and arithmetic grow with it too.
+  // Digits grow with the zoom, if cells can hold them; labels and arithmetic do too.
   constexpr float kHoldsDigits = 46, kShowsNumbers = 28;
   float best = 1, largest = 0;
   for (float by = 1; by <= std::min(kLargest, most); by += kStep / 4) {
@@ -95,7 +95,7 @@ float Screen::zoomFor(float width, float height) const {
 
 float Screen::heightFor(float width) const {
   if (!embed.fit || onPage() || session.state().present) return 0;
-  constexpr float kAny = 1000;  // the layout is as high as it comes
+  constexpr float kAny = 1000;  // any value, because the layout has its natural height
   const float by = zoomFor(width, width);
   const views::Layout layout = layoutAt(width / by, kAny);
   return std::ceil((layout.contentHeight + kAny - layout.board.height) * by);
@@ -104,7 +104,7 @@ float Screen::heightFor(float width) const {
 void Screen::measureLabels(const views::Fonts& fonts) {
   const document::State& s = session.state();
   const float scale = ImGui::GetIO().FontGlobalScale;
-  const int glyphs = fonts.text->Glyphs.Size;  // of a face that may be made anew with more
+  const int glyphs = fonts.text->Glyphs.Size;  // of a font that may be rebuilt with more glyphs
   if (scale == measured_.scale && glyphs == measured_.glyphs && s.labels == measured_.labels && s.keyLabels == measured_.keyLabels && s.columnNames == measured_.columnNames) return;
   measured_ = {scale, glyphs, s.labels, s.keyLabels, s.columnNames};
   labelWidth_ = nameWidth_ = 0;
@@ -131,7 +131,7 @@ views::Context Screen::pinnedContext(document::Pinned& pin, const views::Layout&
                                      views::Requests& asked) {
   const document::Document& document = session.document();
   pin.showAs(document.state());
-  // No revision of the document has that bit: what is kept of one board is not taken for the other's.
+  // No revision of the document has this bit, so caches of one board are not used for the other.
   const std::uint64_t revision = document.revision() | std::uint64_t{1} << 63;
   return {pin.state(),     pin.spec(),     pin.inputs(),       pin.trace(),       pin.summaries(), revision, pin.derived(),
           layout,          palette,        fonts,              heatmaps_,         view,            asked,    widgetRects,
@@ -187,7 +187,7 @@ void Screen::dropText() {
 base::Result<void> Screen::openPreset(std::string_view name, bool undoable, Source source) {
   auto ok = session.openPreset(name, undoable, source);
   const document::State& s = session.state();
-  if (ok && s.kvHeads != s.heads) view.moreSizesOpen = true;  // what it is about: the heads of keys and their cache
+  if (ok && s.kvHeads != s.heads) view.moreSizesOpen = true;  // the section that it is about: key heads and their cache
   return ok;
 }
 

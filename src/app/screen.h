@@ -1,4 +1,4 @@
-// What is on the screen: how the view stands, the layout that follows from it, and what the user is told.
+// The content of the screen: the state of the view, the resulting layout, and messages to the user.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace app {
 
-inline constexpr int kSettle = 3;  ///< frames after the last event: Dear ImGui needs a second one to take in a new layout
+inline constexpr int kSettle = 3;  ///< frames after the last event; Dear ImGui needs a second frame to adapt to a new layout
 
 class Screen {
  public:
@@ -26,71 +26,72 @@ class Screen {
     return session.state().colors == document::Colors::own ? own : mapped(own);
   }
   views::Layout makeLayout() const { return layoutAt(size.x, size.y); }
-  /// How much larger than usual everything is drawn in a window of that size.
+  /// The magnification of the interface in a window of that size.
   float zoomFor(float width, float height) const;
-  /// The height at which a window of that width shows all of the board without scrolling, where the page lets it fit; 0 for other views.
+  /// The height at which a window of that width shows the whole board without scrolling, if Embed::fit is set; 0 for other views.
   float heightFor(float width) const;
-  /// The width of the token labels: only when they, or the fonts, are others than last time, as there may be two thousand.
+  /// Measures the token labels; only if they or the fonts have changed since the last call, because there may be two thousand.
   void measureLabels(const views::Fonts& fonts);
-  /// The faces are others, with as many glyphs.
+  /// To be called when the fonts have changed, but not their number of glyphs.
   void forgetLabels() { measured_ = {}; }
-  /// What panels are given. What they ask for goes to `asked`.
+  /// The Context for panels. What they ask for is added to `asked`.
   views::Context context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts, views::Requests& asked);
-  /// The same of the pinned board, for as long as it is looked at.
+  /// The same for the pinned board, while it is shown.
   [[gnu::noinline]] views::Context pinnedContext(document::Pinned& pin, const views::Layout& layout, const views::Palette& palette,
                                                  const views::Fonts& fonts, views::Requests& asked);
 
-  /// Is a page in the place of the board?
+  /// Is a page open in place of the board?
   bool onPage() const;
-  /// The panel or page that has the pointer there; null for the board and the header. Menus and help have it everywhere.
+  /// The panel or page under a point, for scrolling; null over the board and the header. An open menu or the help takes precedence
+  /// everywhere.
   const views::Scroller* panelAt(float x, float y) const;
-  /// Does the board show rows of that tensor as columns?
+  /// Does the board show the rows of that tensor as columns?
   bool isTransposed(attention::TensorId id) const;
   bool isChangeable(attention::TensorId id) const;
 
-  // --- doing
+  // --- actions
 
-  /// Another frame is wanted, and those after it in which Dear ImGui takes in a new layout. `controlsToo`: what controls
-  /// show may be otherwise, and not only what is drawn after them.
+  /// Requests another frame, and those after it in which Dear ImGui adapts to a new layout. `controlsToo`: the controls may look different,
+  /// not only what is drawn after them.
   void wake(bool controlsToo = true);
   void say(std::string_view sentence, bool isError) { say({{{std::string(sentence), {}}}, isError}); }
   void say(views::Notice notice);
-  /// Tells the user and the page script what was refused.
+  /// Reports an error to the user and to page scripts.
   void refuse(const base::Error& error);
-  /// Takes the text field away without an answer.
+  /// Removes the text field without a result.
   void dropText();
   base::Result<void> openPreset(std::string_view name, bool undoable, Source source);
 
   Session& session;
   Host& host;
   views::ViewState view;
-  views::Requests requests;  ///< of the frame that is being built
+  views::Requests requests;  ///< of the frame being built
   views::WidgetRects widgetRects, lastWidgetRects;
-  /// As the latest frame left them.
+  /// The rectangles of the latest frame.
   const views::WidgetRects& drawnRects() const { return widgetRects.empty() ? lastWidgetRects : widgetRects; }
-  std::unique_ptr<views::Palette> forced;  ///< the reader's own colours, in place of a theme
-  std::unique_ptr<std::array<views::Palette, 2>> accented;  ///< light and dark, with a colour of the page
+  std::unique_ptr<views::Palette> forced;  ///< the reader's forced colours, used in place of a theme
+  std::unique_ptr<std::array<views::Palette, 2>> accented;  ///< light and dark theme with the page's accent colour
   Embed embed;
-  std::string lock;  ///< of the embed, and of the lesson that is open
+  std::string lock;  ///< from the embed and the open lesson
   ImVec2 size{1440, 900};
-  float zoom = 1;  ///< of the frame that was built last
-  float textScale = 1;  ///< how much larger than usual the page wants its words
-  int wanted = kSettle;  ///< frames
+  float zoom = 1;  ///< of the frame built last
+  float textScale = 1;  ///< the scale of text that the page asks for
+  int wanted = kSettle;  ///< number of frames still needed
   int noticeAge = 0;
-  std::uint64_t changes = 0;  ///< so far, to what controls show
+  std::uint64_t changes = 0;  ///< number of changes so far to what controls show
 
  private:
   views::Layout layoutAt(float width, float height) const;
   [[gnu::noinline]] const views::Palette& mapped(const views::Palette& palette) const;
 
   draw::Heatmaps& heatmaps_;
-  mutable std::unique_ptr<views::Palette> mapped_;  ///< the theme with other colours of cells
+  mutable std::unique_ptr<views::Palette> mapped_;  ///< the theme with other colours for cells
   float labelWidth_ = 30, nameWidth_ = 0;
   struct {
     float scale = 0;
     int glyphs = 0;
     std::vector<std::string> labels, keyLabels, columnNames;
-  } measured_;  ///< what labelWidth_ and nameWidth_ were measured from
+  } measured_;  ///< what labelWidth_ and nameWidth_ were measured for
 };
 
 }  // namespace app

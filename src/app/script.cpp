@@ -28,7 +28,7 @@ std::string listOfInputs() {
   return all;
 }
 
-/// Leading axes of length 1 may be left out.
+/// Checks a shape; leading axes of length 1 may be omitted.
 Result<void> checkShape(std::string_view name, const Tensor& t, std::size_t count, std::span<const int> shape) {
   const std::array<int, 3> own{t.heads(), t.rows(), t.cols()};
   const std::size_t rank = shape.size();
@@ -75,7 +75,7 @@ Result<void> Script::setTensor(std::string_view name, std::span<const float> dat
   if (!t) return base::refuse(Error::Kind::range, name, {"it is computed; set one of ", listOfInputs(), "."});
   if (t->empty()) return document::checkEditable(session_.state(), *id);
   if (auto ok = checkShape(name, *t, data.size(), shape); !ok) return ok;
-  // Heads lie one after another; a block edit reaches one of them, so all of them share a gesture.
+  // Heads are stored one after the other, and a block edit is limited to one of them; all edits share a gesture.
   const std::uint64_t gesture = t->heads() > 1 ? screen_.view.nextGesture++ : 0;
   const std::size_t each = t->size() / static_cast<std::size_t>(std::max(t->heads(), 1));
   const int rows = t->rows(), cols = t->cols();

@@ -1,5 +1,4 @@
-// The public interface that page scripts and the command line of the desktop have (DESIGN section 9). Errors leave
-// everything as it was.
+// The public interface for page scripts and for the desktop's command line (DESIGN section 9). An error leaves everything unchanged.
 #pragma once
 
 #include <memory>
@@ -21,7 +20,7 @@ class Script {
   base::Result<std::string> get(std::string_view option) const;
   base::Result<void> set(std::string_view option, std::string_view json);
   base::Result<void> setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape);
-  /// In pixels of the window, as items() are.
+  /// In pixels of the window, as are items().
   base::Result<Rect> locate(std::string_view name, int head, int row, int col);
   base::Result<std::string> explain(std::string_view name, int head, int row, int col) const;
   /// ∂(cell of `name`)/∂(cell of `by`) for every cell of `by`. Valid until the next call.
@@ -34,7 +33,7 @@ class Script {
   Screen& screen_;
   Session& session_;
   Places& places_;
-  std::unique_ptr<attention::BackwardScratch> scratch_;  // made by the first gradient that is asked for
+  std::unique_ptr<attention::BackwardScratch> scratch_;  // created for the first gradient
   attention::Tensor gradient_;
 };
 

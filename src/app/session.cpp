@@ -44,7 +44,7 @@ Result<void> Session::apply(const document::Edit& edit, std::uint64_t gesture, S
   return {};
 }
 
-// The change at the end of a gesture says where it began; of a stroke over several places, only the tensor.
+// The `change` event at the end of a gesture has the value from its beginning; after a stroke over several cells, it only names the tensor.
 void Session::note(const EditWords& words) {
   if (!std::exchange(pending_, true)) gestureWords_ = words;
   else if (gestureWords_.place == words.place) gestureWords_.after = words.after;
@@ -118,7 +118,7 @@ Result<void> Session::mayGo(Way way) {
   if (way == Way::reset) return keepsLocks(lock_, "reset", state(), document_.start());
   const bool isUndo = way == Way::undo;
   if (!(isUndo ? document_.canUndo() : document_.canRedo())) return {};
-  // There and back again: nobody computes anything of it.
+  // Undoes or redoes, and reverts that; nothing is recomputed.
   const document::State from = state();
   isUndo ? document_.undo() : document_.redo();
   Result<void> ok = keepsLocks(lock_, "undo", from, state());

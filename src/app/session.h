@@ -1,4 +1,4 @@
-// The document of one playground with all that follows from it, kept up to date, and what is said about its changes.
+// The document of a playground with everything computed from it, kept up to date, and the events about its changes.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ class Pinned;
 
 namespace app {
 
-/// How a document became another.
+/// How a document was changed.
 enum class Became {
-  recomputed,  ///< cells of the layer were edited: options, the mask, and whether there is an undo or a redo, stay
+  recomputed,  ///< cells of the layer were edited: options, the mask, and whether undo and redo are possible are unchanged
   edited,
-  restored,    ///< as undo, redo or reset had it, or a script wrote a whole tensor
-  opened,      ///< it is something else
+  restored,    ///< by undo, redo or reset, or a script wrote a whole tensor
+  opened,      ///< a different document
 };
 
 class Session {
  public:
-  /// Hears of a change once everything follows from it, before its event is sent.
+  /// Notified of a change after everything has been recomputed, before the event is sent.
   class Follower {
    public:
     virtual void follow(Became how) = 0;
@@ -38,28 +38,27 @@ class Session {
     ~Follower() = default;
   };
 
-  /// Begins with the first preset. The host outlives the session and is sent its events.
+  /// Starts with the first preset. The host must outlive the session; it receives the events.
   explicit Session(Host& host);
   void setFollower(Follower& follower) { follower_ = &follower; }
-  /// What readers may not change; scripts may.
+  /// What readers cannot change; scripts can.
   void setLock(std::string_view names) { lock_ = names; }
 
-  /// Edits with the same `gesture` other than 0 are one step of undo and send `input`; endGesture() sends their `change`.
-  /// A refused edit changes nothing.
+  /// Edits with the same `gesture`, unless 0, are one undo step and send `input` events; endGesture() sends their `change` event. An edit
+  /// that is refused changes nothing.
   base::Result<void> apply(const document::Edit& edit, std::uint64_t gesture, Source source);
-  /// All of them or, where one is refused, none; one step of undo and one `change`, which says `name`.
+  /// Applies all edits, or none if one is refused, as a single undo step with a single `change` event that contains `name`.
   base::Result<void> applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source, std::string_view name);
   void endGesture(Source source);
   base::Result<void> open(document::State start, bool undoable, Source source);
-  /// Opens the board and the history that files::Keeper wrote.
+  /// Opens the board and history saved by files::Keeper.
   base::Result<void> restore(std::string_view bytes);
-  /// Opens a preset with the head, the decoder's step and the view that it is about. Other things of
-  /// how it is shown are as the reader has them.
+  /// Opens a preset with its own focused head, decoding step and view. Other view options stay as the reader has them.
   base::Result<void> openPreset(std::string_view name, bool undoable, Source source);
   bool undo(Source source);
   bool redo(Source source);
   void reset(Source source);
-  /// Would it change what is locked for readers?
+  /// mayGo() is an error if that action would change something locked for readers.
   enum class Way { undo, redo, reset };
   base::Result<void> mayGo(Way way);
 
@@ -70,9 +69,9 @@ class Session {
   const attention::Trace& trace() const { return engine_.trace(); }
   attention::Summaries& summaries() { return engine_.summaries(); }
   document::DerivedTensors& derived() { return derived_; }
-  /// The board that is pinned, computed; null without one.
+  /// The pinned board with its results; null if there is none.
   document::Pinned* pinned() { return state().pin.text ? pinnedBoard() : nullptr; }
-  /// The tensor of this layer behind an id, or null.
+  /// The tensor with that id; null if the layer does not have it.
   const attention::Tensor* find(attention::TensorId id) const { return attention::find(inputs_, trace(), id); }
 
  private:
@@ -90,8 +89,8 @@ class Session {
   attention::Inputs inputs_;
   document::DerivedTensors derived_{document_.state(), engine_.trace()};
   std::shared_ptr<document::Pinned> pinned_;
-  document::Pin pinnedText_;  ///< of that one
-  bool pending_ = false;  ///< a gesture whose change was not sent yet
+  document::Pin pinnedText_;  ///< the text of pinned_
+  bool pending_ = false;  ///< a gesture is in progress whose `change` event has not been sent
   EditWords gestureWords_;
 };
 

@@ -1,4 +1,4 @@
-// The board that the reader sees, for what judges checks.
+// The board on the screen, for checking goals.
 #pragma once
 
 #include "app/names.h"

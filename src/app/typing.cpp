@@ -43,7 +43,7 @@ bool Typing::end(Entry how, std::string_view words) {
   if (how == Entry::cancel) return true;
   if (auto ok = enter(target, words); !ok) {
     screen_.refuse(ok.error());
-    // Who has seen the reason and leaves nevertheless gives the words up.
+    // A user who has seen the reason and leaves nevertheless discards the text.
     if (how == Entry::leave && !target.wrong.empty() && target.text == words) return true;
     target.text = words, target.wrong = ok.error().message(), target.selectAll = false;
     if (target.kind == views::TextTarget::Kind::cell) {
@@ -91,7 +91,7 @@ void Typing::typeNextParameter(views::TextTarget from, int by) {
   begin(to);
 }
 
-// What is typed is what the control shows: "off" for the least value of some, the first item of the batch as 1.
+// Accepts what the control shows: "off" for the smallest value of some options, and the first item of the batch as 1.
 Result<void> Typing::enterOption(const views::TextTarget& target, std::string_view words) {
   const bool isItem = target.option == document::OptionId::batch_item || target.option == document::OptionId::layer;
   auto value = document::valueFromJson(words, target.name);

@@ -1,4 +1,4 @@
-// The field that is laid over a cell, a label, a sentence or an option while it is typed into.
+// The text field in front of a cell, a label, a sentence or an option.
 #pragma once
 
 #include "app/focus.h"
@@ -11,7 +11,7 @@ class Typing {
   Typing(Screen& screen, Focus& focus, Places& places) : screen_(screen), session_(screen.session), focus_(focus), places_(places) {}
 
   void begin(const views::TextTarget& target);
-  /// False: the words were refused, and are in a field again.
+  /// Ends the field. False: the text was refused, and is shown in a field again.
   bool end(Entry how, std::string_view words);
 
  private:

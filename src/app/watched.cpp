@@ -17,7 +17,7 @@ using document::Verdict;
 
 std::string numberText(double number) { return document::toJson(Value(number)); }
 
-/// What the check asks about, as it is.
+/// The present value of what the check is about.
 std::string valueOf(const Goal& goal, const Verdict& verdict, SessionBoard& board) {
   if (goal.what == Goal::What::option) return document::toJson(document::get(board.state(), goal.option));
   if (goal.what == Goal::What::edits) return numberText(verdict.value);

@@ -1,4 +1,4 @@
-// Checks that page scripts watch: those of lessons, judged as lessons are (document/check.h).
+// Checks that page scripts watch: in the format of those in lessons, and evaluated like them (document/check.h).
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace app {
 
-/// How they stand on the board: [{"value": 0.69, "holds": true}, …]. The value is the number of a cell, the numbers of several, the
-/// column of the largest (argmax), the value of an option, or the edits. `checks` is {"check": one or a list of up to 16}, with -1 in
-/// `at` for any; `start` the state, as text, that edits and changes are counted from, "" where none are. An error names the field, such
-/// as "check[1].min", or "check[1]" where the board has no such cells.
+/// The results for the present board: [{"value": 0.69, "holds": true}, …]. The value is the number of a cell, the numbers of several cells,
+/// the column of the largest (argmax), the value of an option, or the number of edits. `checks` is {"check": one or a list of up to 16},
+/// with -1 in `at` for any index. `start` is the state text from which edits and changes are counted; "" if there are none. An error names
+/// the field, such as "check[1].min", or "check[1]" if the board does not have the cells.
 base::Result<std::string> judged(Session& session, std::string_view checks, std::string_view start);
 
 }  // namespace app
