@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What an option may be, where its check does not say so: the option, and its values.
+/// Possible values of options whose checks do not list them.
 constexpr std::pair<std::string_view, std::string_view> kValues[] = {
     {"--as", "numpy torch jax latex"},
     {"--colors", "own cividis grey"},
@@ -42,9 +42,9 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
-/// One option or place of a command, as all that is printed needs it.
+/// One option or positional argument of a command, as needed for printing.
 struct Option {
-  Words names;  ///< "-o", "--out"; none: a place such as FILE
+  Words names;  ///< "-o", "--out"; empty for a positional argument such as FILE
   std::string place, value, about;
   Words choices;
   bool isFile = false, isRequired = false, isMany = false;
@@ -84,7 +84,7 @@ std::vector<const CLI::App*> commandsOf(const CLI::App& program) { return progra
 
 // ---------------------------------------------------------------- the manual page
 
-/// Text for roff: what begins a line with a dot or an apostrophe is no command, and a hyphen is the one that is typed.
+/// Escapes text for roff: a line starting with a dot or an apostrophe must not be a command, and hyphens must be typed ones.
 std::string roff(const std::string& text) {
   std::string out;
   for (const std::string& line : split(replaced(replaced(replaced(text, "\\", "\\e"), "-", "\\-"), "\n", " \n"), '\n')) {
@@ -117,7 +117,7 @@ std::string capitals(std::string text) {
   return text;
 }
 
-/// A footer, whose lines stay as they are.
+/// A footer, with its line breaks.
 std::string plain(const CLI::App& command) {
   const std::string text = command.get_footer();
   return text.empty() ? "" : ".PP\n.nf\n" + roff(text) + ".fi\n";
@@ -126,7 +126,7 @@ std::string plain(const CLI::App& command) {
 std::string manPage(const CLI::App& program, std::string_view version) {
   const std::string name = program.get_name();
   std::string about = program.get_description();
-  about.pop_back();  // its full stop
+  about.pop_back();  // removes the full stop
   std::string out = ".\\\" Printed by " + name + " --man.\n.TH " + replaced(capitals(name), "-", "\\-") + " 1 \"\" \"Attention Playground " + std::string(version) + "\" \"User Commands\"\n";
   out += ".SH NAME\n" + replaced(name, "-", "\\-") + " \\- " + roff(about);
   out += ".SH SYNOPSIS\n";
@@ -150,7 +150,7 @@ Words namesOf(const CLI::App& command) {
   return all;
 }
 
-/// What may come after an option that takes a value.
+/// The possible values after an option.
 std::string bashValues(const CLI::App& command, const std::string& name) {
   std::string out;
   for (const Option& one : optionsOf(command)) {

@@ -1,4 +1,4 @@
-// The manual page of a program and its completions, made of the same table of options as its help: they say what it does.
+// The manual page and shell completions of a program, generated from the same option definitions as its help.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,9 +8,10 @@
 
 namespace shell {
 
-/// Adds --man and --completion, which print instead of doing anything else.
+/// Adds --man and --completion, which print and do nothing else.
 void addManual(CLI::App& program);
-/// What one of them asks for, once the command line is read; empty: neither. Throws a CLI::ValidationError of a shell that is none.
+/// The text requested by one of these options, once the command line is parsed; empty if neither was given. Throws a CLI::ValidationError
+/// for an unknown shell.
 std::string manual(const CLI::App& program, std::string_view version);
 
 }  // namespace shell

@@ -18,13 +18,12 @@
 namespace shell {
 namespace {
 
-// The glyphs of the panels themselves. Rasterising all that the faces hold takes three times as long, and the first
-// frame waits for it.
+// The glyphs that the panels themselves use. Rasterising all glyphs takes three times as long, and the first frame waits for it.
 constexpr ImWchar kFewGlyphs[] = {0x20,   0x7E,   0xB1,   0xB3,   0xB7,   0xB9,   0xD7,   0xD7,   0xF7,   0xF7,   0x3A3,  0x3A3,
                                   0x2013, 0x2026, 0x2070, 0x2089, 0x2190, 0x2193, 0x2211, 0x2211, 0x221A, 0x221E,
                                   0x2260, 0x2265, 0x2212, 0x2212, 0x27F6, 0x27F6, 0};
 constexpr ImWchar kDigits[] = {0x2B, 0x39, 0x65, 0x65, 0x2212, 0x2212, 0x221E, 0x221E, 0};
-// All that the faces hold. Those of numbers hold less; what a face lacks, the platform draws.
+// All glyphs of the fonts; the fonts for numbers have fewer. What a font lacks is drawn by the platform.
 constexpr ImWchar kAllGlyphs[] = {0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3C9,  0x1D40, 0x1D40, 0x2013, 0x2026, 0x2070,
                                   0x2089, 0x2190, 0x21BA, 0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
 
@@ -35,7 +34,7 @@ bool isIn(const ImWchar* ranges, unsigned c) {
   return false;
 }
 
-/// Does the text hold a character that the faces have, but not among the few?
+/// Does the text contain a character that the fonts have, but that is not in kFewGlyphs?
 bool needsAllGlyphs(std::string_view text) {
   const char *at = text.data(), *end = at + text.size();
   while (at < end) {
@@ -46,17 +45,17 @@ bool needsAllGlyphs(std::string_view text) {
   return false;
 }
 
-/// Reads big-endian numbers of an OpenType file; 0 outside of it.
+/// Reads big-endian numbers from an OpenType file; 0 outside of it.
 class OpenType {
  public:
   explicit OpenType(std::span<const unsigned char> bytes) : bytes_(bytes) {}
 
-  /// Line height (ascent to descent) as a multiple of the size that designers and CSS speak of, the em.
+  /// Line height (ascent minus descent) in units of the em size.
   float linePerEm() const {
     const std::size_t hhea = table("hhea");
     return static_cast<float>(number(hhea + 4) - number(hhea + 6)) / em();
   }
-  /// How far one character of a monospaced face is from the next, in ems.
+  /// The advance width of a monospaced font, in ems.
   float advancePerEm() const { return static_cast<float>(number(table("hmtx"))) / em(); }
 
  private:
@@ -80,19 +79,19 @@ class OpenType {
   std::span<const unsigned char> bytes_;
 };
 
-/// Adds faces to an atlas; sizes are ems in logical pixels.
+/// Adds fonts to an atlas; sizes are ems in logical pixels.
 struct FaceSet {
   ImFontAtlas& atlas;
   float scale;
   const ImWchar* glyphs;
 
-  /// Glyphs lie between pixels, so they are rasterised twice as wide.
+  /// Glyphs are placed at fractional pixels, so they are rasterised at twice the horizontal resolution.
   ImFont* words(std::span<const unsigned char> bytes, float size) const {
     ImFontConfig config;
     config.OversampleH = 2;
     return add(bytes, size, config);
   }
-  /// An advance of whole pixels, the same at every ratio, so that digits are alike and sharp wherever they are.
+  /// With an advance of whole pixels, the same at every pixel ratio, so that digits are equally sharp everywhere.
   ImFont* numbers(std::span<const unsigned char> bytes, float size) const {
     ImFontConfig config;
     config.OversampleH = 1;
@@ -106,15 +105,15 @@ struct FaceSet {
     config.FontDataOwnedByAtlas = false;
     config.OversampleV = 1;
     config.GlyphRanges = glyphs;
-    // Dear ImGui wants a writable pointer, and writes only when it owns the data. It would cut off fractions of a line.
+    // Dear ImGui takes a writable pointer, but writes only if it owns the data. It truncates fractional line heights, hence the rounding.
     void* data = const_cast<unsigned char*>(bytes.data());
     const float lineHeight = std::round(size * scale * OpenType(bytes).linePerEm());
     return atlas.AddFontFromMemoryTTF(data, static_cast<int>(bytes.size()), lineHeight, &config);
   }
 };
 
-/// Moves glyphs to whole pixels, up or down. Dear ImGui puts text at whole logical pixels, which at a ratio like 1.5
-/// is between two pixels of the framebuffer for every other line.
+/// Moves glyphs vertically to whole pixels. Dear ImGui places text at whole logical pixels, which at a ratio like 1.5 is between two
+/// framebuffer pixels on every other line.
 void sharpenText(ImDrawData& data, float scale) {
   const float texHeight = static_cast<float>(ImGui::GetIO().Fonts->TexHeight);
   for (ImDrawList* list : data.CmdLists) {
@@ -125,14 +124,14 @@ void sharpenText(ImDrawData& data, float scale) {
                          v[i + 2].pos.y == v[i + 3].pos.y && v[i].uv.y == v[i + 1].uv.y;
       if (!glyph) continue;
       const float top = v[i].pos.y * scale;
-      const float shift = (std::floor(top + 0.501f) - top) / scale;  // ties all go one way, despite rounding errors
+      const float shift = (std::floor(top + 0.501f) - top) / scale;  // rounds ties consistently, despite rounding errors
       for (int k = 0; k < 4; ++k) v[i + k].pos.y += shift;
       i += 3;
     }
   }
 }
 
-/// The least number ≥ `scale` at which the renderer, which truncates, gets the framebuffer's size out of `logical`.
+/// The least number ≥ `scale` for which the renderer, which truncates, computes the framebuffer's size from `logical`.
 float exactScale(float logical, int framebuffer, float scale) {
   while (static_cast<int>(logical * scale) < framebuffer) scale = std::nextafter(scale, 1e9f);
   return scale;
@@ -163,7 +162,7 @@ Stage::Stage(draw::Rasteriser& rasteriser) : context_(ImGui::CreateContext()), l
   io.IniFilename = io.LogFilename = nullptr;
   io.UserData = &fonts_;
   io.ConfigWindowsMoveFromTitleBarOnly = true;
-  io.KeyRepeatDelay = 0.4f, io.KeyRepeatRate = 0.06f;  // of buttons too
+  io.KeyRepeatDelay = 0.4f, io.KeyRepeatRate = 0.06f;  // also for buttons
 }
 
 Stage::~Stage() {
@@ -186,7 +185,7 @@ std::string Stage::start(const char* glslVersion) {
 
 void Stage::contextLost() {
   ImGui::SetCurrentContext(context_);
-  ImGui_ImplOpenGL3_DestroyDeviceObjects();  // a lost context ignores the deletions; the next frame makes all anew
+  ImGui_ImplOpenGL3_DestroyDeviceObjects();  // a lost context ignores the deletions; the next frame creates everything again
   heatmaps_.contextLost();
   lines_.contextLost();
   drawn_ = 0;
@@ -195,7 +194,7 @@ void Stage::contextLost() {
 void Stage::resize(int framebufferWidth, int framebufferHeight, float scale) {
   const bool isSame = width_ == framebufferWidth && height_ == framebufferHeight && scale_ == scale;
   width_ = framebufferWidth, height_ = framebufferHeight, scale_ = scale;
-  if (!isSame) drawn_ = 0;  // a new size clears what was shown
+  if (!isSame) drawn_ = 0;  // a new size clears the framebuffer
 }
 
 bool Stage::inputIsWaiting() { return io().Ctx->InputEventsQueue.Size > 0; }
@@ -239,7 +238,7 @@ void Stage::refreshFonts() {
 void Stage::begin(app::App& app, float seconds) {
   ImGuiIO& io = this->io();
   zoom_ = app.zoomFor(static_cast<float>(width_) / scale_, static_cast<float>(height_) / scale_);
-  const float scale = scale_ * zoom_;  // to zoom is to have more pixels for a length: everything stays sharp
+  const float scale = scale_ * zoom_;  // magnification by more pixels per length, so that everything stays sharp
   const float width = static_cast<float>(width_) / scale, height = static_cast<float>(height_) / scale;
   io.DisplaySize = {width, height};
   io.DisplayFramebufferScale = {scale, scale};
@@ -248,13 +247,13 @@ void Stage::begin(app::App& app, float seconds) {
   refreshFonts();
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
-  for (const ImWchar c : io.InputQueueCharacters) allGlyphs_ = allGlyphs_ || c >= 0x80;  // from the next frame on
+  for (const ImWchar c : io.InputQueueCharacters) allGlyphs_ = allGlyphs_ || c >= 0x80;  // effective from the next frame on
   heatmaps_.newFrame(width, height, scale);
   lines_.newFrame(scale);
 }
 
 void Stage::compose(app::App& app, float seconds) {
-  constexpr float kNoTime = 1e-4f;  // Dear ImGui wants some to pass
+  constexpr float kNoTime = 1e-4f;  // Dear ImGui requires that some time passes
   for (begin(app, seconds); !app.frame(); begin(app, kNoTime)) ImGui::EndFrame();
   ImGui::EndFrame();
 }
@@ -264,7 +263,7 @@ void Stage::build(app::App& app, float seconds) {
   app.carryOut();
 }
 
-// It takes no time, and is none of the frames that are counted.
+// Takes no time, and is not counted as a frame.
 void Stage::note(app::App& app, views::Mirror& mirror) {
   fonts_.mirror = &mirror;
   compose(app, 1e-4f);

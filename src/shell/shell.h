@@ -1,4 +1,4 @@
-// What the desktop and the browser share: Dear ImGui's context, the fonts at a pixel ratio, and the drawing of a frame.
+// What desktop and browser share: Dear ImGui's context, the fonts for a pixel ratio, and drawing a frame.
 #pragma once
 
 #include <cstdint>
@@ -21,74 +21,71 @@ class App;
 
 namespace shell {
 
-/// Puts the fonts of `fonts` into io.Fonts, rasterised at logical size × `scale`, and sets io.FontGlobalScale to
-/// 1/scale so that layout stays in logical pixels. Whatever was in the atlas is dropped. The renderer's texture has to
-/// be made anew afterwards (Stage does). `allGlyphs` false: ASCII and the signs that the panels use, in a third of the
-/// time.
+/// Replaces io.Fonts by the fonts of `fonts`, rasterised at logical size × `scale`, and sets io.FontGlobalScale to 1/scale, so that layout
+/// uses logical pixels. The renderer's texture must be recreated afterwards (Stage does). Without `allGlyphs` only ASCII and the symbols
+/// used by the panels, in a third of the time.
 void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs);
 
-/// Everything between input and pixels. One object per canvas or window; its OpenGL context must be current in every
-/// call but the constructor. Several can live in one process: each call selects its own ImGui context.
+/// Everything between input and pixels. One object per canvas or window; its OpenGL context must be current in every call except the
+/// constructor. Several can exist in one process: each call selects its own ImGui context.
 class Stage {
  public:
-  /// `rasteriser` draws the text that the built-in faces have no glyphs for. It outlives the stage.
+  /// `rasteriser` draws text that the built-in fonts cannot show, and must outlive the stage.
   explicit Stage(draw::Rasteriser& rasteriser);
   ~Stage();
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// Makes shaders and textures. `glslVersion` is "#version 300 es" or "#version 330 core".
-  /// Returns the driver's message when that fails, else "". Also called after contextLost(), with a new context.
+  /// Creates shaders and textures. `glslVersion` is "#version 300 es" or "#version 330 core". Returns "", or the driver's message if it
+  /// fails. Also to be called with a new context after contextLost().
   std::string start(const char* glslVersion);
-  /// The context is gone: its names are forgotten, none is freed.
+  /// To be called when the context was lost: drops its objects without freeing them.
   void contextLost();
 
-  /// Selects this stage's ImGui context and returns its input queue. io.UserData points at fonts(), which is where
-  /// panels find them.
+  /// Selects this stage's ImGui context and returns its IO object. io.UserData points to fonts(), where panels find them.
   ImGuiIO& io();
   draw::Heatmaps& heatmaps() { return heatmaps_; }
   const views::Fonts& fonts() const { return fonts_; }
-  /// In the frame that was drawn last.
+  /// In the last frame that was drawn.
   int vertices() const { return vertices_; }
-  /// How much larger than usual the application wants to be: lengths inside are those of the window divided by it.
+  /// The magnification that the application wants: its lengths are those of the window divided by this.
   float zoom() const { return zoom_; }
 
-  /// The framebuffer's size in its own pixels, and how many of them make a logical pixel, from the next frame on.
-  /// A new scale makes the fonts anew, so call it only when it has settled.
+  /// Sets the framebuffer's size in physical pixels, and the number of these per logical pixel, for the next frames. A new scale rebuilds
+  /// the fonts, so it should only be set once it has settled.
   void resize(int framebufferWidth, int framebufferHeight, float scale);
 
-  /// Is there input that no frame has seen yet? Dear ImGui takes a press and its release in two frames.
+  /// Is there input that no frame has processed yet? Dear ImGui distributes a press and its release over two frames.
   bool inputIsWaiting();
-  /// `text` (UTF-8) is going to be shown: from the next frame on the fonts hold what it needs, as far as the faces do; the
-  /// rest is drawn by the platform. Token labels and typed characters are looked after already.
+  /// `text` (UTF-8) will be shown: loads the glyphs for it from the next frame on, as far as the fonts have them; the rest is drawn by the
+  /// platform. Not necessary for token labels and typed characters.
   void needGlyphs(std::string_view text);
 
-  /// The platform draws words with other faces than before. `isOwn`: all words but numbers, in place of the built-in faces.
+  /// To be called when the platform's fonts have changed. `isOwn`: it draws all text except numbers, in place of the built-in fonts.
   void setFace(bool isOwn);
 
-  /// The interface's words from the next frame on: a table as views::Words takes it; empty: English.
+  /// Sets the translation of the interface from the next frame on: a table in the format of views::Words; empty for English.
   void setWords(std::string_view table);
 
-  /// Lets `app` build one frame and draws nothing: for input that has to have its effect at once.
+  /// Lets `app` build a frame without drawing it, for input that must have its effect immediately.
   void build(app::App& app, float seconds);
-  /// The same, and `mirror` takes notes of what would be drawn.
+  /// The same, and records what would be drawn in `mirror`.
   void note(app::App& app, views::Mirror& mirror);
-  /// One frame: lets `app` build it, clears to the theme's background, draws into the framebuffer that is bound.
-  /// `seconds` have passed since the last one. `isKept`: what was drawn last is still shown; then a frame that looks the
-  /// same is built, but not drawn, and false comes back.
+  /// One frame: lets `app` build it, clears to the theme's background, and draws into the bound framebuffer. `seconds` is the time since
+  /// the last frame. `isKept`: the last frame is still shown, so if this one would look the same, it is not drawn, and the result is false.
   bool draw(app::App& app, float seconds, bool isKept = false);
-  /// The first half of draw(): what there is to draw, for one who draws it and calls app.carryOut() then; or null.
+  /// The first half of draw(): returns what to draw, or null if nothing has changed. The caller must draw it, and then call app.carryOut().
   ImDrawData* prepare(app::App& app, float seconds, bool isKept);
-  /// Must all of what prepare() gave be drawn? Glyphs or the size are others.
+  /// Must everything returned by prepare() be drawn, because glyphs or the size have changed?
   bool isAnew() const { return isAnew_; }
 
  private:
   void begin(app::App& app, float seconds);
-  /// Builds a frame, again where its input changed what was built.
+  /// Builds a frame, repeatedly while its input changes what has been built.
   void compose(app::App& app, float seconds);
   void lookForGlyphs(const app::App& app);
   void refreshFonts();
-  /// Stands for all that reaches the framebuffer.
+  /// A hash of everything that determines the pixels.
   std::uint64_t fingerprint(const ImDrawData& data, ImU32 background) const;
 
   ImGuiContext* context_ = nullptr;
@@ -100,7 +97,7 @@ class Stage {
   int vertices_ = 0;
   float scale_ = 1, zoom_ = 1, builtScale_ = 0;
   bool started_ = false, allGlyphs_ = false, builtAll_ = false, isAnew_ = true;
-  std::uint64_t seenRevision_ = 0, drawn_ = 0;  ///< drawn_: the fingerprint of what is shown; 0: of nothing
+  std::uint64_t seenRevision_ = 0, drawn_ = 0;  ///< drawn_: the fingerprint of the shown frame; 0: none
 };
 
 }  // namespace shell

@@ -1,4 +1,4 @@
-// `attn bench`: how long a layer of any size takes here, with each kernel.
+// `attn bench`: how long a layer of any size takes on this machine, with each kernel.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -25,11 +25,11 @@ struct BenchArguments {
   bool causal = false, weights = false, json = false;
 };
 
-/// The median of the times that one call takes, in seconds: at least three of them, and more for as long as there is time.
+/// The median time of a call in seconds: of at least three calls, and more while there is time.
 double secondsOf(kernels::Kernel kernel, const kernels::Forward& call, kernels::Workspace& workspace, double most) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); };
-  forward(kernel, call, workspace);  // memory and caches are warm then
+  forward(kernel, call, workspace);  // warms up memory and caches
   std::vector<double> all;
   for (const auto began = Clock::now(); all.size() < 3 || since(began) < most;) {
     const auto one = Clock::now();
@@ -60,7 +60,7 @@ void bench(const BenchArguments& a) {
   call.q = {q.data(), head, row}, call.k = {k.data(), head, row}, call.v = {v.data(), head, row}, call.output = {output.data(), head, row};
   if (a.weights) call.weights = {weights.data(), std::ptrdiff_t{a.tokens} * a.tokens, a.tokens};
   kernels::Workspace workspace(a.threads);
-  // Two products of queries and keys, of values and weights: a multiplication and an addition each.
+  // Two products, queries · keys and weights · values, with a multiplication and an addition each.
   const double operations = 4.0 * static_cast<double>(rows) * a.tokens * a.columns * (a.causal ? 0.5 : 1.0);
   Output out({});
   bool isWritten = true;

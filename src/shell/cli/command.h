@@ -1,4 +1,4 @@
-// What the commands of `attn` share: how one is added, and how it fails.
+// What the commands of `attn` share: how they are registered, and how they fail.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,20 +10,20 @@ namespace cli {
 
 constexpr int kBadData = 1, kWrongUse = 2;  ///< exit statuses
 
-/// What ends the program: one line on stderr and an exit status.
+/// Thrown to end the program with one line on stderr and an exit status.
 struct Failure {
   int status;
   std::string sentence;
 };
 
-/// What the readers and the core refuse, said of the file `in`; a field that begins with "--" is one of the command line.
+/// An error of the readers or the core about the file `in`; if its field begins with "--", it is about the command line.
 Failure failureOf(const std::string& in, const base::Error& error);
 
-/// The kernels that can run here, slowest first: "scalar, sse4, avx2".
+/// The kernels that can run on this machine, slowest first: "scalar, sse4, avx2".
 std::string kernelList();
 
-/// Each adds one command, with its arguments and its help. It runs as its callback, once all arguments are known, and
-/// throws a Failure where it cannot do its work.
+/// Each registers one command, with its arguments and help. The command runs as its callback once all arguments are parsed, and throws a
+/// Failure if it cannot do its work.
 void addRun(CLI::App& attn);
 void addGrad(CLI::App& attn);
 void addCode(CLI::App& attn);

@@ -1,4 +1,4 @@
-// `attn convert`: the same tensors in another format.
+// `attn convert`: writes the tensors of a file in another format.
 #include <algorithm>
 #include <memory>
 #include <sstream>
@@ -18,7 +18,7 @@ struct ConvertArguments {
   bool isState = false;
 };
 
-/// Those that --only names, in its order.
+/// Keeps the tensors that --only names, in its order.
 void choose(const std::string& in, const std::string& only, files::StoredFile& file) {
   if (only.empty()) return;
   std::vector<files::Stored> chosen;
@@ -36,7 +36,7 @@ void choose(const std::string& in, const std::string& only, files::StoredFile& f
   file.notes.clear();
 }
 
-/// A state of the playground that opens on the board.
+/// Writes a state of the playground, which can be opened on the board.
 void writeState(const ConvertArguments& arguments, const Input& input) {
   if (formatToWrite("OUT", arguments.out) != files::Format::json) throw Failure{kWrongUse, "OUT " + arguments.out + ": a state is JSON; let the name end in .json."};
   const std::string in = input.path();

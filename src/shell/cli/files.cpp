@@ -46,7 +46,7 @@ std::string readText(const std::string& path, bool isAnything) {
   for (std::size_t count; (count = std::fread(piece, 1, sizeof piece, file.get())) > 0;) {
     text.append(piece, count);
     if (text.size() > most) throw tooLarge;
-    // A device may have no end. What does not begin as JSON does, or as anything, needs no more of it to be refused.
+    // A device may have no end. If its beginning is neither JSON nor, where allowed, another format, no more is needed to refuse it.
     if (isRegular || (isAnything && text.front() != '\0')) continue;
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && text[first] != '{' && !(isAnything && files::isSafetensors(text))) break;
@@ -64,7 +64,7 @@ Output::Output(const std::string& path) : path_(path) {
   if (fs::is_directory(path, none)) throw Failure{kBadData, path + ": it is a folder; name a file in it."};
   const bool isThere = fs::exists(path, none);
   const bool isFile = !isThere || fs::is_regular_file(path, none);
-  // A link stays one: what it leads to is replaced. That of a pipe leads to no name.
+  // A link is kept, and the file that it leads to is replaced. A pipe's link does not lead to a name.
   target_ = isFile && fs::is_symlink(path, none) ? fs::weakly_canonical(path, none) : fs::path(path);
   if (isFile) part_ = target_.string() + ".part" + std::to_string(getpid());
   if (isFile && isThere && access(target_.c_str(), W_OK) != 0) throw Failure{kBadData, problem(path, "written", errno)};

@@ -1,4 +1,4 @@
-// `attn grad`: a file in, gradients of its attention layer out.
+// `attn grad`: computes gradients of the attention layer in a file.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -17,7 +17,7 @@ struct GradArguments {
   std::vector<std::string> settings;
 };
 
-/// The value, or what is wrong with the command line.
+/// The value; throws an error as wrong use of the command line.
 template <class T>
 T required(base::Result<T> result) {
   if (!result) throw Failure{kWrongUse, result.error().message()};
@@ -31,7 +31,7 @@ void checkExtension(const std::string& what, const std::string& path) {
 
 files::GradientRequest requestOf(GradArguments& arguments) {
   files::GradientRequest request;
-  // --set takes every word that follows it, so IN may be among them.
+  // --set takes all words that follow it, so IN may be among them.
   std::vector<std::string>& words = arguments.settings;
   const auto isName = [](const std::string& word) { return word.find('=') == std::string::npos; };
   if (arguments.in.empty()) {

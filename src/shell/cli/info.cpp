@@ -1,4 +1,4 @@
-// `attn info`: what a file holds, or what can compute here.
+// `attn info`: lists the tensors of a file, or the kernels of this machine.
 #include <memory>
 
 #include "attention/kernels/kernels.h"

@@ -26,7 +26,7 @@ files::Format formatNamed(const std::string& argument, const std::string& path) 
 Input::Input(const std::string& argument, const std::string& path) : path_(path) {
   const bool isStandard = path == "-";
   if (!isStandard) format_ = formatNamed(argument, path);
-  // JSON is read once from the front to the back; a mapping would gain nothing.
+  // JSON is read once from beginning to end, so mapping would gain nothing.
   struct stat about {};
   const bool isMapped = !isStandard && format_ != files::Format::json && stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
   if (isMapped) {

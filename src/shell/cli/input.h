@@ -1,4 +1,4 @@
-// A file that a command reads.
+// An input file of a command.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace cli {
 
-/// Its bytes: a regular file is mapped into memory, so that only what is used of it is read; anything else is read to its end.
-/// "-" is standard input, whose format is known by its first bytes; others by the end of the name, in any case.
+/// The bytes of a file. A regular file is mapped into memory, so that only the parts that are used are read; anything else is read to its
+/// end. "-" is standard input, whose format is determined by its first bytes; that of other files by their extension, ignoring case.
 class Input {
  public:
-  /// `argument` is what the command line calls it, for sentences: "IN".
+  /// `argument` is the name of the argument, for error messages: "IN".
   Input(const std::string& argument, const std::string& path);
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
@@ -22,9 +22,9 @@ class Input {
   const std::string& path() const { return path_; }
   files::Format format() const { return format_; }
   std::string_view bytes() const { return bytes_; }
-  /// The name without folder and ending: of the tensor of a format that has no names. Of standard input, "tensor".
+  /// The name without folder and extension, used as the tensor's name for formats without names. For standard input "tensor".
   std::string stem() const;
-  /// The bytes as a text of its own.
+  /// Moves the bytes to a string.
   std::string takeText();
 
  private:
@@ -34,10 +34,10 @@ class Input {
   void* map_ = nullptr;
 };
 
-/// The format of a path that is written: JSON for standard output and devices. Throws a Failure where the name says none.
+/// The format for an output path: JSON for standard output and devices. Throws a Failure if the extension is unknown.
 files::Format formatToWrite(const std::string& argument, const std::string& path);
 
-/// Throws the Failure that a refusal is.
+/// The value; throws the error as a Failure.
 template <class T>
 T valueOf(const std::string& path, files::Result<T> result) {
   if (!result) throw failureOf(path, result.error());

@@ -1,4 +1,4 @@
-// A file that is not whole yet goes when the program is told to end.
+// Removes an incomplete file when the program is terminated by a signal.
 #pragma once
 
 #include <cerrno>
@@ -11,8 +11,9 @@
 
 namespace shell {
 
-/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT remove the file and then end the program as they always do. A signal
-/// that is ignored, as under nohup, stays so. One at a time: a handler can know of a file only by a global name.
+/// During the lifetime of this object, SIGINT, SIGTERM, SIGHUP and SIGQUIT remove the file, and then terminate the program as usual.
+/// Signals that are ignored, as under nohup, stay ignored. Only one object may exist at a time, because a signal handler can only access
+/// global data.
 class RemovedOnSignal {
  public:
   RemovedOnSignal() {
@@ -31,7 +32,7 @@ class RemovedOnSignal {
       if (before_[i].sa_handler != SIG_IGN) sigaction(signals()[i], &before_[i], nullptr);
   }
 
-  /// Makes a new file and knows of it before any signal comes; null where it cannot be made.
+  /// Creates a new file and registers it before any signal can arrive; null if it cannot be created.
   std::FILE* create(const std::string& name) {
     sigset_t all, old;
     sigfillset(&all);

@@ -1,4 +1,4 @@
-// `attn kernels`: what can compute here.
+// `attn kernels`: lists the kernels that can run on this machine.
 #include "attention/kernels/kernels.h"
 
 #include "cli/command.h"

@@ -1,4 +1,4 @@
-// `attn lesson`: does a lesson say the truth? Each step is gone through as a reader would.
+// `attn lesson`: checks the statements of a lesson, going through each step as a reader would.
 #include "document/lesson.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Found {
   document::Lesson lesson;
 };
 
-/// The files, and of folders those that hold lessons, in order of their names.
+/// The given files, and the lessons in given folders, ordered by name.
 std::vector<std::string> filesOf(const std::vector<std::string>& paths) {
   std::vector<std::string> all;
   for (const std::string& path : paths) {
@@ -68,7 +68,7 @@ class Report {
   }
 };
 
-/// What is wrong between lessons: ids that are there twice, and ids that lead nowhere.
+/// Checks across lessons: duplicate ids, and ids of lessons that do not exist.
 void compare(const std::vector<Found>& all, Report& report) {
   std::set<std::string> ids;
   for (const Found& one : all)

@@ -12,7 +12,7 @@
 namespace cli {
 namespace {
 
-/// A number that stands behind `key` in a file, or alone in it; 0 where there is none.
+/// The number after `key` in a file, or the only number in it; 0 if there is none.
 std::int64_t numberIn(const char* path, std::string_view key) {
   std::ifstream file(path);
   std::int64_t value = 0;

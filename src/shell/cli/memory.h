@@ -1,11 +1,11 @@
-// How much memory may be taken.
+// The available memory.
 #pragma once
 
 #include <cstdint>
 
 namespace cli {
 
-/// Bytes that may be taken without pushing out others, less a tenth; 0 where the system does not say.
+/// Bytes that can be allocated without swapping, minus a tenth; 0 if the system does not tell.
 std::int64_t freeMemory();
 
 }  // namespace cli

@@ -1,5 +1,5 @@
-// `attn` needs no display, and no library of graphics either: the board is read back from its lists before anything would be drawn. What the
-// drawing code would call is here, and does nothing.
+// `attn` needs neither a display nor a graphics library: the board is converted back from its draw lists before anything would be drawn.
+// These are stubs of the OpenGL functions that the drawing code refers to.
 #include "draw/gl.h"
 
 extern "C" {

@@ -22,7 +22,7 @@ using files::Drawing;
 using Item = Drawing::Item;
 constexpr double kMostPixels = 3e8;
 
-/// The faces that the program carries, for Cairo.
+/// The program's fonts, for Cairo.
 class Faces {
  public:
   Faces() { FT_Init_FreeType(&library_); }
@@ -42,7 +42,7 @@ class Faces {
     if (!cairo_[at] && FT_New_Memory_Face(library_, bytes[at].data(), static_cast<FT_Long>(bytes[at].size()), 0, &free_[at]) == 0) cairo_[at] = cairo_ft_font_face_create_for_ft_face(free_[at], 0);
     return cairo_[at];
   }
-  /// Has that face all of these letters?
+  /// Does the font for this item have all its characters?
   bool has(const Item& item) {
     const FT_Face face = of(item) ? free_[item.isMono ? 2 : item.isBold ? 1 : 0] : nullptr;
     if (!face) return false;
@@ -140,7 +140,7 @@ class Painter {
     g_object_unref(layout);
   }
 
-  /// Moves to where a line of that width begins, or makes it as wide as it has to be.
+  /// Moves to where a line of that width starts, and stretches or compresses it if the item has a width.
   void place(const Item& item, double width) {
     if (item.width > 0 && width > 0) cairo_scale(cairo_, item.width / width, 1);
     const double shares[] = {0, 0.5, 1};

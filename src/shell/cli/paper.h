@@ -1,4 +1,4 @@
-// A drawing as pixels, without a display.
+// Renders a drawing to pixels without a display.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace cli {
 
-/// The bytes of a PNG file, so many times as large; empty where there is no memory for it. Letters are drawn with the faces of the program, and in
-/// other scripts with those that the system has.
+/// The bytes of a PNG file, enlarged by `scale`; empty if there is not enough memory. Text uses the program's fonts, and the system's for
+/// other scripts.
 std::string paint(const files::Drawing& drawing, double scale);
 
-/// The faces that the board is drawn with, without a display.
+/// The fonts for drawing the board without a display.
 class BoardFaces {
  public:
   BoardFaces();

@@ -1,4 +1,4 @@
-// `attn render`: a figure of the weights, or the board, without a display.
+// `attn render`: a figure of the weights, or of the board, without a display.
 #include <algorithm>
 #include <cctype>
 #include <memory>

@@ -1,4 +1,4 @@
-// `attn run`: a file in, the tensors of its attention layer out.
+// `attn run`: computes the tensors of the attention layer in a file.
 #include <algorithm>
 #include <memory>
 #include <sstream>
@@ -34,7 +34,7 @@ files::OutputId outputNamed(const std::string& name) {
 
 files::RunRequest requestOf(RunArguments& arguments) {
   files::RunRequest request;
-  // --set takes every word that follows it, so IN may be among them.
+  // --set takes all words that follow it, so IN may be among them.
   std::vector<std::string>& words = arguments.settings;
   const auto isFile = [](const std::string& word) { return word.find('=') == std::string::npos && (word == "-" || files::formatOf(word)); };
   std::copy_if(words.begin(), words.end(), std::back_inserter(arguments.in), isFile);
@@ -67,7 +67,7 @@ bool hasNoNames(files::Format format) {
   return format == files::Format::npy || format == files::Format::csv || format == files::Format::tsv;
 }
 
-/// The tensors of one file, or of several with one tensor each, which is named as its file is.
+/// The tensors of one file, or of several with one tensor each, which is named after its file.
 files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, const std::string& prefix) {
   files::StoredFile all;
   for (const auto& input : inputs) {
@@ -78,7 +78,7 @@ files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, 
       const bool isLabels = inputs.size() > 1 && tensor.name == "labels" && input->stem() != "labels";
       const std::string name = isLabels && files::isLayerName("key_labels") && (input->stem() == "k" || input->stem() == "v") ? "key_labels" : tensor.name;
       const bool isThere = std::any_of(all.tensors.begin(), all.tensors.end(), [&](const files::Stored& other) { return other.name == name; });
-      if (isLabels && (isThere || name == "key_labels")) continue;  // those of the first file are the queries'
+      if (isLabels && (isThere || name == "key_labels")) continue;  // the labels of the first file are those of the queries
       all.tensors.push_back(std::move(tensor));
     }
     all.notes = std::move(file.notes);
@@ -101,7 +101,7 @@ void run(RunArguments& arguments) {
   files::Result<std::vector<files::NamedArray>> results = [&] {
     if (inputs.size() == 1 && inputs.front()->format() == files::Format::json) return files::run(inputs.front()->takeText(), request);
     files::TensorsFile file = tensorsOf(inputs, arguments.prefix);
-    inputs.clear();  // the memory that it took is free again
+    inputs.clear();  // frees the memory
     return files::run(std::move(file), request);
   }();
   if (!results) throw failureOf(in, results.error());

@@ -1,4 +1,4 @@
-// `attn train`: a small Transformer learns a task, and its weights are written.
+// `attn train`: trains a small Transformer on a task, and writes its weights.
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -26,8 +26,8 @@ struct TrainArguments {
   bool json = false;
 };
 
-/// While it lives, Ctrl-C ends the run, and what was learned so far is kept; a second one ends the program as before. One at a
-/// time: a handler can know of it only by a global name.
+/// During the lifetime of this object, Ctrl-C ends the run but keeps what was learned so far; a second one terminates the program. Only one
+/// object may exist at a time, because a signal handler can only access global data.
 class Interrupt {
  public:
   Interrupt() {
@@ -80,7 +80,7 @@ training::Setup setupOf(const TrainArguments& arguments) {
   return settings.training;
 }
 
-// What is held out can overflow before the batch does; JSON has no word for it.
+// The held-out loss can overflow before that of the batch; JSON cannot express infinity.
 std::string number(float value) { return std::isfinite(value) ? base::shortest(value) : "null"; }
 
 std::string line(Trainer& trainer, const training::Measure& held) {
@@ -89,7 +89,7 @@ std::string line(Trainer& trainer, const training::Measure& held) {
                        number(held.loss), ",\"accuracy\":", number(held.accuracy), "},\"gradient_norm\":", number(last.gradientNorm), "}\n"});
 }
 
-/// On a terminal, a bar that fills; it is drawn over at every tenth of a second or so.
+/// On a terminal, a progress bar, redrawn about every tenth of a second.
 class Progress {
  public:
   explicit Progress(int steps) : steps_(steps), shows_(isatty(STDERR_FILENO) != 0) {}
@@ -136,7 +136,7 @@ void train(const TrainArguments& arguments) {
   if (!made) throw Failure{kWrongUse, made.error().message()};
   Trainer& trainer = **made;
   std::optional<Output> output;
-  if (!arguments.out.empty()) output.emplace(arguments.out);  // before the work, so that a wrong name is known at once
+  if (!arguments.out.empty()) output.emplace(arguments.out);  // before the work, so that a wrong name is reported immediately
   const Interrupt interrupt;
   {
     Progress progress(arguments.steps);
@@ -162,7 +162,7 @@ void train(const TrainArguments& arguments) {
                                           : base::joined({arguments.task, ": ", trainer.steps(), " steps, loss ", number(trainer.last().loss), "; held out: loss ", number(held.loss),
                                                           ", accuracy ", number(held.accuracy), isWatched ? ", " : "", isWatched ? words.measure : "", isWatched ? " " : "",
                                                           isWatched ? number(held.watched) : "", ".\n"});
-  // Weights that go to standard output stand there alone.
+  // Weights on standard output must not be mixed with text.
   std::fputs(said.c_str(), arguments.out == "-" ? stderr : stdout);
   if (output) write(arguments.out, format, trainer, *output);
   if (trainer.stopped()) throw Failure{kBadData, trainer.stopped()->message()};

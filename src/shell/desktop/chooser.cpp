@@ -51,7 +51,7 @@ std::vector<std::string> commandFor(Chooser::Purpose purpose, const std::string&
 
 struct Chooser::Shared {
   std::atomic<bool> isDone = false;
-  std::string path;  ///< once it is done
+  std::string path;  ///< valid once isDone is set
   pid_t program = 0;
 };
 
@@ -76,7 +76,7 @@ bool Chooser::show(Purpose purpose, const std::string& path, void (*wake)()) {
   ::close(ends[1]);
   if (failed != 0) return ::close(ends[0]), false;
   shared_ = shared, purpose_ = purpose;
-  // It may be open for hours, so a thread waits for it, which nobody waits for.
+  // The dialog may be open for hours, so a detached thread waits for it.
   std::thread([shared, from = ends[0], wake] {
     std::string answer;
     char block[4096];

@@ -1,4 +1,4 @@
-// The desktop's dialogs for files. They are programs of their own (zenity, kdialog, osascript), so that no toolkit is linked.
+// Native file dialogs, shown by separate programs (zenity, kdialog, osascript), so that no GUI toolkit is linked.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ class Chooser {
   ~Chooser();
 
   enum class Purpose { open, save };
-  /// Shows one; false where there is no such program, or one is shown already. `path` is where it begins. `wake` is called, from another thread, once
-  /// the user has chosen.
+  /// Shows a dialog, starting at `path`. False if there is no such program, or a dialog is already shown. `wake` is called from another
+  /// thread once the user has made a choice.
   bool show(Purpose purpose, const std::string& path, void (*wake)());
-  /// What was chosen since; "" where the dialog was closed.
+  /// The choice since the last call; "" if the dialog was closed.
   struct Answer {
     Purpose purpose = Purpose::open;
     std::string path;
@@ -27,7 +27,7 @@ class Chooser {
 
  private:
   struct Shared;
-  std::shared_ptr<Shared> shared_;  ///< with the thread that waits
+  std::shared_ptr<Shared> shared_;  ///< shared with the waiting thread
   Purpose purpose_ = Purpose::open;
 };
 

@@ -24,7 +24,7 @@ Error failure(const char* what, const std::filesystem::path& path, int error) {
   return failure(what, path, std::error_code(error, std::generic_category()).message());
 }
 
-/// An open file, closed at the end.
+/// An open file descriptor, closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -35,7 +35,7 @@ class Descriptor {
   }
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
-  /// Did all that was written arrive? Says so once.
+  /// Closes it, and returns whether everything was written. To be called once.
   bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
  private:
@@ -52,9 +52,9 @@ bool writeAll(int file, std::string_view content) {
   return true;
 }
 
-/// A device or a pipe is written into: there is nothing to put in its place.
+/// Writes into a device or a pipe, which cannot be replaced by a file.
 Result<void> writeInto(const std::filesystem::path& path, std::string_view content) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));  // a pipe that nobody reads says so
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));  // fails for a pipe without a reader
   if (!file) return failure("Cannot write", path, errno == ENXIO ? "nobody reads from it" : std::error_code(errno, std::generic_category()).message());
   ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   if (!writeAll(file.get(), content) || !file.close()) return failure("Cannot write", path, errno);
@@ -67,12 +67,12 @@ mode_t modeOfNewFiles() {
   return 0666 & ~mask;
 }
 
-/// Writes a new file in the folder of `target` and gives it that name. `old` is what stands there, or null.
+/// Writes a new file in the folder of `target` and renames it to that. `old` describes the existing file, or is null.
 int replaceFile(const std::filesystem::path& target, std::string_view content, const struct stat* old) {
   std::string part = (target.parent_path() / ".attention-XXXXXX").string();
-  Descriptor file(::mkostemp(part.data(), O_CLOEXEC));  // never an existing file, and never through a link
+  Descriptor file(::mkostemp(part.data(), O_CLOEXEC));  // never opens an existing file, and never follows a link
   if (!file) return errno;
-  // Whoever may not give files away keeps their own, as with any editor.
+  // Users who may not change the owner become the owner, as with any editor.
   const bool owned = old != nullptr && ::fchown(file.get(), old->st_uid, old->st_gid) == 0;
   const mode_t mode = old == nullptr ? modeOfNewFiles() : old->st_mode & (owned ? 07777 : 0777);
   int error = 0;
@@ -86,7 +86,7 @@ int replaceFile(const std::filesystem::path& target, std::string_view content, c
 }  // namespace
 
 base::Result<std::string> readFile(const std::filesystem::path& path, std::size_t limit) {
-  // Without O_NONBLOCK a pipe that nobody writes into would be waited for.
+  // Without O_NONBLOCK, opening a pipe without a writer would block.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file) return failure("Cannot read", path, errno);
   struct stat status {};
@@ -126,13 +126,13 @@ Result<void> MappedFile::open(const std::filesystem::path& path) {
 }
 
 Result<void> writeFile(const std::filesystem::path& path, std::string_view content) {
-  // Through links, so that they stay ones; those of /dev may lead to what has no name, such as a pipe.
+  // Follows links, so that they remain; those in /dev may lead to objects without a name, such as pipes.
   struct stat status {};
   const bool isThere = ::stat(path.c_str(), &status) == 0;
   if (isThere && S_ISDIR(status.st_mode)) return failure("Cannot write", path, EISDIR);
   if (isThere && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode))) return writeInto(path, content);
   if (isThere && !S_ISREG(status.st_mode)) return failure("Cannot write", path, "it is no file");
-  // An administrator could, but a file that nobody may write is meant to stay.
+  // An administrator could write it, but a read-only file is meant not to change.
   if (isThere && ((status.st_mode & 0222) == 0 || ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0))
     return failure("Cannot write", path, "it is read-only; save under another name, or allow writing");
   std::error_code none;

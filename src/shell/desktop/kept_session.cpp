@@ -25,11 +25,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStem = "session-", kMagic = "attention window 1\n";
 constexpr int kMostSessions = 100;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20, kMostRead = std::size_t{256} << 20;
-constexpr std::chrono::hours kLongest{24 * 30};  // that one stays which nobody comes back to
+constexpr std::chrono::hours kLongest{24 * 30};  // after which an unused session is deleted
 
 fs::path lockOf(const fs::path& session) { return session.string() + ".lock"; }
 
-/// All sessions that there are, the newest first.
+/// All existing sessions, newest first.
 std::vector<std::pair<fs::file_time_type, fs::path>> sessions() {
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
   std::error_code wrong;
@@ -42,7 +42,7 @@ std::vector<std::pair<fs::file_time_type, fs::path>> sessions() {
   return found;
 }
 
-/// The first line names the file that was open, the second says whether it is saved.
+/// The first line is the file that was open, the second says whether it was saved.
 std::string headOf(const fs::path& file, bool isSaved) {
   return std::string(kMagic) + document::jsonQuoted(file.string()) + (isSaved ? "\nsaved\n" : "\nunsaved\n");
 }
@@ -68,7 +68,7 @@ KeptSession::~KeptSession() {
   letGo();
 }
 
-// The lock is a file beside the session's, which is replaced each time that it is written.
+// The lock is a separate file, because the session's file is replaced whenever it is written.
 bool KeptSession::take(const fs::path& path) {
   const std::string name = lockOf(path);
   const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -93,7 +93,7 @@ std::optional<KeptSession::Found> KeptSession::open(bool mayTake, const fs::path
   const fs::path folder = stateFolder();
   if (folder.empty()) return std::nullopt;
   std::error_code none;
-  fs::create_directories(folder, none);  // writing says it if that failed
+  fs::create_directories(folder, none);  // a failure will be reported when writing
   std::optional<Found> found;
   for (const auto& [written, path] : sessions()) {
     if (!take(path)) continue;

@@ -1,5 +1,5 @@
-// The board of a window with its undo history, in a file of its own: kept as it is edited, and there again at the next start,
-// whether the window was closed, killed or crashed.
+// The board of a window with its undo history, stored in its own file while it is edited, and restored at the next start, whether the
+// window was closed, killed or crashed.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +15,11 @@ namespace shell {
 
 class KeptSession {
  public:
-  /// What a window left.
+  /// A session left by a window.
   struct Found {
-    std::string bytes;           ///< of files::Keeper
-    std::filesystem::path file;  ///< the file that was open in it, or none
-    bool isSaved = false;        ///< is that file as the board was?
+    std::string bytes;           ///< written by files::Keeper
+    std::filesystem::path file;  ///< the file that was open, if any
+    bool isSaved = false;        ///< did that file contain the board as it was?
   };
 
   KeptSession() = default;
@@ -27,19 +27,19 @@ class KeptSession {
   KeptSession& operator=(const KeptSession&) = delete;
   ~KeptSession();
 
-  /// Takes the newest session that no other window has, or begins a new one. With `file`: only one that has unsaved edits of it;
-  /// without `mayTake` none.
+  /// Takes the newest session that is not in use by another window, or begins a new one. With `file`, only a session with unsaved edits of
+  /// that file; if `mayTake` is false, none.
   std::optional<Found> open(bool mayTake, const std::filesystem::path& file);
-  /// Keeps this document, beside the window's work. Call it once isWriting() is false.
+  /// Stores the document in the background. Must only be called when isWriting() is false.
   void keep(const document::Document& document, const std::filesystem::path& file, bool isSaved);
-  /// Is what was given last still being written? What became of it is told once by trouble(): a sentence, or "".
+  /// Is the last document still being written? trouble() returns the result once: an error sentence, or "".
   bool isWriting() const;
   std::string trouble();
-  /// Waits until all is written.
+  /// Waits until everything has been written.
   void finish();
-  /// There is nothing to come back to: what was edited is not wanted.
+  /// Discards the session: the edits are not wanted.
   void forget();
-  /// "…/session-1"; empty where there is no folder for it.
+  /// "…/session-1"; empty if there is no folder for it.
   const std::filesystem::path& path() const { return path_; }
 
  private:
@@ -47,7 +47,7 @@ class KeptSession {
   void letGo();
 
   std::filesystem::path path_;
-  int lock_ = -1;  ///< held while the window lives, also where it is killed
+  int lock_ = -1;  ///< a lock held during the lifetime of the process, even if that is killed
   files::Keeper keeper_;
   std::future<std::string> writing_;
   std::string trouble_;

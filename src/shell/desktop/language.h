@@ -1,4 +1,4 @@
-// The language of the desktop program: what is asked for, of the tables that are built in.
+// The language of the desktop program: translation tables that are built in.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace shell {
 
-/// The table of that language ("de", "de_AT.UTF-8", "zh-CN"), as views::Words takes it; empty: English, or none is built in.
+/// The table for a language ("de", "de_AT.UTF-8", "zh-CN"), in the format of views::Words; empty for English, and if none is built in.
 std::string wordsFor(std::string_view language);
-/// "en", and all that are built in.
+/// "en", and all languages that are built in.
 std::vector<std::string> languageTags();
-/// What the system asks for: LC_ALL, LC_MESSAGES or LANG, the first that says something.
+/// The language set in the environment: the first of LC_ALL, LC_MESSAGES and LANG that is not empty.
 std::string_view systemLanguage();
 
 }  // namespace shell

@@ -18,7 +18,7 @@ constexpr const char* kProgram = "attention-playground";
 constexpr int kUsageError = 2;
 constexpr int kLeast = 200, kMost = 8192;  // logical pixels
 
-/// "1440x900" as two numbers; what is wrong with it otherwise.
+/// Parses "1440x900"; returns what is wrong with it, if anything.
 std::string parseSize(const std::string& text, Options& options) {
   int end = 0;
   const bool good = std::sscanf(text.c_str(), "%5dx%5d%n", &options.width, &options.height, &end) == 2 &&
@@ -29,7 +29,7 @@ std::string parseSize(const std::string& text, Options& options) {
          std::to_string(kMost) + ", like 1440x900.";
 }
 
-/// "q,0,3,2" or "causal".
+/// Parses "q,0,3,2" or "causal".
 std::string parsePlace(const std::string& text, Options& options) {
   Located place;
   const std::size_t comma = text.find(',');
@@ -53,7 +53,7 @@ int refuse(const std::string& sentence) {
   return kUsageError;
 }
 
-/// CLI11's words end without a full stop and may hold line breaks.
+/// Messages of CLI11 have no full stop at the end, and may contain line breaks.
 std::string asSentence(std::string words) {
   words = words.substr(0, words.find('\n'));
   if (!words.empty() && words.back() != '.') words += '.';

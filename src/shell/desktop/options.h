@@ -1,4 +1,4 @@
-// What the desktop program was asked for on its command line.
+// The command-line options of the desktop program.
 #pragma once
 
 #include <optional>
@@ -6,30 +6,30 @@
 
 namespace shell {
 
-/// A cell or control whose place is to be printed: "q,0,3,2" or "causal".
+/// A cell or control whose rectangle is to be printed: "q,0,3,2" or "causal".
 struct Located {
   std::string name;
   int head = 0, row = 0, col = 0;
 };
 
 struct Options {
-  std::string state, preset, theme;    ///< empty: not given. The state is any file that opens
-  std::string lesson;                  ///< id of a lesson, or a file; empty: not given
-  int step = 0;                        ///< of that lesson, from 0
-  std::string lang;                    ///< of the interface: "de", "zh"; empty: as the system says
-  std::string screenshot;              ///< file to write instead of showing a window
-  std::string type;                    ///< characters typed before that: "e2"
+  std::string state, preset, theme;    ///< empty if not given. `state` is any file that can be opened
+  std::string lesson;                  ///< id of a lesson, or a file; empty if not given
+  int step = 0;                        ///< step of that lesson, from 0
+  std::string lang;                    ///< language of the interface: "de", "zh"; empty: that of the system
+  std::string screenshot;              ///< file to write, instead of showing a window
+  std::string type;                    ///< characters to type before taking the screenshot: "e2"
   std::optional<Located> locate;
-  bool items = false;                  ///< print every named place instead of showing a window
-  int width = 0, height = 0;           ///< logical pixels; 0: not given
+  bool items = false;                  ///< print the rectangles of all named parts, instead of showing a window
+  int width = 0, height = 0;           ///< logical pixels; 0 if not given
   float scale = 0;                     ///< framebuffer pixels per logical pixel; 0: that of the display
 
-  /// Draw or measure once and exit, without a window on the screen.
+  /// Draw or measure once and exit, without a visible window?
   bool isOneShot() const { return !screenshot.empty() || locate || items; }
 };
 
-/// Reads the command line. Anything but options: `exitCode` is what main() returns, all having been said
-/// (0 for --help and --version, 2 and one sentence on stderr for what it does not understand).
+/// The result of parsing the command line. Without options the program must exit with `exitCode`, all output having been written (0 for
+/// --help and --version; 2, with a sentence on stderr, for an error).
 struct Parsed {
   std::optional<Options> options;
   int exitCode = 0;

@@ -20,7 +20,7 @@ using Owned = std::unique_ptr<T, Freed>;
 
 float pixels(int units) { return static_cast<float>(units) / PANGO_SCALE; }
 
-/// From Cairo's premultiplied 0xAARRGGBB to straight alpha in the order R, G, B, A of bytes.
+/// From Cairo's premultiplied 0xAARRGGBB to straight alpha with bytes in the order R, G, B, A.
 std::uint32_t straight(std::uint32_t p) {
   const std::uint32_t a = p >> 24;
   if (a == 0) return 0;
@@ -34,7 +34,7 @@ struct PangoText::Parts {
   Owned<PangoFontMap> faces{pango_cairo_font_map_new()};
   Owned<PangoContext> context{pango_font_map_create_context(faces.get())};
 
-  /// The text as one line, whatever it holds.
+  /// The layout of a text as a single line, whatever it contains.
   Owned<PangoLayout> line(std::string_view text, draw::Face face) const {
     Owned<PangoLayout> layout(pango_layout_new(context.get()));
     const Owned<PangoFontDescription> font(pango_font_description_from_string("sans-serif"));
@@ -63,7 +63,7 @@ draw::LinePicture PangoText::rasterise(std::string_view text, draw::Face face, s
   PangoLayoutLine* line = pango_layout_get_line_readonly(layout.get(), 0);
   PangoRectangle ink;
   pango_layout_line_get_pixel_extents(line, &ink, nullptr);
-  constexpr int kEdge = 1;  // for the soft edges of letters
+  constexpr int kEdge = 1;  // for antialiased edges
   picture.left = kEdge - ink.x, picture.top = kEdge - ink.y;
   picture.width = std::clamp(ink.width + 2 * kEdge, 1, kWidest), picture.height = std::clamp(ink.height + 2 * kEdge, 1, kHighest);
   const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, picture.width, picture.height));

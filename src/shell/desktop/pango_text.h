@@ -1,4 +1,4 @@
-// Text in any script on the desktop: shaped by Pango, drawn by Cairo, with the faces that the system has.
+// Text in any script on the desktop: shaped by Pango and drawn by Cairo, with the system's fonts.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@ class PangoText final : public draw::Rasteriser {
   float measure(std::string_view text, draw::Face face) override;
   draw::LinePicture rasterise(std::string_view text, draw::Face face, std::uint32_t color) override;
 
-  /// Where a caret stands, before each character and after the last one; in bytes, and in the unit of the face's size.
+  /// A position of the caret, before a character or after the last one: byte offset, and x in the units of the font size.
   struct Place {
     std::size_t byte = 0;
     float x = 0;
   };
-  /// In the order of the text; only between what a reader takes for characters.
+  /// All positions in text order; only between grapheme clusters.
   std::vector<Place> carets(std::string_view text, draw::Face face);
 
  private:

@@ -1,11 +1,11 @@
-// A framebuffer that is not on the screen, and its content as PNG.
+// An offscreen framebuffer, and its content as PNG.
 #pragma once
 
 #include <string>
 
 namespace shell {
 
-/// Draws of the current OpenGL context go into it from begin() until it is destroyed.
+/// From begin() until its destruction, drawing in the current OpenGL context goes into it.
 class Picture {
  public:
   Picture(int width, int height) : width_(width), height_(height) {}
@@ -13,14 +13,14 @@ class Picture {
   Picture(const Picture&) = delete;
   Picture& operator=(const Picture&) = delete;
 
-  /// "" or a sentence that says why the graphics driver cannot have one of this size.
+  /// Returns "", or a sentence that says why the graphics driver cannot provide this size.
   std::string begin();
   bool isOfSize(int width, int height) const { return width == width_ && height == height_; }
-  /// Draws go into it again, after show().
+  /// Continues drawing into it, after show().
   void resume() const;
-  /// Copies it to the window, whose size it must have.
+  /// Copies it to the window, which must have the same size.
   void show() const;
-  /// What was drawn, as the bytes of a PNG file; empty if it cannot be encoded.
+  /// The content as the bytes of a PNG file; empty if it cannot be encoded.
   std::string png() const;
 
  private:

@@ -16,13 +16,13 @@ namespace {
 using Box = Retouch::Box;
 
 constexpr int kTile = 32;            // framebuffer pixels
-constexpr std::size_t kMostBoxes = 48;  // beyond which neighbours are joined: each is a clipping of its own
+constexpr std::size_t kMostBoxes = 48;  // with more boxes, neighbours are joined, because each takes clipping of its own
 
 Box common(const Box& a, const Box& b) {
   return {std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right), std::min(a.bottom, b.bottom)};
 }
 
-/// The pixels that a command may touch, as the renderer of Dear ImGui cuts them off, or that of heatmaps.
+/// The pixels that a command may touch, computed like the renderer of Dear ImGui, or that of heatmaps, does.
 Box clipOf(const ImDrawCmd& command, const ImDrawData& data, const Box& frame, bool isHeatmap) {
   const ImVec2 scale = data.FramebufferScale;
   const float left = command.ClipRect.x * scale.x, top = command.ClipRect.y * scale.y;
@@ -35,7 +35,7 @@ Box clipOf(const ImDrawCmd& command, const ImDrawData& data, const Box& frame, b
   return common(frame, {x, end - height, x + static_cast<int>(right - left), end});
 }
 
-/// So that the renderers, which round in ways of their own, cut off at that box.
+/// A clip rectangle for which the renderers, which round differently, clip exactly at that box.
 ImVec4 clipAt(const Box& box, const ImDrawData& data, bool isHeatmap) {
   const float q = 0.25f, left = static_cast<float>(box.left) + q, right = static_cast<float>(box.right) + (isHeatmap ? -q : 2 * q);
   const float top = static_cast<float>(box.top) + (isHeatmap ? q : -2 * q), bottom = static_cast<float>(box.bottom) - q;
@@ -43,7 +43,7 @@ ImVec4 clipAt(const Box& box, const ImDrawData& data, bool isHeatmap) {
   return {left / scale.x, top / scale.y, right / scale.x, bottom / scale.y};
 }
 
-/// The pixels whose middles triangles may cover: `count` of them, each of three indices.
+/// The pixels whose centres may be covered by `count` triangles with three indices each.
 Box around(const ImDrawList& list, const ImDrawCmd& command, unsigned from, int count, ImVec2 scale) {
   ImVec2 least{1e9f, 1e9f}, most{-1e9f, -1e9f};
   for (int i = 0; i < 3 * count; ++i) {
@@ -54,14 +54,14 @@ Box around(const ImDrawList& list, const ImDrawCmd& command, unsigned from, int 
   return {whole(std::floor(least.x * scale.x)), whole(std::floor(least.y * scale.y)), whole(std::ceil(most.x * scale.x)), whole(std::ceil(most.y * scale.y))};
 }
 
-/// Are the next two triangles the halves of a rectangle? Most are: glyphs, and what is filled.
+/// Are the next two triangles the halves of a rectangle? Most are: glyphs and filled shapes.
 bool isPair(const ImDrawList& list, unsigned from, unsigned end) {
   if (from + 6 > end) return false;
   const ImDrawIdx* i = &list.IdxBuffer[static_cast<int>(from)];
   return i[3] == i[0] && i[4] == i[2] && i[5] == i[2] + 1;
 }
 
-/// Calls call(from, triangles) for each rectangle and each other triangle of a command.
+/// Calls call(from, triangles) for each rectangle, and for each other triangle, of a command.
 template <class Call>
 void each(const ImDrawList& list, const ImDrawCmd& command, Call call) {
   const unsigned end = command.IdxOffset + command.ElemCount;
@@ -100,7 +100,7 @@ void Retouch::add(Box box, std::uint64_t number) {
   for (int row = box.top / kTile; row <= (box.bottom - 1) / kTile; ++row) {
     for (int col = box.left / kTile; col <= (box.right - 1) / kTile; ++col) {
       std::uint64_t& tile = now_[static_cast<std::size_t>(row) * static_cast<std::size_t>(across_) + static_cast<std::size_t>(col)];
-      tile = std::rotl((tile ^ number) * 0x9e3779b97f4a7c15, 29) | 1;  // never 0, which is like nothing
+      tile = std::rotl((tile ^ number) * 0x9e3779b97f4a7c15, 29) | 1;  // never 0, which stands for nothing
     }
   }
 }
@@ -130,7 +130,7 @@ void Retouch::notePieces(const ImDrawData& data, const draw::Heatmaps& heatmaps)
   }
 }
 
-/// Runs of tiles in a row, and with them like runs in the rows below.
+/// Runs of changed tiles in a row, joined with equal runs in the rows below.
 std::vector<Box> Retouch::changed() const {
   std::vector<Box> boxes;
   for (int row = 0; row < down_; ++row) {
@@ -154,7 +154,7 @@ std::vector<Box> Retouch::changed() const {
   return {all};
 }
 
-/// Leaves in a list what touches a box; `piece` is the first of its pieces, and in the end that of the next list.
+/// Reduces a list to what touches a box; `piece` is the index of its first piece, and is advanced to that of the next list.
 void Retouch::cut(ImDrawList& list, const ImDrawData& data, const std::vector<Box>& boxes, std::size_t& piece) const {
   ImVector<ImDrawCmd> commands;
   ImVector<ImDrawIdx> indices;

@@ -1,5 +1,5 @@
-// Where pixels are computed by the processor, they cost more than all else: of a frame only what looks otherwise than before
-// is drawn, over a picture of the frame before.
+// With software rendering, pixels dominate the cost of a frame, so only the parts of a frame that changed are drawn, over a picture of the
+// previous frame.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@ class Heatmaps;
 
 namespace shell {
 
-/// Finds what changed from one frame's list of triangles to the next, by tiles of the framebuffer.
+/// Finds the differences between the draw lists of successive frames, per tile of the framebuffer.
 class Retouch {
  public:
-  /// Framebuffer pixels; y runs down; right and bottom are outside.
+  /// In framebuffer pixels; y goes down; right and bottom are exclusive.
   struct Box {
     int left = 0, top = 0, right = 0, bottom = 0;
     bool isEmpty() const { return left >= right || top >= bottom; }
     bool operator==(const Box&) const = default;
   };
 
-  /// Leaves in `data` what touches the boxes that come back, clipped to them: drawn over the last frame, each box cleared
-  /// before, it gives the pixels that all of `data` would. None: nothing changed. `isAnew`: everything has, whatever the
-  /// lists say: a new size, new glyphs.
+  /// Reduces `data` to what touches the returned boxes, clipped to them: drawn over the last frame, after clearing each box, it gives the
+  /// same pixels as all of `data` would. No boxes: nothing changed. `isAnew`: treat everything as changed, because of a new size or new
+  /// glyphs.
   std::vector<Box> reduce(ImDrawData& data, const draw::Heatmaps& heatmaps, bool isAnew);
 
  private:
-  /// A rectangle or a triangle of a command, or its heatmap; a command that has none has an empty one.
+  /// A rectangle or a triangle of a command, or its heatmap. A command without any has an empty piece.
   struct Piece {
-    Box box, clip;  ///< the pixels that it may touch, and those of its command
+    Box box, clip;  ///< the pixels that it may touch, and the clip rectangle of its command
     int command;
-    unsigned from;  ///< in the list's indices
+    unsigned from;  ///< position in the list's indices
     int triangles;
   };
   void begin(const ImDrawData& data, bool isAnew);
@@ -44,10 +44,10 @@ class Retouch {
   void cut(ImDrawList& list, const ImDrawData& data, const std::vector<Box>& boxes, std::size_t& piece) const;
 
   Box frame_;
-  int across_ = 0, down_ = 0;             ///< tiles
-  std::vector<std::uint64_t> now_, before_;  ///< what stands for all that touches a tile
+  int across_ = 0, down_ = 0;             ///< number of tiles
+  std::vector<std::uint64_t> now_, before_;  ///< a hash of everything that touches each tile
   std::vector<Piece> pieces_;             ///< of this frame
-  std::uint64_t unlike_ = 0;              ///< counts, so that what changed by itself is like nothing before
+  std::uint64_t unlike_ = 0;              ///< a counter that makes self-changing content differ from any earlier content
 };
 
 }  // namespace shell

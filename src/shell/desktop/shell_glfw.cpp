@@ -1,5 +1,5 @@
-// The desktop's shell: a window by GLFW, drawn by OpenGL 3.3, that sleeps until something happens. The same program draws
-// pictures for figures and tests without a window on the screen.
+// The desktop shell: a window by GLFW, drawn with OpenGL 3.3, idle until something happens. The same program creates screenshots for
+// figures and tests without a visible window.
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <imgui.h>
@@ -55,37 +55,37 @@ int fail(const std::string& sentence) {
   return kFailure;
 }
 
-/// Prints to standard output; what was not taken (a full disk) is a failure.
+/// Prints to standard output; an incomplete write (a full disk) is an error.
 int print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return 0;
   return fail("Standard output cannot be written: " + std::string(std::strerror(errno)) + ".");
 }
 
-/// Signals that ask the program to end: a logout, Ctrl+C in its terminal, a terminal that is closed. A thread waits for
-/// them, since a handler may do next to nothing.
+/// Signals that ask the program to terminate: logout, Ctrl+C in its terminal, closing the terminal. A thread waits for them, because a
+/// signal handler may do almost nothing.
 class EndSignals {
  public:
   EndSignals() {
     sigemptyset(&signals_);
     for (const int one : {SIGINT, SIGTERM, SIGHUP}) {
       struct sigaction now {};
-      if (sigaction(one, nullptr, &now) != 0 || now.sa_handler != SIG_IGN) sigaddset(&signals_, one);  // nohup means it
+      if (sigaction(one, nullptr, &now) != 0 || now.sa_handler != SIG_IGN) sigaddset(&signals_, one);  // unless ignored, as by nohup
     }
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // for the threads of the driver too: this comes before them
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // inherited by the driver's threads, which are created later
   }
-  /// From now on `wake` is called when one came, in a thread of its own.
+  /// From now on, `wake` is called in a separate thread when a signal arrives.
   void listen(void (*wake)()) {
     std::thread([signals = signals_, wake] {
       int signal = 0;
       if (sigwait(&signals, &signal) != 0) return;
       came() = signal;
       wake();
-      if (sigwait(&signals, &signal) == 0) _exit(128 + signal);  // asked twice: now
+      if (sigwait(&signals, &signal) == 0) _exit(128 + signal);  // a second signal terminates immediately
     }).detach();
   }
-  /// The one that came, or 0.
+  /// The signal that arrived, or 0.
   static int which() { return came(); }
-  /// Ends the program by the signal that came, as whoever sent it expects.
+  /// Terminates the program by that signal, as its sender expects.
   void pass() const {
     if (which() == 0) return;
     std::signal(which(), SIG_DFL);
@@ -101,7 +101,7 @@ class EndSignals {
   sigset_t signals_;
 };
 
-/// What GLFW has to say about the last thing that failed.
+/// GLFW's description of its last error.
 std::string glfwReason() {
   const char* reason = nullptr;
   glfwGetError(&reason);
@@ -110,7 +110,7 @@ std::string glfwReason() {
   return words.empty() ? "no reason given" : words;
 }
 
-/// Does the desktop ask for dark programs? There is no one way to know; this is the one that needs no library.
+/// Does the desktop prefer dark programs? There is no standard way to know; this one needs no library.
 bool desktopIsDark() {
   const char* theme = std::getenv("GTK_THEME");
   return theme != nullptr && std::string_view(theme).find("dark") != std::string_view::npos;
@@ -127,7 +127,7 @@ class Window {
     if (started_) glfwTerminate();
   }
 
-  /// A window that is not shown yet, its context current; or a sentence.
+  /// Creates a window that is not visible yet, and makes its context current. Returns "" or an error.
   std::string open() {
     started_ = glfwInit() != 0;
     if (!started_)
@@ -164,7 +164,7 @@ class Desktop final : public app::Host {
   int run();
 
   // app::Host
-  void requestFrame() override {}  // the loop asks App::wantsFrame() before it sleeps
+  void requestFrame() override {}  // the main loop checks App::wantsFrame() before it waits
   void beginText(const app::TextField& field) override { textBox_.begin(field); }
   void drawText() override {
     if (const auto typed = textBox_.draw(stage_.fonts(), pango_)) app_.endText(typed->how, typed->words);
@@ -225,27 +225,27 @@ class Desktop final : public app::Host {
   static void handle(GLFWwindow* window, Call call);
 
   Options options_;
-  EndSignals* signals_;  ///< null where there is no window to lose edits of
+  EndSignals* signals_;  ///< null if there is no window whose edits could be lost
   Window window_;
   PangoText pango_;
   Stage stage_{*this};
   app::App app_{*this, stage_.heatmaps()};
   TextBox textBox_;
-  MappedFile mapped_;    ///< what opener_ reads
+  MappedFile mapped_;    ///< the file that opener_ reads
   files::Opener opener_;
   std::string opening_;  ///< the name of that file
   Chooser chooser_;
-  WindowPlace place_;            ///< as it is when neither maximised nor filling the screen
-  std::filesystem::path file_;   ///< where Ctrl+S saves; empty until it has
+  WindowPlace place_;            ///< when the window is neither maximised nor full screen
+  std::filesystem::path file_;   ///< the file for Ctrl+S; empty until there is one
   KeptSession kept_;
   std::uint64_t keptRevision_ = 0;
-  double keepAt_ = 0;            ///< when what was edited is to be kept; 0: nothing was
-  bool isSlow_ = false;          ///< does the processor compute the pixels?
-  std::unique_ptr<Picture> picture_;  ///< then, what the window shows
+  double keepAt_ = 0;            ///< when edits are to be stored; 0: there are none
+  bool isSlow_ = false;          ///< is rendering done in software?
+  std::unique_ptr<Picture> picture_;  ///< the content of the window, with software rendering
   Retouch retouch_;
   ImU32 background_ = 0;         ///< of that picture
-  bool isShown_ = false;         ///< does the window still show what was drawn last?
-  bool closes_ = false, discards_ = false;  ///< the question about unsaved changes was answered
+  bool isShown_ = false;         ///< does the window still show the last frame drawn?
+  bool closes_ = false, discards_ = false;  ///< the answer to the question about unsaved changes
   std::uint64_t savedRevision_ = 0;
   std::string title_;
   double lastFrame_ = 0;
@@ -292,7 +292,7 @@ std::string Desktop::remembered() const {
   return text ? *text : "";
 }
 
-/// Carries out the options that say what to show; returns a sentence if one cannot be.
+/// Applies the options that say what to show; returns "" or an error.
 std::string Desktop::load() {
   base::Result<void> ok;
   stage_.setWords(wordsFor(options_.lang.empty() ? systemLanguage() : options_.lang));
@@ -328,7 +328,7 @@ int Desktop::run() {
 
 // ---------------------------------------------------------------- pictures and places, without a window
 
-/// Builds frames until no more is wanted.
+/// Builds frames until no more are needed.
 std::string Desktop::settle() {
   constexpr int kMostFrames = 240;
   constexpr float kFrame = 1.0f / 60;
@@ -350,7 +350,7 @@ int Desktop::printPlaces() {
   if (options_.items) return print(app_.items() + "\n");
   const Located& at = *options_.locate;
   if (const auto wrong = app_.locate(at.name, at.head, at.row, at.col); !wrong) return fail(wrong.error().message());
-  if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);  // another head may have moved into view
+  if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);  // locate() may have focused another head
   const auto rect = app_.locate(at.name, at.head, at.row, at.col);
   if (!rect) return fail(rect.error().message());
   char line[128];
@@ -386,8 +386,8 @@ float Desktop::scale() const {
   return std::clamp(x, 0.5f, 4.0f);
 }
 
-/// Logical pixels per unit that GLFW measures windows and pointers in: framebuffer pixels on X11 and Windows, points on
-/// macOS and Wayland.
+/// Logical pixels per unit of GLFW's window sizes and pointer positions: framebuffer pixels on X11 and Windows, points on macOS and
+/// Wayland.
 float Desktop::windowUnits() const {
   int units = 0, pixels = 0, ignored = 0;
   glfwGetWindowSize(window_.get(), &units, &ignored);
@@ -395,7 +395,7 @@ float Desktop::windowUnits() const {
   return units > 0 && pixels > 0 ? static_cast<float>(pixels) / static_cast<float>(units) / scale() : 1 / scale();
 }
 
-/// Gives the window the size and position that it had last time, as far as they still fit the screen.
+/// Restores the window's size and position from the last run, as far as they fit the present screen.
 void Desktop::place() {
   if (const auto path = windowPlaceFile(); !path.empty()) {
     const auto text = readFile(path, 4096);
@@ -417,7 +417,7 @@ void Desktop::place() {
   if (place_.maximized && !sized) glfwMaximizeWindow(window_.get());
 }
 
-/// Moves the window there if enough of it would be on a screen to take hold of.
+/// Moves the window if enough of it to drag it by would be on a screen.
 void Desktop::moveTo(int x, int y) {
   constexpr int kGrip = 64;
   int count = 0, width = 0, height = 0;
@@ -442,7 +442,7 @@ void Desktop::notePlace() {
   place_.height = static_cast<int>(std::round(static_cast<float>(height) * windowUnits()));
   glfwGetError(nullptr);
   glfwGetWindowPos(window, &place_.x, &place_.y);
-  place_.hasPosition = glfwGetError(nullptr) == GLFW_NO_ERROR;  // Wayland tells no positions
+  place_.hasPosition = glfwGetError(nullptr) == GLFW_NO_ERROR;  // Wayland does not report positions
 }
 
 void Desktop::rememberPlace() {
@@ -451,7 +451,7 @@ void Desktop::rememberPlace() {
   place_.maximized = glfwGetWindowAttrib(window_.get(), GLFW_MAXIMIZED) != 0;
   std::error_code none;
   std::filesystem::create_directories(path.parent_path(), none);
-  writeFile(path, windowPlaceText(place_));  // settings that cannot be written are no reason to complain at the end
+  writeFile(path, windowPlaceText(place_));  // failing to store the window's place is not reported
 }
 
 int Desktop::showWindow() {
@@ -480,7 +480,7 @@ int Desktop::showWindow() {
   return 0;
 }
 
-/// Opens what the last window left, unless the reader asked for something else: of a file, the edits that were not saved.
+/// Restores the session of the last window, unless the user asked for something else; for a file, its unsaved edits.
 void Desktop::comeBack() {
   const bool isFresh = !options_.preset.empty() || !options_.lesson.empty() || (!options_.state.empty() && file_.empty());
   const auto found = kept_.open(!isFresh, file_);
@@ -488,7 +488,7 @@ void Desktop::comeBack() {
   keptRevision_ = app_.document().revision();
   if (!found) return;
   if (auto ok = app_.restore(found->bytes); !ok) {
-    std::error_code none;  // what cannot be read stays for a program that can
+    std::error_code none;  // an unreadable session is set aside for a program that can read it
     const std::filesystem::path aside = freeName(kept_.path().string() + ".unreadable");
     std::filesystem::rename(kept_.path(), aside, none);
     return app_.notify("The last session could not be opened; it is kept as " + aside.string() + ". " + ok.error().message(), true);
@@ -502,7 +502,7 @@ void Desktop::comeBack() {
   file_ = found->file;
 }
 
-/// Within a second of an edit; what comes meanwhile is kept with it.
+/// Stores edits within a second; later ones in that time are included.
 void Desktop::keep() {
   constexpr double kAfter = 0.4;  // seconds
   const std::uint64_t revision = app_.document().revision();
@@ -522,7 +522,7 @@ void Desktop::wait() {
   else glfwWaitEvents();
 }
 
-/// Changes of an open file that were not saved are asked about.
+/// Asks about unsaved changes of an open file.
 bool Desktop::mayClose() {
   GLFWwindow* const window = window_.get();
   if (glfwWindowShouldClose(window) == 0) return false;
@@ -553,18 +553,18 @@ void Desktop::drawFrame() {
   if (width <= 0 || height <= 0) return glfwWaitEvents();
   stage_.resize(width, height, scale());
   stage_.io();
-  ImGui_ImplGlfw_NewFrame();  // the pointer's shape; size and time are the stage's
+  ImGui_ImplGlfw_NewFrame();  // for the mouse cursor; size and time are set by the stage
   const double began = glfwGetTime();
   const bool isDrawn = isSlow_ ? drawChanged(width, height) : stage_.draw(app_, secondsSinceLastFrame(), isShown_);
   app_.noteFrameTime(static_cast<float>((glfwGetTime() - began) * 1000));
   showTitle();
   constexpr double kFrame = 1.0 / 120;
-  if (!isDrawn) return glfwWaitEventsTimeout(kFrame);  // it looks as before: where pixels are computed by the processor, they cost most
+  if (!isDrawn) return glfwWaitEventsTimeout(kFrame);  // the frame looks the same: with software rendering, drawing it would be the largest cost
   glfwSwapBuffers(window_.get());
   isShown_ = true;
 }
 
-/// Over the picture of the last frame; returns whether there was anything to draw.
+/// Draws what has changed over the picture of the last frame; returns whether there was anything to draw.
 bool Desktop::drawChanged(int width, int height) {
   const bool fits = picture_ && picture_->isOfSize(width, height);
   if (!fits) {
@@ -593,21 +593,21 @@ bool Desktop::drawChanged(int width, int height) {
   return true;
 }
 
-/// As Dear ImGui wants it: never nothing. Sleep counts, or two clicks a minute apart would be a double click.
+/// Never 0, which Dear ImGui does not accept. Includes time spent waiting, or two clicks a minute apart would be a double click.
 float Desktop::secondsSinceLastFrame() {
   const double now = glfwGetTime(), passed = now - lastFrame_;
   lastFrame_ = now;
   return std::max(static_cast<float>(passed), 1e-4f);
 }
 
-/// Builds frames, without drawing them, until all input so far has had its effect. Without this Ctrl and S that are
-/// pressed and let go within one frame would reach the panels as an S alone, and digits would be lost to a field that opens.
+/// Builds frames without drawing them, until all input so far has had its effect. Otherwise Ctrl and S pressed and released within one
+/// frame would reach the panels as S alone, and digits would not reach a field that is about to open.
 void Desktop::takeInput() {
   constexpr int kMostFrames = 16;
   for (int i = 0; i < kMostFrames && (stage_.inputIsWaiting() || textBox_.isWaiting()); ++i) stage_.build(app_, secondsSinceLastFrame());
 }
 
-/// Where the program was started; the home folder if that is gone.
+/// The current directory; the home directory if that no longer exists.
 std::filesystem::path folderToSaveIn() {
   std::error_code gone;
   const std::filesystem::path here = std::filesystem::current_path(gone);
@@ -615,7 +615,7 @@ std::filesystem::path folderToSaveIn() {
   return !gone || home == nullptr ? here : std::filesystem::path(home);
 }
 
-/// "• numbers.json — Attention Playground": the dot while there is something to save.
+/// "• numbers.json — Attention Playground", with the dot if there are unsaved changes.
 void Desktop::showTitle() {
   std::string title = "Attention Playground";
   if (!file_.empty()) {
@@ -630,13 +630,13 @@ base::Result<std::string> Desktop::saveFile(std::string_view name, std::string_v
   const bool isState = !text.empty();
   if (asks && chooser_.show(Chooser::Purpose::save, (file_.empty() ? folderToSaveIn() / name : file_).string(), glfwPostEmptyEvent)) return std::string();
   if (!isState) return saveTo(freeName(folderToSaveIn() / name), text);
-  // Over the file that was opened or saved before; else never over anything.
+  // A state replaces the file that was opened or saved before; anything else never replaces a file.
   return saveTo(file_.empty() || asks ? freeName(folderToSaveIn() / name) : file_, text);
 }
 
 bool Desktop::pickFile() { return chooser_.show(Chooser::Purpose::open, (folderToSaveIn() / "").string(), glfwPostEmptyEvent); }
 
-/// By the end of the path: a state, or all tensors; of a table the one that it is called after, or the weights.
+/// Saves in the format of the extension: a state, or all tensors; for a table the tensor named like the file, or the weights.
 base::Result<std::string> Desktop::saveTo(const std::filesystem::path& path, std::string_view text) {
   stage_.needGlyphs(path.string());
   const auto format = files::formatOf(path.string());
@@ -654,7 +654,7 @@ base::Result<std::string> Desktop::saveTo(const std::filesystem::path& path, std
   if (auto ok = writeFile(path, text); !ok) return ok;
   file_ = path;
   savedRevision_ = app_.document().revision();
-  keptRevision_ = 0;  // that it is saved is kept too
+  keptRevision_ = 0;  // stores the session again, to record that it is saved
   return "Saved to " + path.string() + ".";
 }
 
@@ -673,7 +673,7 @@ void Desktop::toggleFullscreen() {
 
 // ---------------------------------------------------------------- input
 
-/// Every event goes through here: it reaches Dear ImGui, and a frame is drawn.
+/// All events pass through this: they are given to Dear ImGui, and cause a frame.
 template <class Call>
 void Desktop::handle(GLFWwindow* window, Call call) {
   Desktop& self = *static_cast<Desktop*>(glfwGetWindowUserPointer(window));
@@ -730,7 +730,7 @@ void Desktop::listen() {
   glfwSetWindowPosCallback(w, moved);
 }
 
-/// Tab-separated zeros, as many as there are cells.
+/// Tab-separated zeros in the shape of `cells`.
 std::string zerosLike(std::string_view cells) {
   std::string zeros;
   bool inside = false;
@@ -743,7 +743,7 @@ std::string zerosLike(std::string_view cells) {
   return zeros;
 }
 
-/// Copying, cutting and pasting of cells. Text fields have their own, by Dear ImGui.
+/// Copying, cutting and pasting cells. Dear ImGui does this for text fields.
 void Desktop::pressed(int key, int mods) {
 #if defined(__APPLE__)
   constexpr int kCommand = GLFW_MOD_SUPER;
@@ -751,7 +751,7 @@ void Desktop::pressed(int key, int mods) {
   constexpr int kCommand = GLFW_MOD_CONTROL;
 #endif
   if ((mods & kCommand) == 0 || ImGui::GetIO().WantTextInput) return;
-  const char* name = glfwGetKeyName(key, 0);  // the letter on the key, not its place on an American keyboard
+  const char* name = glfwGetKeyName(key, 0);  // the letter of the key in the user's layout, rather than its position
   const char letter = name != nullptr && name[0] != 0 && name[1] == 0 ? name[0] : static_cast<char>(0);
   if (letter == 'c' || letter == 'x') {
     const std::string cells = app_.copyCells();
@@ -763,12 +763,12 @@ void Desktop::pressed(int key, int mods) {
 }
 
 void Desktop::paste(std::string_view cells) {
-  if (!files::isPrinted(cells)) return (void)app_.pasteCells(cells);  // what it refuses it says in the window
+  if (!files::isPrinted(cells)) return (void)app_.pasteCells(cells);  // shows its errors itself
   opening_ = "The clipboard";
   (void)take(opener_.paste(cells), opening_, cells, false);
 }
 
-/// What became of a file; `text` is that of a state or a lesson in JSON.
+/// Handles the result of opening a file; `text` is the content if it is a state or a lesson in JSON.
 base::Result<void> Desktop::take(base::Result<files::Opened> opened, const std::string& name, std::string_view text, bool isFirst) {
   using Kind = files::Opened::Kind;
   if (!opened) {
@@ -798,9 +798,9 @@ base::Result<void> Desktop::open(const std::filesystem::path& path, bool isFirst
   auto ok = take(std::move(opened), name, mapped_.bytes(), isFirst);
   if (!ok) return isFirst ? base::Result<void>(base::Error{ok.error().kind, "", path.string() + ": " + ok.error().message()}) : ok;
   std::error_code none;
-  file_.clear();  // what is no state is not written over
+  file_.clear();  // only a state is saved to the file that it came from
   if (isFirst && isText) file_ = std::filesystem::absolute(path, none);
-  if (none) file_ = path;  // the folder is gone: saving says so
+  if (none) file_ = path;  // the directory no longer exists, which saving will report
   return {};
 }
 
@@ -816,7 +816,7 @@ void Desktop::choose(std::string_view choices) {
   (void)take(opener_.choose(choices), opening_, {}, false);
 }
 
-/// Of a dialog that was closed in the meantime.
+/// Takes the result of a dialog that was closed in the meantime.
 void Desktop::takeChosenFile() {
   const auto answer = chooser_.take();
   if (!answer || answer->path.empty()) return;

@@ -10,7 +10,7 @@ namespace {
 std::filesystem::path folder(const char* variable, const char* below) {
   const char* value = std::getenv(variable);
   const std::filesystem::path path = value == nullptr ? "" : value;
-  return path.is_absolute() ? path / below : std::filesystem::path();  // relative ones are to be ignored (XDG)
+  return path.is_absolute() ? path / below : std::filesystem::path();  // the XDG specification says to ignore relative ones
 }
 
 std::filesystem::path settingsFolder() {

@@ -1,4 +1,4 @@
-// Where the window was, remembered from one run to the next, and where such things are kept.
+// The window's size and position, stored between runs, and the folders for such files.
 #pragma once
 
 #include <filesystem>
@@ -15,13 +15,13 @@ struct WindowPlace {
   bool hasPosition = false, maximized = false;
 };
 
-/// This platform's folder for what a program keeps from one run to the next, or an empty path where there is none.
+/// The platform's folder for the state of programs; an empty path if there is none.
 std::filesystem::path stateFolder();
-/// The file in this platform's folder for settings, or an empty path where there is none.
+/// The file for the window's place, in the platform's folder for settings; an empty path if there is none.
 std::filesystem::path windowPlaceFile();
-/// What was passed in lessons, in the same folder; empty where there is none.
+/// The file for progress in lessons, in the same folder; empty if there is none.
 std::filesystem::path progressFile();
-/// Nothing if the text is not one that windowPlaceText() wrote: a damaged file is as good as none.
+/// Nothing if the text was not written by windowPlaceText(): a damaged file is ignored.
 std::optional<WindowPlace> parseWindowPlace(std::string_view text);
 std::string windowPlaceText(const WindowPlace& place);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kPadding = 6;
 
-/// The place of the caret nearest to x, from the left end of the line.
+/// The byte offset of the caret position nearest to x, measured from the left end of the line.
 int byteAt(const std::vector<PangoText::Place>& carets, float x) {
   const auto near = std::min_element(carets.begin(), carets.end(), [x](const auto& a, const auto& b) { return std::fabs(a.x - x) < std::fabs(b.x - x); });
   return near == carets.end() ? 0 : static_cast<int>(near->byte);
@@ -26,7 +26,7 @@ float placeOf(const std::vector<PangoText::Place>& carets, int byte) {
   return at == carets.end() ? 0 : at->x;
 }
 
-/// ImGui::SetKeyboardFocusHere() is not certain to be heard after a press on another window, or while a key is down.
+/// ImGui::SetKeyboardFocusHere() does not always work after a press on another window, or while a key is pressed.
 void askForKeys(ImGuiID field) {
   ImGuiContext& g = *ImGui::GetCurrentContext();
   ImGui::FocusWindow(g.CurrentWindow);
@@ -44,11 +44,12 @@ void TextBox::begin(const app::TextField& field) {
   hasKeys_ = false, toEnd_ = !field.selectAll;
 }
 
-/// What is typed before the field has the keys. Dear ImGui ignores characters up to and in the frame in which it gives them.
+/// Handles characters typed before the field has the keyboard. Dear ImGui ignores them up to and including the frame in which it gets the
+/// focus.
 void TextBox::takeEarly() {
   ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
   for (const ImWchar ch : typed) {
-    if (!toEnd_) buffer_.fill(0), toEnd_ = true;  // all was selected
+    if (!toEnd_) buffer_.fill(0), toEnd_ = true;  // replaces the text, all of which was selected
     char utf8[5];
     ImTextCharToUtf8(utf8, ch);
     if (std::strlen(buffer_.data()) + std::strlen(utf8) < buffer_.size()) std::strcat(buffer_.data(), utf8);
@@ -56,7 +57,7 @@ void TextBox::takeEarly() {
   typed.resize(0);
 }
 
-/// Moves the caret out of a character of several signs, the way that it went, and to where the pointer is.
+/// Moves the caret out of a grapheme cluster in the direction of its movement, and to the position of the pointer.
 void TextBox::keepBetweenCharacters(ImGuiInputTextCallbackData& data) {
   const auto whole = [&](int byte, bool forward) {
     auto after = std::find_if(carets_.begin(), carets_.end(), [byte](const auto& c) { return static_cast<int>(c.byte) >= byte; });
@@ -77,7 +78,7 @@ void TextBox::keepBetweenCharacters(ImGuiInputTextCallbackData& data) {
 }
 
 int TextBox::moveCaret(ImGuiInputTextCallbackData& data) {
-  // Dear ImGui selects all of a field that is given the keys: the next digit would replace those before it.
+  // Dear ImGui selects everything when a field gets the focus, so the next digit would replace the previous ones.
   if (std::exchange(toEnd_, false)) data.CursorPos = data.SelectionStart = data.SelectionEnd = data.BufTextLen;
   if (isShaped_) keepBetweenCharacters(data);
   return 0;
@@ -89,7 +90,7 @@ void TextBox::drawShaped(ImFont* font) {
   ImDrawList* list = views::sharp(ImGui::GetWindowDrawList());
   const float caret = placeOf(carets_, caret_), room = r.width - 2 * kPadding, inset = r.x + kPadding;
   const float width = views::textWidth(font, buffer_.data());
-  // As far to the left as the caret wants, and no farther than the line is long.
+  // Scrolls to the left as far as the caret requires, but not beyond the end of the line.
   left_ = std::clamp(left_, inset - std::max(0.0f, width - room), inset);
   left_ = std::clamp(left_, inset - caret, inset + room - caret);
   const float middle = r.y + r.height / 2, top = middle - 9, bottom = middle + 9;
@@ -137,7 +138,7 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
   const bool left = ImGui::IsItemDeactivated() && hasKeys_;
   hasKeys_ = hasKeys_ || ImGui::IsItemActive();
   ImGui::PopID();
-  if (isShaped_) look(), drawShaped(font);  // what was typed in this frame is in the buffer now
+  if (isShaped_) look(), drawShaped(font);  // includes what was typed in this frame
   ImGui::PopFont();
   ImGui::End();
   ImGui::PopStyleColor(4);

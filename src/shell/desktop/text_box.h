@@ -1,5 +1,5 @@
-// A field for typing over the board, drawn with Dear ImGui: for a place that has none of its own. The browser has, and
-// is spared the 5 KB.
+// A text field in front of the board, drawn with Dear ImGui, for platforms without native ones. The web page has them, and does not contain
+// these 5 KB.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace shell {
 
 class TextBox {
  public:
-  /// What was typed, and how it ended.
+  /// The text, and how editing ended.
   struct Typed {
     app::Entry how = app::Entry::commit;
     std::string words;
@@ -24,10 +24,10 @@ class TextBox {
 
   void begin(const app::TextField& field);
   void drop() { field_.reset(); }
-  /// Has it yet to take hold of the keys? That takes Dear ImGui a frame or two, in which keys would be lost.
+  /// Is it still waiting for the keyboard? Dear ImGui takes a frame or two to give it the focus, during which keys would be lost.
   bool isWaiting() const { return field_ && !hasKeys_; }
-  /// Draws the field, if there is one, into the frame that is being built. Enter, Tab and a click elsewhere end it, Escape
-  /// cancels; the field is gone then. What the faces have no glyphs for, `pango` shapes.
+  /// Draws the field, if there is one, into the frame being built. Enter, Tab and a click elsewhere commit, Escape cancels; both remove the
+  /// field. Text that the fonts cannot show is shaped by `pango`.
   std::optional<Typed> draw(const views::Fonts& fonts, PangoText& pango);
 
  private:
@@ -38,15 +38,15 @@ class TextBox {
 
   std::optional<app::TextField> field_;
   std::array<char, 4096> buffer_{};
-  int count_ = 0;          ///< of fields so far: each is a new one to Dear ImGui, which else would go on with the old text
+  int count_ = 0;          ///< number of fields so far; each has a new id, or Dear ImGui would continue with the old text
   bool hasKeys_ = false;
-  bool toEnd_ = false;     ///< the caret has yet to go there
+  bool toEnd_ = false;     ///< the caret must be moved to the end
 
-  // Of text that is shaped: Dear ImGui edits it, and cannot draw it.
+  // For text that must be shaped, which Dear ImGui can edit but not draw.
   bool isShaped_ = false;
   std::vector<PangoText::Place> carets_;
   int caret_ = 0, selectionStart_ = 0, selectionEnd_ = 0;  ///< in bytes
-  float left_ = 0;                                         ///< where the line begins, on the screen
+  float left_ = 0;                                         ///< where the line starts on the screen
 };
 
 }  // namespace shell

@@ -1,4 +1,4 @@
-// The binary format of WebAssembly, as far as the page's module is edited after it was linked.
+// The binary format of WebAssembly, as far as needed to edit the page's module after linking.
 export const [IMPORT, TABLE, MEMORY, EXPORT, ELEMENT, CODE, DATA, DATA_COUNT] = [2, 4, 5, 7, 9, 10, 11, 12];
 
 /** Reads unsigned and signed LEB128 numbers. */
@@ -28,7 +28,7 @@ export function leb(value, signed = false) {
   }
 }
 
-/** [id, contents] of each section of a module. */
+/** The [id, contents] of each section of a module. */
 export function sections(bytes) {
   const reader = new Reader(bytes, 8), found = [];
   while (reader.at < bytes.length) {
@@ -40,7 +40,7 @@ export function sections(bytes) {
 
 export const module = (head, parts) => Buffer.concat([head.subarray(0, 8), ...parts.flatMap(([id, contents]) => [Buffer.from([id, ...leb(contents.length)]), contents])]);
 
-/** Adds the numbers of a piece of text format that may be addresses. */
+/** Adds the numbers in a piece of text format that may be addresses. */
 export function numbersIn(text, found = new Set()) {
   for (const [, narrow, offset, wide, vector] of text.matchAll(/\(i32\.const (-?\d+)\)|offset=(\d+)|\(i64\.const (-?\d+)\)|\(v128\.const i32x4 ([^)]+)\)/g)) {
     if (narrow ?? offset) found.add(Number(narrow ?? offset));
@@ -50,7 +50,7 @@ export function numbersIn(text, found = new Set()) {
   return found;
 }
 
-/** The words of a segment that begin at multiples of 4, as signed numbers. */
+/** The words of a segment at multiples of 4, as signed numbers. */
 export function wordsOf({start, bytes}) {
   const found = [], view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let at = -start & 3; at + 4 <= bytes.length; at += 4) found.push(view.getInt32(at, true));

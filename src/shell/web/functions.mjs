@@ -1,9 +1,9 @@
-// Which functions of a module are reached from which. The linker counted the addresses of functions from a number that no other is
-// mistaken for, so that they are found among the numbers of code and data; then they are made small, as they go into the page.
+// Finds which functions of a module can be reached from others. The linker numbered function addresses from a base that no other number is
+// likely to equal, so they can be recognised in code and data; afterwards they are replaced by small numbers for the page.
 import {DATA, module, numbersIn, sections, wordsOf} from './binary.mjs';
 import {segments} from './late-data.mjs';
 
-/** `text` is the module in WebAssembly's text format, `bytes` the same. */
+/** `text` is the module in WebAssembly's text format, `bytes` in binary format. */
 export class Functions {
   constructor(text, bytes) {
     this.text = text;
@@ -18,15 +18,15 @@ export class Functions {
       this.bodies.set(/\$(\S+)/.exec(body)[1], {calls, numbers: numbersIn(body)});
     }
     const data = sections(bytes).find(([id]) => id === DATA)[1];
-    /** Where there are addresses of functions. */
+    /** Start addresses of the segments that contain function addresses. */
     this.tables = new Set(segments(data).filter((segment) => wordsOf(segment).some((word) => this.addressOf(word))).map(({start}) => start));
     this.data = segments(data, this.tables).map((segment) => ({...segment, words: wordsOf(segment)}));
   }
 
-  /** The function that has this address, or undefined. */
+  /** The function with this address, or undefined. */
   addressOf(number) { return this.addressed[number - this.base]; }
 
-  /** All that may run once the functions of `roots` do. What those of `names` only pass on does not. */
+  /** All functions that may run once those in `roots` do, except those called only by functions in `names`. */
   reachedFrom(roots, names = []) {
     const found = new Set(), seen = new Set(), todo = [];
     const add = (set, one) => set.has(one) || (set.add(one), todo.push(one));
@@ -49,10 +49,8 @@ export class Functions {
     return found;
   }
 
-  /**
-   * The module in text format, with addresses that count from 1, and as much memory as there can be: who runs it sets the bound. Its table has a name, or
-   * wasm-split would mistake it for those that it makes.
-   */
+  /** The module in text format, with addresses that count from 1 and the largest possible memory, which the code that instantiates it
+   * limits. Its table has a name, or wasm-split would confuse it with the tables that it adds. */
   smallText() {
     const size = this.addressed.length, small = (number) => this.addressOf(number) === undefined ? null : number - this.base + 1;
     return this.text
@@ -62,7 +60,7 @@ export class Functions {
       .replace(/^( \(memory \$\S+ \d+ )\d+/m, (all, before) => before + 65536);
   }
 
-  /** The same for the data of a module that was made of that text. */
+  /** The same replacement in the data of a module that was assembled from that text. */
   smallData(bytes) {
     const list = sections(bytes), data = list.find(([id]) => id === DATA);
     data[1] = Buffer.from(data[1]);

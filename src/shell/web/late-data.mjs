@@ -1,18 +1,18 @@
-// Moves the constant data that no function of the first part can reach to the part that brings the functions that use it: most sentences,
-// the examples, the tables of pages. The linker keeps every constant in a segment of its own, so that its place is known. What a
-// function may reach: each segment that one of its numbers lies in, just behind, or not far before, and what the numbers in those
-// segments point to in turn.
+// Moves constant data that no function of the first part can reach to the part with the functions that use it: most sentences, the
+// examples, the tables of pages. The linker keeps every constant in a segment of its own, so that its position is known. A function can
+// reach each segment that one of its numbers points into, just behind, or shortly before, and all segments reachable from the numbers in
+// these.
 import {readFileSync, writeFileSync} from 'node:fs';
 import {CODE, DATA, DATA_COUNT, Reader, leb, module, numbersIn, sections, wordsOf} from './binary.mjs';
 
-// How far before a segment a number still means it: table[c - '0'] is written as an address 48 items before the table.
+// How far before a segment a number may still refer to it: table[c - '0'] is compiled to an address 48 items before the table.
 const isText = (bytes) => bytes.every((byte, i) => byte >= 9 || (byte === 0 && i === bytes.length - 1));
 const before = (bytes, isTable) => isTable ? BEFORE_TABLE : isText(bytes) ? 8 : 1024;
-const BEFORE_TABLE = 64;  // the pointer to a table of functions lies within it, or it is an array that begins to count at a few
+const BEFORE_TABLE = 64;  // pointers to function tables point inside, and arrays may be indexed from a small offset
 const BEHIND = 8;
-const GAP = 8;  // bytes that cost less than the beginning of a new segment
+const GAP = 8;  // bytes that are cheaper than a new segment
 
-/** The segments of a data section: where each begins in memory, its bytes, and from where to where a number means it. */
+/** The segments of a data section: start address, bytes, and the range of numbers that refer to each. */
 export function segments(contents, tables = new Set()) {
   const reader = new Reader(contents), count = reader.number();
   return Array.from({length: count}, () => {
@@ -24,7 +24,7 @@ export function segments(contents, tables = new Set()) {
   }).sort((a, b) => a.start - b.start);
 }
 
-/** A data section. Neighbours become one segment where nothing but a few zeros lies between them. */
+/** Encodes a data section. Segments separated only by a few zeros are joined. */
 function dataSection(list, isFree) {
   const joined = [];
   for (const {start, bytes} of list) {
@@ -36,7 +36,7 @@ function dataSection(list, isFree) {
   return {count: joined.length, contents: Buffer.concat([Buffer.from(leb(joined.length)), ...parts])};
 }
 
-/** The segments that numbers may mean, and those that their words may mean, and so on. */
+/** All segments reachable from the numbers: those that they refer to, those that the words of these refer to, and so on. */
 function reachable(list, numbers) {
   const found = new Set(), todo = [];
   const first = list[0].from, last = list.at(-1).to;
@@ -53,8 +53,8 @@ function reachable(list, numbers) {
   return found;
 }
 
-/** `parts` are files, the first of which has all of the data. `texts` are all of them but the last in WebAssembly's text format; `tables` is where there are
- * addresses of functions. */
+/** `parts` are files, the first of which contains all data. `texts` are all of them except the last in WebAssembly's text format; `tables`
+ * are the start addresses of segments that contain function addresses. */
 export function moveLateData(parts, texts, tables) {
   const modules = parts.map((file) => readFileSync(file)), contents = modules.map(sections);
   const all = segments(contents[0].find(([id]) => id === DATA)[1], tables), numbers = new Set(), placed = new Set();
@@ -62,7 +62,7 @@ export function moveLateData(parts, texts, tables) {
     if (i > 0 && list.some(([id]) => id === DATA)) throw new Error(`${parts[i]} has data of its own`);
     if (i < texts.length) for (const line of texts[i].split('\n')) if (!line.startsWith(' (data')) numbersIn(line, numbers);
     const reached = i < texts.length ? reachable(all, numbers) : new Set(all), mine = all.filter((segment) => reached.has(segment) && !placed.has(segment));
-    // What the parts before it have may have been changed by then: nothing is written over it.
+    // Earlier parts may have changed their data by then, so it must not be overwritten.
     const starts = [...placed].map(({start}) => start);
     const made = dataSection(mine, (from, to) => !starts.some((start) => from <= start && start < to));
     for (const segment of mine) placed.add(segment);

@@ -1,6 +1,6 @@
-// What reads and writes files on the page: web/reader.js calls it in an instance of its own, beside the page, that nothing is drawn with.
-// The functions that only this needs are a third part of the module (split.mjs), which is fetched when the first file comes. No glue: texts
-// and bytes lie in memory at the addresses that cross; answers are left in reply().
+// Reads and writes files for the page: web/reader.js calls this in a separate instance of the module, which does not draw. Functions that
+// only files need are a third part of the module (split.mjs), fetched when the first file is used. There is no glue code: strings and bytes
+// are passed as addresses, and results are left in reply().
 #include <emscripten/emscripten.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 
 namespace {
 
-/// What there is of the file that is open, and the answer of the last call.
+/// The open file, and the result of the last call.
 struct Reader {
   files::Opener opener;
   char* bytes = nullptr;
@@ -27,7 +27,7 @@ Reader& reader() {
   return one;
 }
 
-/// 0: refused, 1: a state for the playground, 2: a form, 3: JSON for the playground, 4: cells.
+/// Returns 0 for an error, 1 for a state for the playground, 2 for a form, 3 for JSON for the playground, 4 for cells.
 int answer(base::Result<files::Opened> opened) {
   using Kind = files::Opened::Kind;
   Reader& r = reader();
@@ -45,7 +45,7 @@ int answer(base::Result<files::Opened> opened) {
   return 4;
 }
 
-/// `wanted` is "what style scale head with colors", each of which may be empty.
+/// `wanted` is "what style scale head with colors", separated by spaces; each may be empty.
 bool draw(std::string_view tensors, std::string_view wanted, std::string& reply) {
   files::FigureWords words;
   for (std::string_view* word : {&words.what, &words.style, &words.scale, &words.head, &words.with, &words.colors}) {
@@ -67,13 +67,13 @@ void release() {
 
 extern "C" void __wasm_call_ctors();
 
-/// Makes what is static; once, before all else.
+/// Runs static initialisation; to be called once, first.
 void begin() {
   shell::useAllMemory();
   __wasm_call_ctors();
 }
 
-/// Memory for a file or a text, which the call that is given it frees; 0 where there is none.
+/// Allocates memory for a file or a text; the call that receives it frees it. 0 if there is not enough.
 char* room(std::size_t size) {
   release();
   return static_cast<char*>(std::malloc(size + 1));
@@ -91,7 +91,7 @@ int paste(char* text, std::size_t size) {
 
 int choose(const char* choices) { return answer(reader().opener.choose(choices)); }
 
-/// The tensors of the board in another format, or as a figure; `only` is the one of a table, or says what is drawn.
+/// Writes the tensors of the board in another format, or as a figure; `only` is the tensor for a table, or describes the figure.
 int write(char* bytes, std::size_t size, const char* name, const char* only) {
   reader().bytes = bytes;
   std::string& reply = reader().reply;
@@ -108,7 +108,7 @@ int write(char* bytes, std::size_t size, const char* name, const char* only) {
   return done ? 1 : 0;
 }
 
-/// The layer of a state as a program, or 0 and why not.
+/// The layer of a state as a program; 0 with an error if that is not possible.
 int code(const char* state, const char* language) {
   std::string& reply = reader().reply;
   const auto wanted = files::languageNamed(language);
@@ -124,7 +124,7 @@ int code(const char* state, const char* language) {
 
 const char* reply() { return reader().reply.data(); }
 std::size_t replySize() { return reader().reply.size(); }
-/// Lets go of the file and the answer.
+/// Releases the file and the result.
 void forget() {
   release();
   reader().reply = {};
@@ -148,5 +148,6 @@ const struct {
 
 }  // namespace
 
-/// Where the calls are: an export of each would come before the first frame. What only they need is no part of the page (functions.mjs).
+/// The address of the table of calls: exporting each call would make them part of the first frame's module. Functions used only by them are
+/// moved out (functions.mjs).
 extern "C" EMSCRIPTEN_KEEPALIVE const void* playground_files() { return &calls; }

@@ -22,8 +22,8 @@ std::size_t mostPages = 32768;
 
 void shell::useAllMemory() { mostPages = 65535; }
 
-/// In place of Emscripten's, which is a script: an instance that only reads files has none. Grows by a fifth where there is room for it,
-/// so that it is seldom asked for; else by what is needed.
+/// Replaces Emscripten's implementation in JavaScript, which an instance that only reads files does not have. Grows by a fifth if possible,
+/// so that it is seldom called; otherwise by what is needed.
 int emscripten_resize_heap(std::size_t wanted) {
   const std::size_t pages = __builtin_wasm_memory_size(0), needed = (wanted - 1) / kPage + 1;
   if (needed > mostPages) return 0;

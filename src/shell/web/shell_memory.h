@@ -1,10 +1,10 @@
-// How far the memory of an instance grows.
+// The memory limit of a module instance.
 #pragma once
 
 namespace shell {
 
-/// From here on up to the 4 GB that WebAssembly can address; until then to the 2 GB whose addresses JavaScript has as positive numbers
-/// without being told.
+/// Raises the limit to the 4 GB that WebAssembly can address. The default is 2 GB, because JavaScript sees higher addresses as negative
+/// numbers unless the glue code handles them.
 void useAllMemory();
 
 }  // namespace shell

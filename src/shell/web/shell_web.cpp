@@ -1,8 +1,8 @@
-// The browser's shell: what web/canvas.js hears becomes input of Dear ImGui; what a page script asks becomes a call of the
-// App. One module instance is one playground, so `self` below is the one object that there has to be.
+// The browser shell: converts the events from web/canvas.js to input for Dear ImGui, and calls from page scripts to calls of the App. A
+// module instance is one playground, so `self` below is its only object.
 //
-// The functions named playground_… are called from JavaScript. Those that can be refused return 1 or 0 and leave their
-// answer, or the error as JSON, in playground_reply(). Text comes as UTF-8 that the caller frees.
+// Functions named playground_… are called from JavaScript. Those that can fail return 1, or 0 for an error, and leave their result, or the
+// error as JSON, in playground_reply(). Strings are UTF-8, and freed by the caller.
 #include <emscripten/em_js.h>
 #include <emscripten/emscripten.h>
 #include <imgui.h>
@@ -26,13 +26,13 @@
 #include "shell/shell.h"
 #include "views/mirror.h"
 
-// ---------------------------------------------------------------- what C++ asks of web/canvas.js
+// ---------------------------------------------------------------- imports from web/canvas.js
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
 #pragma clang diagnostic ignored "-Wmissing-prototypes"
 // clang-format off
-// later(): by method calls that wait until no C++ is on the stack, because listeners of the page hear of focus, clicks and copies.
+// later(): delays method calls until no C++ is on the stack, because they trigger event listeners of the page for focus, clicks and copies.
 EM_JS(void, host_request_frame, (), { Module["host"].requestFrame(); })
 EM_JS(void, host_begin_text, (float x, float y, float width, float height, float zoom, const char* text, const char* name,
                               int numeric, int centered, int selectAll, int dark, int isCell, const char* wrong), {
@@ -104,7 +104,7 @@ class Browser final : public app::Host {
   }
   base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) override {
     host_save_file(std::string(name).c_str(), text.data(), static_cast<int>(text.size()), asks);
-    return std::string();  // web/hands.js says where it went
+    return std::string();  // web/hands.js reports where it was saved
   }
   void choose(std::string_view choices) override { host_choose(std::string(choices).c_str()); }
   void toggleFullscreen() override { host_toggle_fullscreen(); }
@@ -145,7 +145,7 @@ class Browser final : public app::Host {
 
 // ---------------------------------------------------------------- the playground
 
-/// Members are made in this order and destroyed in reverse: the app borrows the other two.
+/// Members are created in this order and destroyed in reverse: the app refers to the other two.
 struct Playground {
   Browser host;
   shell::Stage stage{host};
@@ -158,7 +158,7 @@ struct Playground {
 
 Playground* self = nullptr;
 
-constexpr float kShortestFrame = 1e-4f;  // ImGui wants time to pass between two frames
+constexpr float kShortestFrame = 1e-4f;  // Dear ImGui requires that time passes between two frames
 
 float secondsSinceLastFrame() {
   const double now = emscripten_get_now();
@@ -169,10 +169,10 @@ float secondsSinceLastFrame() {
 
 bool inputIsWaiting() { return self->stage.io().Ctx->InputEventsQueue.Size > 0; }
 
-/// Builds frames without drawing them until the input that came so far has had its effect, so that an event's handler
-/// (a phone opens its keyboard only inside one) and a script that asks right after it both see the outcome.
+/// Builds frames without drawing them until all input so far has had its effect, so that event handlers (a phone opens its keyboard only
+/// inside one) and scripts that query immediately afterwards see the result.
 void settle() {
-  constexpr int kMostFrames = 16;  // a queue of down, up, down, up takes one frame each
+  constexpr int kMostFrames = 16;  // a sequence of down, up, down, up takes a frame each
   for (int i = 0; !self->contextIsLost && i < kMostFrames && inputIsWaiting(); ++i) {
     self->stage.build(self->app, secondsSinceLastFrame());
   }
@@ -229,7 +229,7 @@ int answer(const base::Result<std::string>& result) {
   return result ? answer(*result) : answer(base::Result<void>(result.error()));
 }
 
-/// The reply is [address, heads, rows, columns].
+/// Sets the reply to [address, heads, rows, columns].
 int answer(const base::Result<const attention::Tensor*>& found) {
   if (!found) return answer(base::Result<void>(found.error()));
   const attention::Tensor& t = **found;
@@ -249,7 +249,7 @@ struct NamedKey {
   ImGuiKey key;
 };
 
-/// KeyboardEvent.key, where it is not one letter or digit.
+/// Values of KeyboardEvent.key other than single letters and digits.
 constexpr NamedKey kKeys[] = {
     {"ArrowLeft", ImGuiKey_LeftArrow}, {"ArrowRight", ImGuiKey_RightArrow}, {"ArrowUp", ImGuiKey_UpArrow},
     {"ArrowDown", ImGuiKey_DownArrow}, {"PageUp", ImGuiKey_PageUp},         {"PageDown", ImGuiKey_PageDown},
@@ -274,7 +274,7 @@ ImGuiKey keyNamed(std::string_view name) {
   return ImGuiKey_None;
 }
 
-/// Would the app, or a menu that is open, do something with this key? All others stay with the page.
+/// Would the app or an open menu use this key? All others are left to the page.
 bool isUsed(ImGuiKey key, int modifiers) {
   self->stage.io();
   const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
@@ -293,9 +293,9 @@ extern "C" {
 
 // ---------------------------------------------------------------- graphics
 
-// Dear ImGui's renderer reads the state of OpenGL before it draws, to put it back afterwards. In a browser each such
-// question waits until the graphics process has drawn all that came before (with a software GPU, most of the time of a
-// frame). Nobody else draws on this canvas, so it is told, in place of glGetIntegerv(), what a new context would say.
+// Dear ImGui's renderer queries the OpenGL state before it draws, to restore it afterwards. In a browser each query waits until the
+// graphics process has drawn everything before it (with a software GPU, most of the time of a frame). Nothing else draws on this canvas, so
+// in place of glGetIntegerv() this function returns the state of a new context.
 void shell_gl_get(GLenum name, GLint* value) {
   switch (name) {
     case GL_MAJOR_VERSION: *value = 3; return;
@@ -306,14 +306,14 @@ void shell_gl_get(GLenum name, GLint* value) {
     case GL_BLEND_SRC_ALPHA: *value = GL_ONE; return;
     case GL_VIEWPORT:
     case GL_SCISSOR_BOX: std::fill_n(value, 4, 0); return;
-    default: *value = 0;  // no program, texture, buffer or vertex array was in use
+    default: *value = 0;  // no program, texture, buffer or vertex array is bound
   }
 }
 
 GLboolean shell_gl_is_program(GLuint) { return GL_TRUE; }
 
-// The linker puts this in the place of sscanf(), with which the renderer reads its "#version 300 es" and nothing else on the
-// page reads anything: the library's own would be in the first frame's way with 5 KB.
+// The linker replaces sscanf() by this. The renderer parses "#version 300 es" with it, and nothing else on the page uses it; the library's
+// sscanf() would add 5 KB to the first frame's module.
 int __wrap_sscanf(const char* text, const char* format, ...) {
   va_list to;
   va_start(to, format);
@@ -324,7 +324,7 @@ int __wrap_sscanf(const char* text, const char* format, ...) {
 
 // ---------------------------------------------------------------- life
 
-/// Makes the playground in the WebGL2 context that is current. 0: the reply says what the driver said.
+/// Creates the playground in the current WebGL2 context. Returns 0 if that fails, with the driver's message as the reply.
 EMSCRIPTEN_KEEPALIVE int playground_start() {
   self = new Playground;
   self->lastFrame = emscripten_get_now();
@@ -354,7 +354,8 @@ EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebuffe
   self->app.wake();
 }
 
-/// One frame. 1: another one is wanted; 2: it was drawn, as it does not look like the last one; 4: a run of training goes on.
+/// Draws one frame. Returns the sum of 1: another frame is needed; 2: it was drawn, because it differs from the last one; 4: training is in
+/// progress.
 EMSCRIPTEN_KEEPALIVE int playground_frame() {
   const double began = emscripten_get_now();
   const bool isDrawn = self->stage.draw(self->app, secondsSinceLastFrame(), true);
@@ -373,8 +374,8 @@ EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
 
 // ---------------------------------------------------------------- input
 
-/// `what` is 0: moved, 1: went down, 2: went up, 3: left or was taken away. Modifiers: 1 Shift, 2 Ctrl or Cmd, 4 Alt.
-/// `clicks`: the browser's count of presses in a row; its user may have set how fast a double-click has to be.
+/// `what` is 0 for moved, 1 for pressed, 2 for released, 3 for left or cancelled. Modifiers: 1 Shift, 2 Ctrl or Cmd, 4 Alt. `clicks` is the
+/// browser's count of successive presses, since users can set the speed of a double-click.
 EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers, int clicks) {
   ImGuiIO& io = self->stage.io();
   if (what == 1) io.MouseDoubleClickTime = clicks % 2 == 0 ? FLT_MAX : 0.0f;
@@ -382,7 +383,7 @@ EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isT
   self->host.touch = isTouch != 0;
   io.AddMouseSourceEvent(isTouch ? ImGuiMouseSource_TouchScreen : ImGuiMouseSource_Mouse);
   setModifiers(io, modifiers);
-  if (what == 3) ImGui::ClearActiveID();  // the page took the finger: nothing was tapped
+  if (what == 3) ImGui::ClearActiveID();  // the page has taken over the finger, so it was not a tap
   if (what != 3) io.AddMousePosEvent(x / self->stage.zoom(), y / self->stage.zoom());
   if (what == 1) io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
   if (what >= 2) io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
@@ -392,16 +393,16 @@ EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isT
   requestFrameIfWanted();
 }
 
-/// Does a finger that goes down here change something (1), rather than scroll the page?
+/// Would a finger pressed here change something (1), rather than scroll the page (0)?
 EMSCRIPTEN_KEEPALIVE int playground_hit(float x, float y) { return self->app.dragsAt(x, y); }
 
-/// Is there something here that the wheel, or a finger, would move by this much?
+/// Would the wheel or a finger scroll something here by this much?
 EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dy) { return self->app.scrollsAt(x, y, dy); }
 
-/// In CSS pixels, positive towards the end. 0: not used, the page may scroll.
+/// In CSS pixels, positive towards the end. Returns 0 if it is not used, so that the page may scroll.
 EMSCRIPTEN_KEEPALIVE int playground_wheel(float x, float y, float dy) {
   if (!self->app.scrollsAt(x, y, dy)) return 0;
-  constexpr float kPixels = 100;  // that make one step of a wheel
+  constexpr float kPixels = 100;  // for one step of the wheel
   ImGuiIO& io = self->stage.io();
   io.AddMousePosEvent(x / self->stage.zoom(), y / self->stage.zoom());
   io.AddMouseWheelEvent(0, -dy / kPixels);
@@ -409,7 +410,7 @@ EMSCRIPTEN_KEEPALIVE int playground_wheel(float x, float y, float dy) {
   return 1;
 }
 
-/// A key by KeyboardEvent.key. 0: not used, the page may have it.
+/// A key by KeyboardEvent.key. Returns 0 if it is not used, so that the page may handle it.
 EMSCRIPTEN_KEEPALIVE int playground_key(int down, const char* name, int modifiers) {
   const ImGuiKey key = keyNamed(name);
   ImGuiIO& io = self->stage.io();
@@ -419,10 +420,10 @@ EMSCRIPTEN_KEEPALIVE int playground_key(int down, const char* name, int modifier
     inputCame();
     return 0;
   }
-  // One character, in UTF-8; names of other keys are longer and in ASCII.
+  // A single character in UTF-8; names of other keys are longer, and ASCII.
   const bool printable = (name[1] == '\0' || (name[0] & 0x80) != 0) && (modifiers & 2) == 0;
   if (key == ImGuiKey_None || !isUsed(key, modifiers)) {
-    // The board hears of it all the same: letters among it are text, and no commands.
+    // The board is informed of it nevertheless, to recognise letters that are part of a text, not commands.
     if (!printable || (modifiers & 4) != 0) return 0;
     io.AddInputCharactersUTF8(name);
     self->app.wake();
@@ -430,7 +431,7 @@ EMSCRIPTEN_KEEPALIVE int playground_key(int down, const char* name, int modifier
     requestFrameIfWanted();
     return 0;
   }
-  press(key, false);  // a held letter arrives again and again: each time counts as a press
+  press(key, false);  // a held letter repeats; each repetition counts as a press
   press(key, true);
   if (printable) io.AddInputCharactersUTF8(name);
   self->app.wake();
@@ -444,23 +445,23 @@ EMSCRIPTEN_KEEPALIVE void playground_focus(int focused) {
   inputCame();
 }
 
-/// The text field that host_begin_text() opened ended; `how` is an app::Entry.
+/// The text field opened by host_begin_text() ended; `how` is an app::Entry.
 EMSCRIPTEN_KEEPALIVE void playground_end_text(int how, const char* text) {
   settle();
   self->app.endText(static_cast<app::Entry>(how), text);
   inputCame();
 }
 
-/// The selected cells in the reply. 0: none are selected, so the page may copy what it likes.
+/// Sets the reply to the selected cells. Returns 0 if none are selected, so that the page may copy something else.
 EMSCRIPTEN_KEEPALIVE int playground_copy() {
   settle();
   self->reply = self->app.copyCells();
   return !self->reply.empty();
 }
 
-/// After a copy: the selected cells become 0.
+/// Sets the selected cells to 0, after they were copied.
 EMSCRIPTEN_KEEPALIVE void playground_clear_cells() {
-  setModifiers(self->stage.io(), 0);  // Ctrl, that cut, is still down
+  setModifiers(self->stage.io(), 0);  // Ctrl is still pressed when cutting
   press(ImGuiKey_Delete, true);
   press(ImGuiKey_Delete, false);
   self->app.wake();
@@ -475,8 +476,8 @@ EMSCRIPTEN_KEEPALIVE int playground_paste(const char* text) {
 
 // ---------------------------------------------------------------- for assistive technology
 
-/// Presses the control of that name, or where `step` is −1 or 1 asks of it what an arrow key would; "" does nothing. The reply is what is on
-/// the screen then: app/mirror.h says how.
+/// Presses the control of that name or, if `step` is −1 or 1, applies an arrow key to it; "" does nothing. The reply is then the content of
+/// the screen, as described in app/mirror.h.
 EMSCRIPTEN_KEEPALIVE int playground_mirror(const char* name, int step) {
   settle();
   views::Mirror mirror;
@@ -491,7 +492,7 @@ EMSCRIPTEN_KEEPALIVE int playground_mirror(const char* name, int step) {
   return answer(self->app.mirror(mirror.notes));
 }
 
-/// The colours of forced-colors mode, 0xRRGGBB; or no more of it.
+/// Sets the colours of forced-colors mode, 0xRRGGBB, or ends it.
 EMSCRIPTEN_KEEPALIVE void playground_colors(int areForced, int canvas, int text, int highlight, int highlightText) {
   const auto color = [](int value) { return static_cast<unsigned>(value); };
   if (areForced != 0) self->app.setColors(views::SystemColors{color(canvas), color(text), color(highlight), color(highlightText)});
@@ -499,27 +500,27 @@ EMSCRIPTEN_KEEPALIVE void playground_colors(int areForced, int canvas, int text,
   requestFrameIfWanted();
 }
 
-/// What the page's styles say: its own face for words, how much larger they are, and a colour 0xRRGGBB, or −1.
+/// What the page's styles specify: a font for text, the scale of text, and an accent colour 0xRRGGBB, or −1.
 EMSCRIPTEN_KEEPALIVE void playground_looks(int ownFace, float textScale, int accent) {
   self->stage.setFace(ownFace != 0);
   self->app.setLooks(textScale, accent < 0 ? std::nullopt : std::optional(static_cast<unsigned>(accent)));
   requestFrameIfWanted();
 }
 
-/// The interface's words: a table as views::Words takes it; "": English.
+/// Sets the translation of the interface: a table in the format of views::Words; "" for English.
 EMSCRIPTEN_KEEPALIVE void playground_words(const char* table) {
   self->stage.setWords(table);
   self->app.wake();
   requestFrameIfWanted();
 }
 
-/// These words of the interface in that language.
+/// Sets the reply to the translation of a text of the interface.
 EMSCRIPTEN_KEEPALIVE int playground_word(const char* english) {
   views::Words* words = self->stage.fonts().words;
   return answer(std::string(words ? words->of(english) : english));
 }
 
-/// The height, in CSS pixels, that shows all of the board at that width; 0: it is not asked for, or another view is open.
+/// The height, in CSS pixels, that shows the whole board at that width; 0 if not requested by the page, or if another view is open.
 EMSCRIPTEN_KEEPALIVE float playground_fit(float width) { return self->app.heightFor(width); }
 
 EMSCRIPTEN_KEEPALIVE int playground_select(const char* tensor, int head, int row, int col) {
@@ -536,7 +537,7 @@ EMSCRIPTEN_KEEPALIVE int playground_open(const char* text, const char* name) {
   return answer(self->app.openText(text, name));
 }
 
-/// What web/reader.js read: a state or a form, in memory that is freed here.
+/// Opens what web/reader.js read: a state or a form, in memory that is freed here.
 EMSCRIPTEN_KEEPALIVE int playground_take(char* bytes, int size, const char* name) {
   settle();
   const auto done = self->app.take({bytes, static_cast<std::size_t>(size)}, name);
@@ -544,7 +545,7 @@ EMSCRIPTEN_KEEPALIVE int playground_take(char* bytes, int size, const char* name
   return answer(done);
 }
 
-/// How many bytes the tensors of the layer take as .safetensors, which lie where the reply does; 0: the reply says why not.
+/// Sets the reply to the tensors of the layer, and returns their number of bytes; 0 with an error as the reply.
 EMSCRIPTEN_KEEPALIVE int playground_tensors() {
   settle();
   auto bytes = self->app.tensors();
@@ -553,14 +554,14 @@ EMSCRIPTEN_KEEPALIVE int playground_tensors() {
   return static_cast<int>(self->reply.size());
 }
 
-/// How many bytes the board with its undo history takes, which lie where the reply does.
+/// Sets the reply to the board with its undo history, and returns its number of bytes.
 EMSCRIPTEN_KEEPALIVE int playground_kept(double most) {
   settle();
   self->reply = self->app.kept(static_cast<std::size_t>(most));
   return static_cast<int>(self->reply.size());
 }
 
-/// Such bytes, in memory that is freed here, or none: from here on the page keeps its board.
+/// Restores such bytes, in memory that is freed here; size 0 restores nothing. From now on the page saves its board.
 EMSCRIPTEN_KEEPALIVE int playground_restore(char* bytes, int size) {
   self->app.setKeptIn("the storage of this browser, for this tab");
   if (size == 0) return 1;
@@ -570,7 +571,7 @@ EMSCRIPTEN_KEEPALIVE int playground_restore(char* bytes, int size) {
   return answer(done);
 }
 
-/// The board as SVG, in the words of files::FigureWords.
+/// Sets the reply to the board as SVG; the arguments are those of files::FigureWords.
 EMSCRIPTEN_KEEPALIVE int playground_figure(const char* what, const char* style, const char* scale, const char* head, const char* with, const char* colors) {
   settle();
   const auto options = files::figureOptions({what, style, scale, head, with, colors});
@@ -593,7 +594,7 @@ EMSCRIPTEN_KEEPALIVE void playground_embed(const char* hide, const char* lock, c
 
 // ---------------------------------------------------------------- lessons
 
-/// Keeps the Guide's place free (1), or takes it away.
+/// Reserves space for the Guide (1), or removes it.
 EMSCRIPTEN_KEEPALIVE void playground_guide(int open) {
   self->app.reserveGuide(open != 0);
   requestFrameIfWanted();
@@ -611,7 +612,7 @@ EMSCRIPTEN_KEEPALIVE void playground_fail_lesson(const char* sentence) {
   requestFrameIfWanted();
 }
 
-/// The reply has a sentence a line about the names in an attribute that are none.
+/// Sets the reply to a sentence per line about unknown names in an attribute.
 EMSCRIPTEN_KEEPALIVE int playground_misspelt(const char* attribute, const char* list) {
   std::string sentences;
   for (const std::string& one : app::misspelt(attribute, list)) sentences += one + "\n";
@@ -675,7 +676,7 @@ EMSCRIPTEN_KEEPALIVE int playground_gradient(const char* name, int head, int row
   return answer(self->app.gradient(name, head, row, col, by));
 }
 
-/// The reply is the step that the run will be at.
+/// Sets the reply to the step at which training will end.
 EMSCRIPTEN_KEEPALIVE int playground_train(int steps) {
   settle();
   const auto until = self->app.train(steps);
@@ -695,7 +696,7 @@ EMSCRIPTEN_KEEPALIVE int playground_set_tensor(const char* name, const float* da
                                     {shape, static_cast<std::size_t>(dimensions)}));
 }
 
-/// The reply is [x, y, width, height] in CSS pixels of the canvas.
+/// Sets the reply to [x, y, width, height] in CSS pixels of the canvas.
 EMSCRIPTEN_KEEPALIVE int playground_locate(const char* name, int head, int row, int col) {
   settle();
   const auto where = self->app.locate(name, head, row, col);

@@ -1,5 +1,5 @@
-// Between its parts a module's functions go by names that wasm-split made, a thousand of them before the first frame. With two letters,
-// the first of which no name of the linker begins with, they take 0.6 KB less after Brotli.
+// wasm-split generates names for the functions shared between the parts of the module, about a thousand before the first frame. Two-letter
+// names, whose first letter no name of the linker begins with, save 0.6 KB after Brotli.
 import {readFileSync, writeFileSync} from 'node:fs';
 import {EXPORT, IMPORT, leb, module, Reader, sections} from './binary.mjs';
 
@@ -30,7 +30,7 @@ function described(reader) {
   return reader.bytes.subarray(from, reader.at);
 }
 
-/** `read` takes one entry of a section; `write` gives the bytes of all of them. */
+/** Edits a section: `read` parses one entry, `write` encodes all of them. */
 function edit(file, id, read, write) {
   const bytes = readFileSync(file), list = sections(bytes), part = list.find(([one]) => one === id);
   if (!part) return;

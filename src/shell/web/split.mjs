@@ -1,9 +1,9 @@
-// Splits the page's WebAssembly module in three: FILE.wasm keeps the functions that run until the first frames are drawn,
-// FILE.files.wasm has those that only web/reader.js calls, in an instance of its own, and FILE.rest.wasm all others. Which ones run is
-// found by running them: the module, instrumented by Binaryen's wasm-split, draws the first frames of the default board here under Node, at
-// many sizes, with a WebGL that does nothing. Which ones only files need is found by following calls and addresses (functions.mjs). So there is
-// no list to maintain. A function that is missed by the first part nevertheless costs time, not the board: web/canvas.js begins anew with
-// two parts. Then the data that only later parts need goes there too (late-data.mjs), and the first part must draw the same frames.
+// Splits the page's WebAssembly module in three: FILE.wasm with the functions that run until the first frames are drawn, FILE.files.wasm
+// with those that only web/reader.js calls, in an instance of its own, and FILE.rest.wasm with all others. The first set is determined by
+// running the module: instrumented by Binaryen's wasm-split, it draws the first frames of the default board under Node, at many sizes, with
+// a WebGL stub. The second set is determined by following calls and addresses (functions.mjs). So there is no list to maintain. If the
+// first part lacks a function nevertheless, that costs time but does no harm: web/canvas.js starts again with both parts. Then data that
+// only later parts need is moved there (late-data.mjs), and the first part is checked to draw the same frames.
 //   node split.mjs BINARYEN_ROOT FILE.wasm SCRATCH_FOLDER
 import {execFileSync} from 'node:child_process';
 import {copyFileSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -26,7 +26,7 @@ const RATIOS = [1, 1.5, 2, 3];
 const EMBEDS = [['', ''], ['panel,header', 'heads'], ['inspector,arcs', 'causal,tokens'], ['heads', 'q,k,v']];
 const MOST_FRAMES = 16;  // until the board has settled at a size
 
-/** One that draws nothing, and sums up all that it is given. */
+/** A stub of WebGL that computes a checksum of everything passed to it. */
 function summingContext() {
   let sum = 0x811c9dc5;  // FNV-1a
   const add = (word) => { sum = Math.imul(sum ^ word, 0x01000193); };
@@ -43,9 +43,9 @@ function summingContext() {
   return {context: plainContext(take), sum: () => sum};
 }
 
-/** Runs a module until the first frames. Returns the sum of all that it gave the graphics context, and the profile if it kept one. */
+/** Runs a module until the first frames. Returns the checksum of everything passed to WebGL, and the profile if one was recorded. */
 async function firstFrames(file, script) {
-  // Node 20 and older run relaxed SIMD only when asked to. Time passes by itself, so that every run is the same.
+  // Node 20 and older run relaxed SIMD only with this flag. Time is simulated, so that every run is the same.
   setFlagsFromString('--experimental-wasm-relaxed-simd');
   let now = 0, dark = 0, exports;
   const webGl = summingContext();
@@ -88,7 +88,7 @@ async function firstFrames(file, script) {
     }
   }
   call('embed', '', '', '');
-  for (const open of [1, 0]) {  // the first visit, where the Guide's place is free until it comes
+  for (const open of [1, 0]) {  // the first visit reserves space for the Guide
     call('guide', open);
     for (const [width, height] of SIZES) {
       call('resize', width, height, 1);
@@ -106,7 +106,7 @@ async function firstFrames(file, script) {
   return {sum: webGl.sum(), profile: wasm.HEAPU8.slice(address, address + size)};
 }
 
-/** All parts together, as the reader has them. Returns what becomes of a pasted list. */
+/** Runs all parts together, as the page's reader does. Returns the result of pasting a list. */
 async function pasted(place, list) {
   const [module, rest] = [place.first, place.rest].map((part) => new WebAssembly.Module(readFileSync(part))), imports = {};
   for (const {module: space, name} of WebAssembly.Module.imports(module)) (imports[space] ??= {})[name] = () => 0;
@@ -121,7 +121,7 @@ mkdirSync(scratch, {recursive: true});
 copyFileSync(file, temporary('linked.wasm'));
 copyFileSync(file.replace(/wasm$/, 'js'), temporary('glue.mjs'));
 
-// As it was linked, with small addresses. Its functions keep their names until the end.
+// The module as linked, with small addresses. Functions keep their names until the end.
 const functions = new Functions(run('wasm-dis', temporary('linked.wasm')).toString(), readFileSync(temporary('linked.wasm')));
 const exported = /Module\["_playground_files"\]=wasmExports\["(\w+)"\]/.exec(readFileSync(temporary('glue.mjs'), 'utf8'))?.[1];
 const calls = functions.exports.get(exported);
@@ -141,7 +141,7 @@ try {
   wanted = [`--profile=${temporary('profile')}`];
 } catch (error) {
   if (!(error instanceof WebAssembly.CompileError)) throw error;
-  // Node 18 knows relaxed SIMD by other numbers. The page works all the same; its first frame has to wait for all of it.
+  // Node 18 uses other opcodes for relaxed SIMD. The page still works, but its first frame waits for the whole module.
   console.warn(`${file} is not split: this Node cannot run it (${error.message})`);
   wanted = ['--split-funcs=_'];
 }
@@ -153,8 +153,8 @@ split('whole', 'first', 'others', ...wanted);
 split('others', 'rest', 'files', `--split-funcs=@${temporary('for-files')}`);
 const place = {first: file, rest: file.replace(/wasm$/, 'rest.wasm'), files: file.replace(/wasm$/, 'files.wasm')};
 for (const [part, name] of Object.entries(place)) {
-  // Binaryen would write the empty places of a table in a way that only engines with garbage collection read. With local variables
-  // shared and ordered once more the first part has 0.4 KB less after Brotli.
+  // Without --disable-gc Binaryen would write empty table slots in an encoding that requires garbage collection support. Merging and
+  // reordering local variables once more saves 0.4 KB of the first part after Brotli.
   run('wasm-opt', '--disable-gc', temporary(`${part}.wasm`), '--coalesce-locals', '--reorder-locals', '--vacuum',
     '--strip-debug', '--strip-producers', '-o', name);
 }

@@ -1,7 +1,7 @@
-// One file with all of it, for places that cannot load modules or fetch: a sandbox without an origin, a file on a disk, slides.
+// Packs everything into a single file, for places that cannot load modules or fetch: a sandbox without an origin, a file on a disk, slides.
 //   node standalone.mjs ESBUILD WEB_FOLDER SITE_FOLDER [--whole=MODULE] [ESBUILD_OPTION…]
-// MODULE is that of every engine in one piece, before it was split. Without it (a build for development, of the relaxed kind alone)
-// the three parts on the site are packed as they are.
+// MODULE is the unsplit module for all engines. Without it (a development build, with relaxed SIMD only) the three parts on the site are
+// packed as they are.
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -13,18 +13,17 @@ const [web, site] = options.splice(0, 2).map((path) => resolve(path));
 const whole = options[0]?.startsWith('--whole=') ? resolve(options.shift().slice(8)) : null;
 const output = join(site, 'standalone.js');
 if (!whole && existsSync(output) && existsSync(join(site, 'playground.rest.wasm'))) {
-  utimesSync(output, new Date(), new Date());  // that of every engine stays
+  utimesSync(output, new Date(), new Date());  // the one for all engines is kept
   process.exit();
 }
 const kind = whole ? 'playground' : 'playground-relaxed';
-// Packages that scripts of the page bundle, where they were installed.
+// The folder of installed packages that scripts of the page bundle.
 const packages = resolve(web, '../tests/node_modules');
 const text = JSON.stringify, scratch = mkdtempSync(join(tmpdir(), 'standalone-'));
 
-// All that is no script, in one stream: LZMA makes it a quarter smaller than what browsers can
-// inflate by themselves, which it is where the package that unpacks it is not installed. A server's
-// compression takes back what base64 adds.
-const EMPTY = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);  // a module with nothing in it
+// Everything that is not a script, in one stream: LZMA makes it a quarter smaller than the compression that browsers can decode themselves,
+// which is used if the package for decoding LZMA is not installed. The overhead of base64 is recovered by the server's compression.
+const EMPTY = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);  // an empty module
 const folder = join(web, 'languages');
 const languages = readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5));
 const pieces = [[`${kind}.wasm`, readFileSync(whole ?? join(site, `${kind}.wasm`))],
