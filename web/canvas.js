@@ -1,21 +1,21 @@
-// One playground on one canvas: what the browser says goes into the wasm module, what the module asks is done here.
-// It takes no key, no wheel turn and no focus that the reader did not give it. No state of the playground lives here.
+// One playground on one canvas: passes the browser's events to the WebAssembly module, and does here what the module asks for. It takes no
+// key, no wheel turn and no focus that the reader did not give it. It holds no state of the playground.
 
 import {DISPOSED} from './values.js';
 
-// In the order of ImGuiMouseCursor_, which begins at -1 with "none".
+// In the order of ImGuiMouseCursor_, which starts at -1 with "none".
 const CURSORS = ['none', 'default', 'text', 'move', 'ns-resize', 'ew-resize', 'nesw-resize', 'nwse-resize', 'pointer', 'not-allowed'];
 const ERRORS = {type: TypeError, syntax: SyntaxError};
-// The first letter that has a direction is Hebrew, Arabic or another of that family.
+// The first letter is one of a right-to-left script (Hebrew, Arabic …).
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
-// Calls that neither draw nor take input: for them no context is asked for when it was taken away.
+// Calls that neither draw nor take input: they do not request a new context if the context was lost.
 const KEEPS_CONTEXT = /^(context|wake|resize|notify|embed|focus|frames|max)/;
 const UTF8 = new TextEncoder();
-const MOST_NESTED = 10;  // listeners that call back, whose listeners call back …; twice that fill the stack
+const MOST_NESTED = 10;  // limit for listeners that call back, whose listeners call back …; twice as many would overflow the stack
 const DARK = globalThis.matchMedia?.('(prefers-color-scheme: dark)');
 const MOST_ENLARGED = 4;
 
-/** In the browser's storage: what was passed in lessons, and whether the Guide was closed; by tab, in `session`. Null where it is switched off. */
+/** Browser storage, for progress in lessons and whether the Guide was closed; with 'session', that of the tab. Null if it is disabled. */
 export function storage(kind = 'local') {
   try {
     return globalThis[`${kind}Storage`];
@@ -25,7 +25,7 @@ export function storage(kind = 'local') {
 }
 const REMEMBERED = 'attention-playground';
 
-/** An error that ends the playground, with the `type` of the error event. */
+/** An error that ends the playground; `type` is that of the error event. */
 export class Failure extends Error {
   constructor(type, message) {
     super(message);
@@ -33,25 +33,23 @@ export class Failure extends Error {
   }
 }
 
-const MORE = 1, DRAWN = 2, TRAINS = 4;  // what a frame says
+const MORE = 1, DRAWN = 2, TRAINS = 4;  // flags returned for a frame
 const CONTEXT = {alpha: false, depth: false, stencil: false, antialias: false, powerPreference: 'low-power'};
 
-/** Where a reader or an administrator switched WebGL off, Chromium says so only of canvases in the page. */
+/** Where WebGL was disabled by the user or an administrator, Chromium reports that only for canvases in the page. */
 function isAllowed() {
   const gl = document.createElement('canvas').getContext('webgl2', CONTEXT);
   gl?.getExtension('WEBGL_lose_context')?.loseContext();
   return gl !== null;
 }
 
-/**
- * The one graphics context that all boards of a page draw with, one after the other; each shows a copy. A browser gives a page
- * about 16 of them, for all that it holds, and takes away those that were not used for longest.
- */
+/** The one graphics context with which all boards of a page draw, one after the other; each shows a copy. A browser allows about 16
+ * contexts per page, and drops the least recently used ones. */
 const graphics = {
   boards: new Set(),
   gl: null,
 
-  /** The context, made anew where it was taken away; null where the browser gives none. */
+  /** The context, created again if it was lost; null if the browser does not provide one. */
   context() {
     if (this.gl && !this.gl.isContextLost()) return this.gl;
     if (!(this.isAllowed ??= isAllowed())) return null;
@@ -60,7 +58,7 @@ const graphics = {
     if (!gl || gl.isContextLost()) return null;
     const before = this.gl;
     this.gl = gl;
-    // With the lost one went what the boards show, though a browser may go on showing it: each is drawn again.
+    // The content of all boards was lost with the context, even if the browser still shows it, so each is drawn again.
     if (before) this.boards.forEach((board) => board.contextLost());
     const listen = (type, method) => canvas.addEventListener(type, (e) => {
       e.preventDefault();
@@ -71,14 +69,14 @@ const graphics = {
     return gl;
   },
 
-  /** Copies what was drawn: without a copy where the browser can hand the picture over. */
+  /** Copies what was drawn to a board, by transferring the bitmap if the browser supports that. */
   present(shown) {
     const {canvas} = this.gl;
     if (shown?.transferFromImageBitmap) shown.transferFromImageBitmap(canvas.transferToImageBitmap());
     else shown?.drawImage(canvas, 0, 0);
   },
 
-  /** With the last board the context goes too. */
+  /** Removes a board; the context is released with the last one. */
   leave(board) {
     if (!this.boards.delete(board) || this.boards.size) return;
     this.gl?.getExtension('WEBGL_lose_context')?.loseContext();
@@ -99,7 +97,7 @@ export class Playground {
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute('role', 'application');
     this.canvas.setAttribute('aria-label', label);
-    this.canvas.style.visibility = 'hidden';  // until something is drawn
+    this.canvas.style.visibility = 'hidden';  // until something has been drawn
     this.ends = new AbortController();
     this.events = [];
     this.depth = this.nested = 0;
@@ -107,7 +105,7 @@ export class Playground {
     this.onScreen = true;
   }
 
-  /** False where WebGL2 is off. Before loading, so that the graphics process starts meanwhile. */
+  /** False if WebGL2 is not available. Called before loading, so that the graphics process starts in parallel. */
   openContext(gl = graphics.context()) {
     if (!gl) return false;
     graphics.gl = gl;
@@ -116,10 +114,8 @@ export class Playground {
     return true;
   }
 
-  /**
-   * Starts in this canvas an instance made by `create`, the factory of the module's first part. Without `rest` it can draw the
-   * board of the beginning, and no more: a call that wants more has no effect, and from then on none has.
-   */
+  /** Starts an instance in this canvas. `create` is the factory of the module's first part. Without `rest` it can only draw the initial
+   * board: a call that needs more has no effect, nor has any call after it. */
   async start(create, module, rest) {
     let first;
     const wasm = await new Promise((resolve, reject) => create({
@@ -131,7 +127,7 @@ export class Playground {
     }).then(resolve, reject));
     if (rest) await WebAssembly.instantiate(rest, {first: first.exports});
     if (this.ends.signal.aborted) return;
-    const gl = graphics.context();  // which tells the boards that have begun when it is a new one
+    const gl = graphics.context();  // notifies running boards if the context is a new one
     if (!gl) throw new Failure('webgl', 'The graphics context is gone.');
     Object.assign(this, {wasm, first, isWhole: rest != null, lacks: false});
     this.adopt(gl);
@@ -145,7 +141,8 @@ export class Playground {
     GL.makeContextCurrent(GL.registerContext(gl, {majorVersion: 2, enableExtensionsByDefault: false}));
   }
 
-  /** Adds the rest, or starts with it where nothing was started that could be gone on with; was that so? */
+  /** Adds the rest of the module, or starts again with all parts if the running instance cannot be continued. Returns whether it started
+   * again. */
   async complete(create, module, rest) {
     this.modules = [module, rest];
     const anew = !this.wasm || this.lacks;
@@ -155,7 +152,7 @@ export class Playground {
     return anew;
   }
 
-  /** From here on it draws. The first frame is drawn before this returns, where there is room for one. */
+  /** Starts drawing. The first frame is drawn before this returns, if the canvas has a size. */
   show() {
     if (!this.sizes) this.listenToSurroundings();
     this.pixels = [0, 0];
@@ -177,7 +174,7 @@ export class Playground {
     this.isWhole = false;
   }
 
-  /** What this board has in the context that others go on using. */
+  /** Frees this board's objects in the context, which other boards continue to use. */
   freeGraphics() {
     const {gl, wasm} = this;
     for (const [kind, list] of Object.entries({Texture: 'textures', Buffer: 'buffers', VertexArray: 'vaos', Program: 'programs'})) {
@@ -185,21 +182,19 @@ export class Playground {
     }
   }
 
-  /** How many graphics contexts all boards of this page hold. */
+  /** The number of graphics contexts held by all boards of this page. */
   get contexts() { return graphics.gl && !graphics.gl.isContextLost() ? 1 : 0; }
 
   get alive() { return this.wasm != null && !this.ends.signal.aborted; }
 
   // ------------------------------------------------------------ calls
 
-  /**
-   * Calls playground_<name>; texts become UTF-8 for as long as the call takes. Events that it caused are sent after it, and
-   * after `read` took what it left in memory: their listeners may call too, or dispose of all.
-   */
+  /** Calls playground_<name>; texts are converted to UTF-8 for the duration of the call. Events caused by the call are sent after it, and
+   * after `read` has read results from memory, because their listeners may make calls or dispose of the playground. */
   call(name, values, read = (result) => result) {
     const {wasm} = this, texts = [];
     if (!wasm || this.lacks) return undefined;
-    if (this.isLost && !KEEPS_CONTEXT.test(name)) this.hasContext();  // or input would wait for it
+    if (this.isLost && !KEEPS_CONTEXT.test(name)) this.hasContext();  // otherwise input would wait for a context
     if (this.nested > MOST_NESTED) throw new RangeError('Listeners of this playground change it, and so call each other, without end.');
     this.depth++;
     try {
@@ -212,7 +207,7 @@ export class Playground {
     } catch (error) {
       const isFault = error instanceof WebAssembly.RuntimeError;
       this.lacks = isFault && !this.isWhole;
-      if (this.lacks) return undefined;  // it called into the rest
+      if (this.lacks) return undefined;  // it called a function of the rest
       if (isFault) this.on.crash(error);
       throw error;
     } finally {
@@ -224,7 +219,8 @@ export class Playground {
 
   run(name, ...values) { return this.call(name, values); }
 
-  /** A text of n characters has at least n bytes. NUL, which would end it here, becomes a character that is as wrong there. */
+  /** A text of n characters has at least n bytes. NUL, which would terminate the C string, is replaced by another character that is equally
+   * invalid. */
   encode(text) {
     const {wasm} = this, tooLong = () => new RangeError(`A text of ${text.length} characters is too long; the playground takes less than 64 MB.`);
     if (text.length > this.maxText) throw tooLong();
@@ -236,7 +232,7 @@ export class Playground {
     return address;
   }
 
-  /** Is this text from outside short enough to be looked at? When it is not, the board says so. */
+  /** Is this text from outside short enough to be processed? If not, the board reports it. */
   fits(text, what, most = this.maxText) {
     const does = !(text?.length > most);
     if (!does) this.tell(`${what} is too long: it has ${text.length} characters, and the playground reads up to ${most}.`);
@@ -245,7 +241,7 @@ export class Playground {
 
   reply() { return this.wasm.UTF8ToString(this.wasm._playground_reply()); }
 
-  /** The same for calls that can be refused: what `read` makes of the reply, or a typed error that names the field. */
+  /** Like call(), for calls that can fail: returns what `read` makes of the reply, or throws a typed error that names the field. */
   answer(name, values, read) {
     const answer = this.call(name, values, (done) => {
       const reply = this.reply();
@@ -259,7 +255,7 @@ export class Playground {
 
   ask(name, ...values) { return this.answer(name, values, (reply) => reply); }
 
-  /** Listeners run when no C++ is on the stack, so that they may call back, or throw. */
+  /** Calls listeners while no C++ is on the stack, so that they may call back, or throw. */
   sendEvents() {
     this.nested++;
     try {
@@ -269,7 +265,7 @@ export class Playground {
     }
   }
 
-  /** For what runs code of the page: focus, click and copy do. */
+  /** Defers a method that runs code of the page, as focus, click and copy do. */
   later(method, ...values) { this.events.push(() => this[method](...values)); }
 
   // ------------------------------------------------------------ frames
@@ -284,7 +280,7 @@ export class Playground {
 
   isVisible() { return this.alive && this.onScreen && !document.hidden && this.pixels[0] > 0; }
 
-  /** While there is no context to be had, the picture stays as it is; the next change, or its return, draws it again. */
+  /** Draws a frame. Without a context the picture stays as it is, and is drawn again at the next change, or when the context returns. */
   draw() {
     if (!this.isVisible() || !this.hasContext()) return;
     const [width, height] = this.pixels, {canvas} = this.gl;
@@ -301,20 +297,20 @@ export class Playground {
     this.drawn?.();
   }
 
-  /** Where the next frame comes late, a run goes on until it does, in slices that leave room for input. */
+  /** While the next frame is late, continues training in time slices that leave room for input. */
   trainOn(wait) { this.trains = setTimeout(() => this.scheduled && this.run('train_on') && this.trainOn(), wait); }
 
-  /** Makes all anew where the context is another one than last time, or came back. */
+  /** Recreates all objects if the context is a different one from last time, or has returned. */
   hasContext() {
     const gl = graphics.context();
     if (!gl || (gl === this.gl && !this.isLost)) return gl;
-    this.contextLost();  // the event that says so may be still to come
+    this.contextLost();  // the event may still be pending
     if (!this.alive) return null;
     this.adopt(gl);
     return this.run('context_restored');
   }
 
-  /** With the context the browser may forget what it drew. */
+  /** With the context the browser may also drop the canvas's content. */
   contextLost() {
     if (this.isLost) return;
     this.isLost = true;
@@ -325,16 +321,14 @@ export class Playground {
 
   contextRestored() { this.draw(); }
 
-  /**
-   * The canvas takes the size of its box in device pixels, and is drawn at once: a new size clears it. Where the page enlarges it by a
-   * transform or by zoom it has as many as it is seen with, in one ratio for both ways.
-   */
+  /** Sets the canvas to the size of its box in device pixels, and draws immediately, since a new size clears it. If the page scales it by a
+   * transform or zoom, uses the number of pixels that it is shown with, with one ratio for both directions. */
   measure(entry = this.entry) {
     const {canvas} = this, seen = canvas.getBoundingClientRect();
     const larger = Math.max(seen.width / canvas.clientWidth || 1, seen.height / canvas.clientHeight || 1);
     const ratio = (devicePixelRatio || 1) * (larger > 1.02 ? Math.min(larger, MOST_ENLARGED) : 1);
     const box = entry?.devicePixelContentBoxSize?.[0];
-    // The box knows how the browser rounds; where a screen is only emulated it does not know of its pixel ratio.
+    // The reported box includes the browser's rounding, but is wrong for an emulated device's pixel ratio.
     const exact = (size, reported) => Math.abs(reported - size * ratio) < 2 ? reported : Math.round(size * ratio);
     const width = exact(canvas.clientWidth, box?.inlineSize), height = exact(canvas.clientHeight, box?.blockSize);
     if (width === this.pixels[0] && height === this.pixels[1] && ratio === this.ratio) return;
@@ -364,10 +358,11 @@ export class Playground {
     this.visibility.observe(this.canvas);
     document.addEventListener('visibilitychange', look, {signal});
     DARK.addEventListener('change', look, {signal});
-    this.canvas.addEventListener('transitionend', look, {signal});  // of the colour scheme, among others
+    this.canvas.addEventListener('transitionend', look, {signal});  // for example of the colour scheme
   }
 
-  /** Where no device-pixel box is reported: a query for the present ratio changes once, so it is asked anew each time. */
+  /** For browsers that do not report device-pixel boxes: a media query for the present ratio changes only once, so it is created again each
+   * time. */
   listenToRatio() {
     matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener('change', () => {
       this.measure();
@@ -375,9 +370,9 @@ export class Playground {
     }, {once: true, signal: this.ends.signal});
   }
 
-  // ------------------------------------------------------------ sentences
+  // ------------------------------------------------------------ messages
 
-  /** What the page's author asked for in an attribute: when it is refused, the board says why. */
+  /** Applies what the page's author specified in an attribute; if that fails, the board shows why. */
   attempt(name, ...values) {
     try {
       this.ask(name, ...values);
@@ -386,7 +381,7 @@ export class Playground {
     }
   }
 
-  /** Says a sentence in the page, and to the page's scripts. */
+  /** Shows a message on the page, and sends it to the page's scripts. */
   tell(message, type = 'state') {
     if (!this.alive || this.nested > MOST_NESTED) return;
     this.emit('error', JSON.stringify({type, message}));
@@ -401,13 +396,13 @@ export class Playground {
       localStorage[REMEMBERED] = text;
       return 1;
     } catch {
-      return 0;  // full, or switched off
+      return 0;  // full, or disabled
     }
   }
 
   // ------------------------------------------------------------ text in any script
 
-  /** A canvas that a line of text is shaped and drawn on, with the faces that the reader's system has. */
+  /** A canvas context for shaping and drawing a line of text, with the fonts of the reader's system. */
   pen(text, size, weight) {
     const pen = this.drawsText ??= document.createElement('canvas').getContext('2d', {willReadFrequently: true});
     pen.font = `${weight} ${size}px ${this.family ?? 'system-ui,sans-serif'}`;
@@ -418,24 +413,24 @@ export class Playground {
 
   widthOf(text, size, weight) { return this.pen(text, size, weight).measureText(text).width; }
 
-  /** One line on nothing, and where its pen stood: {data, box: [left, top, width, height]}. */
+  /** Rasterises a line on a transparent background: {data, box: [left, top, width, height]}, relative to the pen's start. */
   rasterise(text, size, weight, color) {
     const {canvas} = this.pen(text, size, weight);
     const extent = this.drawsText.measureText(text);
     const [left, top, right, bottom] = ['Left', 'Ascent', 'Right', 'Descent'].map((side) => Math.ceil(extent[`actualBoundingBox${side}`]) + 1);
     const width = canvas.width = Math.min(left + right, 4096), height = canvas.height = top + bottom;
-    const pen = this.pen(text, size, weight);  // a canvas of another size has forgotten all
+    const pen = this.pen(text, size, weight);  // resizing the canvas has reset it
     pen.fillStyle = `#${color.toString(16).padStart(6, 0)}`;
     pen.fillText(text, left, top);
     return {data: pen.getImageData(0, 0, width, height).data, box: [left, top, width, height]};
   }
 
-  // ------------------------------------------------------------ the rest of what the module asks
+  // ------------------------------------------------------------ other requests of the module
 
   setCursor(cursor) { this.canvas.style.cursor = CURSORS[cursor + 1] ?? 'default'; }
 
   prefersStillness() { return matchMedia('(prefers-reduced-motion: reduce)').matches; }
-  /** As the page around it: 1 for dark; −1 on paper, which is light whatever was chosen. */
+  /** The page's colour scheme: 1 for dark; −1 for printing, which is always light. */
   prefersDark() { return this.prints ? -1 : this.isDark ? 1 : 0; }
 
   toggleFullscreen() { this.on.toggleFullscreen(); }

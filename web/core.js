@@ -1,6 +1,6 @@
-// attention-playground/core: the attention layer in WebAssembly, without a screen. For pages, workers and Node 18+.
-// The types, and what every option means, are in core.d.ts. The C++ side is
-// src/attention/kernels/kernels_binding.cpp, and steps/core_binding.cpp for other scores, normalisers and positions than the usual ones.
+// attention-playground/core: the attention layer in WebAssembly, without a screen, for pages, workers and Node 18+. Types, and the meaning
+// of every option, are in core.d.ts. The C++ side is src/attention/kernels/kernels_binding.cpp, and for scores, normalisers and positions
+// other than the default steps/core_binding.cpp.
 
 // (module (func (drop (f32x4.relaxed_madd (v128.const 0 …) (v128.const 0 …) (v128.const 0 …)))) and the same with f32x4.add.
 const zero = [0xfd, 12, ...Array(16).fill(0)];
@@ -12,19 +12,20 @@ const probes = {
 };
 const files = {'wasm-relaxed': 'core-relaxed.wasm', 'wasm-simd128': 'core.wasm'};
 
-// The builds, fastest first. V8's compiler before Turboshaft (Node 23, Chrome 129 and older) spills the registers of the relaxed
-// build, which then is the slower one. It cannot be asked for; Math.f16round is a little younger.
+// The builds, fastest first. V8's compiler before Turboshaft (Node 23, Chrome 129 and older) spills registers in the relaxed build, which
+// makes it the slower one. The version cannot be queried; Math.f16round is slightly newer.
 const ranked = () => 'f16round' in Math ? ['wasm-relaxed', 'wasm-simd128'] : ['wasm-simd128'];
 
-// The words of a call, in the order of struct Forward in kernels.h, whose last words are not for us, and struct Backward after it.
+// The words of a call, in the order of struct Forward in kernels.h (except its last members, which are not used here), followed by struct
+// Backward.
 const CALL = Object.fromEntries([
   'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'q', 'qHead', 'qRow', 'k', 'kHead', 'kRow', 'v', 'vHead', 'vRow',
   'scale', 'softcap', 'temperature', 'causal', 'causalOffset', 'windowLeft', 'windowRight', 'keyLength', 'blocked', 'blockedHead',
   'blockedRow', 'bias', 'biasHead', 'biasRow', 'out', 'outHead', 'outRow', 'weights', 'weightsHead', 'weightsRow',
 ].map((name, word) => [name, word]));
-['dOutput', 'dWeights', 'dQ', 'dK', 'dV'].forEach((name, i) => { CALL[name] = 56 + 3 * i; });  // each with its strides behind it
+['dOutput', 'dWeights', 'dQ', 'dK', 'dV'].forEach((name, i) => { CALL[name] = 56 + 3 * i; });  // each followed by its strides
 const CALL_WORDS = 71;
-// Those of a layer, in the order of struct Words in core_binding.cpp.
+// The words of a layer, in the order of struct Words in core_binding.cpp.
 const LAYER = Object.fromEntries(['score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
   'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA'].map((name, word) => [name, word]));
 const LAYER_WORDS = 19;
@@ -33,7 +34,7 @@ const CHOICES = {
   position: ['none', 'sinusoidal', 'rotary', 'alibi'], rotaryPairs: ['adjacent', 'half'], rotaryScaling: ['none', 'linear', 'ntk'],
 };
 
-// What the first kernels do not know, or not of one call; a call that names none of them can be remembered.
+// Options that the kernels alone do not support; a call without any of these can be cached.
 const LAYER_OPTIONS = ['batch', 'score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
   'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA'];
 const OPTIONS = new Set([...LAYER_OPTIONS,
@@ -44,13 +45,13 @@ for (const name of ['weights', 'out']) BACKWARD_OPTIONS.delete(name);
 
 const MAX = 0x7fffffff, LONGEST_LIST = 2 ** 27;
 
-// What an array is, however its length or buffer was redefined.
+// The properties of a typed array, even if its own length or buffer was redefined.
 const fact = (name) => Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Float32Array.prototype), name).get;
 const lengthOf = fact('length'), bufferOf = fact('buffer'), offsetOf = fact('byteOffset');
 const setIn = Float32Array.prototype.set;
 const isFloats = (array) => ArrayBuffer.isView(array) && array instanceof Float32Array;
 
-// A value in the words of an error: its text may be long, or throw.
+// A value for an error message; its text may be long, or throw.
 const shown = (value) => typeof value === 'string' ? value.slice(0, 40) :
   (typeof value === 'object' && value !== null) || typeof value === 'function' ? `a value of type ${typeof value}` : String(value);
 
@@ -64,7 +65,7 @@ async function compiled(file, wasm) {
   }
   const response = await fetch(url, {credentials: 'same-origin'});
   if (!response.ok) throw new Error(`${file} could not be loaded: ${response.status} ${response.statusText}`);
-  // A server that does not know the type application/wasm rules out streaming only.
+  // A server that does not know the type application/wasm only prevents streaming.
   const typed = response.headers.get('content-type')?.startsWith('application/wasm');
   return typed ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
 }
@@ -121,18 +122,18 @@ function apart(output, input) {
   }
 }
 
-// The same for two arrays of the caller that are written to, and may lie outside of WebAssembly memory.
+// The same check for two output arrays of the caller that may be outside WebAssembly memory.
 function aside(one, other) {
   if (!one.to || !other.to || bufferOf.call(one.to) !== bufferOf.call(other.to)) return;
   const span = ({name, to}) => ({name, pointer: offsetOf.call(to), length: lengthOf.call(to)});
   apart(span(one), span(other));
 }
 
-// A copy of a list, each item read once. Lists may hold anything: null, which is what JSON makes of NaN, would count as 0.
+// Copies a list, reading each item once. Lists may contain anything; null, to which JSON converts NaN, would otherwise count as 0.
 function itemsOf(name, list, length, copy, type) {
   for (let i = 0; i < length; ++i) {
     const item = list[i];
-    type ??= typeof item === 'boolean' ? 'boolean' : 'number';  // a mask is what its first item is
+    type ??= typeof item === 'boolean' ? 'boolean' : 'number';  // a mask has the type of its first item
     if (typeof item !== type) {
       throw new RangeError(`${name}[${i}] is ${shown(item)}; it must be ${type === 'boolean' ? 'true or false' : 'a finite number'}`);
     }
@@ -147,7 +148,7 @@ function fits(name, given, length, product) {
   if (given !== length) throw new RangeError(`${name} has ${given} numbers, and ${product} is ${length}`);
 }
 
-// A list becomes an array of its own; a typed array stays what it is.
+// Converts a list to an array; a typed array is returned as it is.
 function listed(name, list, length, product) {
   if (list === undefined || list === null) throw new TypeError(`${name} is missing`);
   if (isNumbers(list)) return list;
@@ -178,7 +179,7 @@ function fitsMask(length, shapes) {
     `heads × queryCount × keyCount (${shapes[2]})`);
 }
 
-// Do two calls ask for the same, with the same arrays?
+// Are two calls equal, with the same arrays?
 function same(a, b, names, given) {
   let n = 0;
   for (const name in given) if (name !== names[n++]) return false;
@@ -189,7 +190,7 @@ function same(a, b, names, given) {
     a.softcap === b.softcap && a.temperature === b.temperature && a.mask === b.mask && a.weights === b.weights;
 }
 
-// The sizes and options of a call, checked, one after the other.
+// Reads and checks the sizes and options of a call.
 function settingsOf(options) {
   const heads = count('heads', options.heads, 1);
   const kvHeads = count('kvHeads', options.kvHeads, heads);
@@ -223,7 +224,7 @@ function settingsOf(options) {
     scale, softcap, temperature, lengths, masks, batch, keyLengths, layer};
 }
 
-// One length of keys for all entries of a batch, or one for each where there is one.
+// One key length for all items of a batch, or a list with one for each.
 function keyLengthsOf(given, keyCount, batch, isBatch) {
   const isList = isBatch && (Array.isArray(given) || isNumbers(given));
   if (isList && given.length !== batch) throw new RangeError(`keyLength has ${given.length} numbers, and the batch has ${batch} entries`);
@@ -234,7 +235,7 @@ function keyLengthsOf(given, keyCount, batch, isBatch) {
   });
 }
 
-// What a layer has beyond the kernels: `isUsual` where that is nothing, `weights` the names of the weights of its score.
+// The options of a layer beyond the kernels: `isUsual` if all are default, `weights` the names of its score's parameters.
 function layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset}) {
   const score = choice('score', options.score, 'scaled'), normalizer = choice('normalizer', options.normalizer, 'softmax');
   const position = choice('position', options.position, 'none');
@@ -267,7 +268,7 @@ function layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset}) 
   for (const name of ['wA', 'uA', 'vA']) {
     if ((options[name] ?? null) !== null && !weights.includes(name)) throw new RangeError(`${name}: the score '${score}' has no such weights`);
   }
-  // vA says how many hidden units there are.
+  // The length of vA determines the number of hidden units.
   const vA = options.vA, units = score === 'additive' && (Array.isArray(vA) || isNumbers(vA)) ? Math.max(1, Math.floor(vA.length / heads)) : headDim;
   const lengths = weights.length ? {wA: heads * units * headDim, uA: heads * units * headDim, vA: heads * units} : {};
   const isUsual = (score === 'scaled' || score === 'dot') && normalizer === 'softmax' && position === 'none' && prefix === 0 && !maskAfterSoftmax;
@@ -286,12 +287,12 @@ class Attention {
   #wasm;
   #workspace;
   #call;           // address of the words of a call
-  #layer;          // and of those of a layer
-  #words;          // views of them, made anew when memory has grown
+  #layer;          // address of the words of a layer
+  #words;          // views of them, created again after memory has grown
   #reals;
-  #made = new WeakMap();   // array from alloc or renew -> {pointer, length, array: the latest one over it, freed}
+  #made = new WeakMap();   // array from alloc or renew -> {pointer, length, array: the latest view, freed}
   #live = new Map();       // pointer -> bytes
-  #last = null;            // {options, names, result} of the last call, when no array had to be copied: its words still stand
+  #last = null;            // {options, names, result} of the last call, if no array had to be copied, so that its words are still valid
 
   constructor(kernel, wasm) {
     this.kernel = kernel;
@@ -306,7 +307,7 @@ class Attention {
   }
 
   #view() {
-    if (this.#words?.length) return;  // memory that has grown leaves its earlier views empty
+    if (this.#words?.length) return;  // views from before the memory has grown are empty
     this.#words = new Int32Array(this.#wasm.memory.buffer, this.#call, CALL_WORDS);
     this.#reals = new Float32Array(this.#wasm.memory.buffer, this.#call, CALL_WORDS);
   }
@@ -349,7 +350,7 @@ class Attention {
     return made;
   }
 
-  // Where an array lies in WebAssembly memory: {pointer, length}; null when it lies elsewhere.
+  // The position of an array in WebAssembly memory, {pointer, length}; null if it is elsewhere.
   #place(name, array) {
     if (!isFloats(array)) return null;
     const made = this.#made.get(array);
@@ -367,7 +368,7 @@ class Attention {
 
   forward(given) {
     if (given === null || typeof given !== 'object') throw new TypeError('forward takes an object of options');
-    const options = {  // each is read once, inherited ones too: what is remembered is what was computed
+    const options = {  // each is read once, inherited ones too, so that what is cached is what was computed
       q: given.q, k: given.k, v: given.v, heads: given.heads, kvHeads: given.kvHeads, queryCount: given.queryCount, keyCount: given.keyCount,
       headDim: given.headDim, valueDim: given.valueDim, layout: given.layout, causal: given.causal, causalOffset: given.causalOffset,
       windowLeft: given.windowLeft, windowRight: given.windowRight, keyLength: given.keyLength, scale: given.scale, softcap: given.softcap,
@@ -396,7 +397,7 @@ class Attention {
 
     const temporary = [];
     try {
-      // First all that may run code of the caller, then everything that may make memory grow, then the numbers.
+      // First everything that may run code of the caller, then everything that may grow the memory, then the numbers.
       const inputs = this.#lists(options, lengths, ['q', 'k', 'v', ...layer.weights]);
       const masked = mask === undefined || mask === null ? null : listedMask(mask, shapes);
       const all = this.#inputs(inputs, lengths, temporary), [q, k, v] = all;
@@ -466,8 +467,8 @@ class Attention {
     }
   }
 
-  // One call for each entry of the batch. The arrays are those of the words; gradients of the weights of a score, which all entries
-  // share, are added up and returned.
+  // Makes one call for each item of the batch. The words hold the addresses of the arrays. Gradients of the score's parameters, which all
+  // items share, are summed and returned.
   #run(what, settings, inputs, temporary, ofWeights = []) {
     const {batch, keyLengths, layer, lengths} = settings, words = this.#words, first = words.slice();
     if (!layer.isUsual) {
@@ -511,7 +512,7 @@ class Attention {
     if (status) throw new RangeError('keyCount: there is no memory left to work in');
   }
 
-  // What a layer has beyond a call.
+  // Writes the options of a layer beyond the kernels.
   #sayLayer({layer}, inputs, ofWeights, temporary) {
     const {positionIds} = layer;
     let ids = 0;
@@ -542,9 +543,9 @@ class Attention {
     return lists.map(([name, list]) => this.#input(name, list, lengths[LIKE[name]], PRODUCTS[LIKE[name]], temporary));
   }
 
-  // Sizes, options and what is read, into the words of the call.
+  // Writes sizes, options and inputs to the words of the call.
   #say(settings, q, k, v, m) {
-    this.#last = null;  // a list whose items call back may have made a call meanwhile
+    this.#last = null;  // a list whose items call back may have made a call in the meantime
     this.#view();
     const words = this.#words, reals = this.#reals;
     for (const name of ['heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'causalOffset', 'windowLeft', 'windowRight', 'keyLength']) {
@@ -562,7 +563,7 @@ class Attention {
     settings.masksApart = Boolean(m?.apart);
   }
 
-  // A tensor and its strides, which are those of q, k, v, the output or the weights.
+  // Writes a tensor and its strides, which are like those of q, k, v, the output or the weights.
   #put(name, tensor, {heads, kvHeads, queryCount, keyCount, headDim, valueDim, packed}, like) {
     const word = CALL[name], words = this.#words;
     const [among, rows, dim] = {
@@ -575,7 +576,7 @@ class Attention {
     words[word + 2] = isPacked ? among * dim : dim;
   }
 
-  // What is to be read: already in WebAssembly memory, or a copy still to be made.
+  // An input: already in WebAssembly memory, or still to be copied.
   #input(name, array, length, product, temporary) {
     const place = this.#place(name, array);
     fits(name, place ? place.length : lengthOf.call(array), length, product);
@@ -613,7 +614,7 @@ class Attention {
 
   #result({pointer, length, to, inPlace}) {
     if (inPlace) {
-      if (lengthOf.call(to) === length) return to;  // memory that has grown leaves its earlier views empty
+      if (lengthOf.call(to) === length) return to;  // views from before the memory has grown are empty
       return this.#made.has(to) ? this.renew(to) : new Float32Array(this.#wasm.memory.buffer, pointer, length);
     }
     const numbers = new Float32Array(this.#wasm.memory.buffer, pointer, length);
@@ -622,13 +623,13 @@ class Attention {
     return to;
   }
 
-  // A mask of truth values becomes bytes (1 = blocked), one of numbers is added to the scores.
+  // A boolean mask is converted to bytes (1 = blocked), a numeric one is added to the scores.
   #mask(mask, shapes, queryCount, keyCount, temporary) {
     const place = this.#place('mask', mask);
     const length = place ? place.length : lengthOf.call(mask);
     fitsMask(length, shapes);
     const rowStride = length === shapes[0] && queryCount > 1 ? 0 : keyCount;
-    const apart = length === shapes[3] && length !== shapes[2];  // a mask for each entry of the batch
+    const apart = length === shapes[3] && length !== shapes[2];  // one mask per item of the batch
     const headStride = apart || length === shapes[2] ? queryCount * keyCount : 0;
     if (mask instanceof Uint8Array) {
       const pointer = this.#take('mask', length);

@@ -1,4 +1,4 @@
-// The dialog Share: a link to the board with its QR code, and code that embeds it with a preview. Comes when it is first opened.
+// The Share dialog: a link to the board with its QR code, and code that embeds it with a preview. Loaded when it is first opened.
 import {storage} from './canvas.js';
 import {home, languageOf} from './values.js';
 
@@ -74,7 +74,7 @@ let sheet;
 
 const SAID = new Set(['textContent', 'aria-label']);
 
-/** Makes elements whose words are in a language: `t` says them in it. */
+/** Creates elements with translated text: `t` translates it. */
 const maker = (t) => (tag, properties = {}, ...children) => {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -87,7 +87,7 @@ const maker = (t) => (tag, properties = {}, ...children) => {
 };
 const plain = maker((words) => words);
 
-/** HTML with its tags, names and values in their colours. */
+/** Highlights HTML: tags, names and values in their colours. */
 function colored(html) {
   const out = [];
   for (const [all, tag, name, value] of html.matchAll(/(<\/?[\w-]+|\/?>)|([\w-]+(?==))|("[^"]*")|[^<>"\w]+|\w+|./gs)) {
@@ -96,7 +96,7 @@ function colored(html) {
   return out;
 }
 
-/** A square of dark and light modules; null where it cannot be made. */
+/** A QR code as a square of modules; null if it cannot be created. */
 async function qrCode(text, words) {
   try {
     const {encode} = await import('uqr');
@@ -108,11 +108,11 @@ async function qrCode(text, words) {
     svg.append(squares);
     return svg;
   } catch {
-    return null;  // longer than such a code can hold, or its package was not built in
+    return null;  // too long for a QR code, or the package was not built in
   }
 }
 
-/** Groups of buttons of which one is chosen. */
+/** Groups of buttons of which one is selected. */
 const segmentsBy = (make) => (title, choices, chosen, choose) => {
   const all = make('div', {className: 'segments', role: 'radiogroup', 'aria-label': title});
   const pick = (key) => { for (const button of all.children) { const on = button.dataset.key === key; button.setAttribute('aria-checked', on); button.tabIndex = on ? 0 : -1; } };
@@ -147,7 +147,7 @@ class Dialog {
     if (!sheet) (sheet = new CSSStyleSheet()).replaceSync(STYLES + styles);
     this.place = board.root.appendChild(make('div'));
     this.place.lang = board.language ?? 'en';
-    const root = this.place.attachShadow({mode: 'open'});  // so that what is styled over the canvas is not meant
+    const root = this.place.attachShadow({mode: 'open'});  // keeps styles meant for what is in front of the canvas from applying here
     root.adoptedStyleSheets = [sheet];
     this.node = make('dialog', {'aria-labelledby': 'share-title', className: 'share'});
     this.node.style.colorScheme = board.run('is_dark') ? 'dark' : 'light';
@@ -157,7 +157,7 @@ class Dialog {
     this.bodies = {link: this.linkBody(), embed: this.embedBody(), figure: this.more.figure.node, code: this.more.code.node};
     this.node.append(make('header', {}, make('h2', {id: 'share-title', textContent: 'Share'}), close), this.tabs({link: 'Link', embed: 'Embed', figure: 'Figure', code: 'Code'}), ...Object.values(this.bodies));
     this.node.addEventListener('close', () => this.end());
-    // What is typed here is none of the board's business.
+    // Typing in the dialog must not reach the board.
     for (const type of ['keydown', 'keyup', 'input', 'change', 'copy', 'paste', 'cut']) this.node.addEventListener(type, (e) => e.stopPropagation());
     this.node.addEventListener('click', (e) => { if (e.target === this.node) this.node.close(); });
     board.ends.signal.addEventListener('abort', () => this.place.remove());
@@ -167,13 +167,13 @@ class Dialog {
     this.tab.link.focus();
   }
 
-  /** Words in the language of the board. */
+  /** The translation of a text into the language of the board. */
   t(words) { return this.board.word(words); }
 
   end() {
     this.place.remove();
     this.board.sharing = null;
-    // The browser has given the focus back to what had opened the dialog, if that is still there.
+    // The browser has returned the focus to what opened the dialog, if that still exists.
     if (!this.board.root.activeElement) this.board.canvas.focus({preventScroll: true});
   }
 
@@ -234,7 +234,7 @@ class Dialog {
       make('div', {className: 'shown'}, make('div', {className: 'code'}, make('div', {}, make('strong', {textContent: 'Link'}), ' ', make('span', {textContent: 'opens this board as it is now'})), copy), this.address, make('div', {className: 'both'}, this.code)));
   }
 
-  /** The address bar follows the board for as long as the page is open. */
+  /** A switch that keeps the address bar in sync with the board for as long as the page is open. */
   followTick() {
     const {make} = this;
     const {host} = this, tick = make('input', {type: 'checkbox', checked: Boolean(host.follows)});
@@ -334,8 +334,8 @@ class Dialog {
       choice.append(...lessons.map(({id, title}) => make('option', {value: id, textContent: title})));
       lessons.forEach(({id, steps}) => counts.set(id, steps ?? 1));
       show();
-    }).catch(() => {});  // offline: the others stay
-    // The lesson that is open on the board begins where it is now.
+    }).catch(() => {});  // offline: other lessons cannot be offered
+    // The lesson open on the board starts at its present step.
     choice.addEventListener('change', () => {
       this.ask({lesson: choice.value, step: openLesson().lesson === choice.value ? openLesson().step ?? 0 : 0});
       this.guides.forEach((one) => one());
@@ -351,14 +351,14 @@ class Dialog {
     return make('div', {className: 'line'}, choice, from);
   }
 
-  // ------------------------------------------------------------ what follows from it
+  // ------------------------------------------------------------ results
 
   ask(more) {
     Object.assign(this.asked, more);
     this.update();
   }
 
-  /** Parts that are at their default do not appear. */
+  /** The options chosen, without those at their default. */
   options() {
     const {theme, view, lock, lesson, step, fit} = this.asked, out = {};
     if (theme !== 'auto') out.theme = theme;
@@ -404,7 +404,7 @@ class Dialog {
     this.preview(codes[0]);
   }
 
-  /** What the code shows, at 1:1 where it fits. The code is ours, and read as what it is: attributes of one element. */
+  /** Shows what the code gives, at 1:1 if it fits. The code is our own, and interpreted as the attributes of one element. */
   preview(code) {
     const {make} = this;
     const source = new DOMParser().parseFromString(code.replace(/ style="[^"]*">/, '>'), 'text/html').querySelector('attention-playground');
@@ -434,7 +434,7 @@ class Dialog {
   }
 }
 
-/** What the Guide has open: {lesson, step}. */
+/** The lesson open in the Guide: {lesson, step}. */
 function openLesson() {
   try {
     return JSON.parse(storage()['attention-playground']);
@@ -445,7 +445,7 @@ function openLesson() {
 
 const listed = (words) => words.split(',').map((one) => one.trim()).filter(Boolean);
 
-/** Opens it over a board; once. */
+/** Opens the dialog for a board, if it is not open yet. */
 export function open(board) {
   board.sharing ??= new Dialog(board);
 }

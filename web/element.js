@@ -1,13 +1,13 @@
-// <attention-playground>: the public interface. What it does is done by the wasm module behind web/canvas.js; here are
-// loading, attributes, methods and events. With the attribute `page` it is the page: it fills the window, always takes the
-// wheel, and opens the preset that the address names (?preset=…).
+// <attention-playground>: the public interface. The work is done by the WebAssembly module behind web/canvas.js; this file has loading,
+// attributes, methods and events. With the attribute `page` the element is the page itself: it fills the window, always uses the wheel, and
+// opens the preset named in the address (?preset=…).
 import {Failure, Playground, storage} from './canvas.js';
 import {inline} from './files.js';
 import {DISPOSED, LONGEST_LIST, LONGEST_NAME, languageOf, listOf, nameOf, textOf, wrong} from './values.js';
 
 // ---------------------------------------------------------------- the module, fetched and compiled once for all elements
 
-// Modules of one function that only engines with these instructions accept: a splatted zero, then i8x16.popcnt; three
+// Modules with a single function that validate only in engines with certain instructions: a splatted zero, then i8x16.popcnt; three
 // splatted zeros, then f32x4.relaxed_madd.
 const bytesOf = (...code) => new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0,
   10, code.length + 4, 1, code.length + 2, 0, ...code, 11]);
@@ -15,7 +15,7 @@ const ZERO = [65, 0, 253, 15];
 const hasSimd = () => WebAssembly.validate(bytesOf(...ZERO, 253, 98));
 const hasRelaxedSimd = () => WebAssembly.validate(bytesOf(...ZERO, ...ZERO, ...ZERO, 253, 133, 2));
 
-// Written out, so that bundlers find them.
+// Written in full, so that bundlers recognise them.
 const address = {
   'playground.wasm': () => new URL('./playground.wasm', import.meta.url),
   'playground.rest.wasm': () => new URL('./playground.rest.wasm', import.meta.url),
@@ -24,7 +24,7 @@ const address = {
 };
 const glue = {playground: () => import('./playground.js'), 'playground-relaxed': () => import('./playground-relaxed.js')};
 
-/** Does it once, whoever asks; after an error the next one who asks tries again. */
+/** Runs an action once for all callers; after an error, the next caller runs it again. */
 function once(action) {
   let outcome;
   const forget = () => { outcome = undefined; };
@@ -41,7 +41,7 @@ async function kindOfModule() {
   return inline.get('kind') ?? (hasRelaxedSimd() ? 'playground-relaxed' : 'playground');
 }
 
-/** What draws the board of the beginning; the rest is all else. */
+/** Loads what draws the initial board; everything else is the rest. */
 const loadFirst = once(async () => {
   const name = await kindOfModule();
   const [module, {default: create}] = await inTime((signal) => Promise.all([compile(`${name}.wasm`, signal), script(`${name}.js`, glue[name])]));
@@ -54,7 +54,7 @@ const loadRest = once(async () => {
   return rest;
 });
 
-const PATIENCE = 45_000;  // milliseconds, for what is loaded in one go
+const PATIENCE = 45_000;  // milliseconds for what is loaded in one go
 
 async function inTime(load) {
   if (!inline.size && location.protocol === 'file:' && import.meta.url.startsWith('file:')) {
@@ -93,7 +93,7 @@ async function compile(name, signal) {
 
 // ---------------------------------------------------------------- looks
 
-// Made by script, so a page with style-src 'self' needs no exception for it.
+// Created by a script, so that pages with style-src 'self' need no exception.
 const STYLES = `
   :host { display: block; position: relative; overflow: hidden; height: 440px; min-width: 200px; min-height: 120px;
     background: light-dark(#f7f7f5, #16181d); color: light-dark(#1f2328, #e6e7ea);
@@ -133,30 +133,30 @@ let sheet;
 
 // ---------------------------------------------------------------- the element
 
-// What may stand in the address of the page.
+// Options that the page's address may contain.
 const ASKED = ['preset', 'view', 'show', 'hide', 'lock', 'theme', 'wheel', 'lesson', 'step', 'fit', 'lang'];
 const linkedState = () => /^#s=(.+)/s.exec(location.hash)?.[1] ?? null;
 const ATTRIBUTES = ['preset', 'state', 'src', 'view', 'lesson', 'hide', 'lock', 'show', 'theme', 'wheel', 'loading', 'poster', 'fit'];
 const EMBED = ['hide', 'lock', 'show', 'fit'], CHECKED = ['hide', 'lock', 'show', 'theme', 'wheel', 'loading'];
 const DAMAGED = 'The files of the playground do not fit together, or one arrived damaged; please reload the page. If that does not help, its author has to publish all files of one version.';
-// What the module shows when it starts.
+// The module starts with this preset.
 const FIRST_PRESET = 'i-saw-a-saw';
 
-// On a server, where pages are made but not shown, there are no elements: importing this does nothing there.
+// When pages are rendered on a server, HTMLElement does not exist, and importing this has no effect.
 class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
-  static get observedAttributes() { return ATTRIBUTES; }  // a field would keep the bundler from leaving private names as they are
+  static get observedAttributes() { return ATTRIBUTES; }  // not a static field, because for that the bundler would rename private names
 
   #root = this.attachShadow({mode: 'open'});
   #message = this.#panel('message');
   #parts = Object.fromEntries(Object.entries({poster: 'img', loads: 'progress', alert: 'p', retry: 'button'}).map(([name, tag]) => [name, document.createElement(tag)]));
-  #nearby = null;      // watches until it comes near to what is seen
-  #playground = null;  // while it is on the page
-  #kept = null;        // the state text of one that was taken off the page
-  #changed = false;    // an attribute, since #open() and before the rest of the module came
-  #linked = null;      // the state of the address, packed
-  #found = 0;          // what web/keep.js found of an earlier visit
+  #nearby = null;      // an observer that waits until the element comes near the viewport
+  #playground = null;  // while the element is connected
+  #kept = null;        // the state text of a playground that was disconnected
+  #changed = false;    // an attribute has changed since #open(), before the rest of the module was loaded
+  #linked = null;      // the state from the address, encoded
+  #found = 0;          // what web/keep.js found from an earlier visit
   #readsLinks = false;
-  #whileAway = new Set();  // attributes that were changed since then
+  #whileAway = new Set();  // attributes changed while the element was disconnected
   #starting = null;
   #ready = null;
   #disposed = false;
@@ -183,7 +183,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
 
   #newReady() {
     this.#ready = new Promise((resolve, reject) => this.#starting = {resolve, reject, begun: false});
-    this.#ready.catch(() => {});  // the page shows it and the error event tells it; awaiting is a choice
+    this.#ready.catch(() => {});  // errors are shown and sent as an event; awaiting `ready` is optional
   }
 
   // ------------------------------------------------------------ on and off the page
@@ -198,7 +198,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     this.#nearby.observe(this);
   }
 
-  /** What the address asks of the page; an element in a page of others is not meant. */
+  /** Reads the options of the page's address; elements embedded in other pages ignore it. */
   #readAddress() {
     const query = new URLSearchParams(location.search);
     for (const name of ASKED) {
@@ -211,7 +211,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     addEventListener('hashchange', () => this.#openLink(linkedState(), 1));
   }
 
-  /** The state of a link; a damaged one is said, and the board stays. */
+  /** Opens the state of a link; for a damaged one it shows an error, and the board is kept. */
   async #openLink(packed, undoable) {
     const playground = this.#playground;
     if (packed === null || !playground?.isWhole) return;
@@ -223,7 +223,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     }
   }
 
-  /** Who asks for it wants it, however far down the page it is. */
+  /** Asking for it starts loading, however far down the page the element is. */
   get ready() {
     if (this.isConnected && !this.#disposed) this.#begin();
     return this.#ready;
@@ -248,7 +248,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     this.#begin();
   }
 
-  /** A picture of the board until there is one, and where there will be none. */
+  /** A picture shown until there is a board, or if there will be none. */
   #showPoster() {
     const {poster} = this.#parts, address = this.getAttribute('poster');
     poster.alt = '';
@@ -258,7 +258,8 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     this.#message.prepend(poster);
   }
 
-  /** What stands in the board's place: while it loads what the author wrote, and a bar; then a sentence too, and Retry. */
+  /** What is shown in place of the board: while loading, the author's content and a progress bar; after an error, also a message and a
+   * Retry button. */
   #fall(sentence) {
     const {loads, alert, retry} = this.#parts;
     loads.hidden = sentence !== null;
@@ -267,7 +268,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     this.#message.hidden = false;
   }
 
-  /** A property that was set before the element was defined hides the accessor; it is set again through it. */
+  /** A property that was set before the element was defined hides the accessor; removes it, and sets it again through the accessor. */
   #takeEarly(property) {
     if (!Object.hasOwn(this, property)) return;
     const value = this[property];
@@ -275,11 +276,11 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     try {
       this[property] = value;
     } catch (error) {
-      reportError(error);  // the others, and the start, do not depend on it
+      reportError(error);  // the other attributes, and the start, do not depend on it
     }
   }
 
-  /** A move within the page comes as leaving and entering in one go; only who stays away is shut down. */
+  /** A move within the page is a disconnection followed by a connection; shuts down only if the element stays disconnected. */
   disconnectedCallback() {
     this.#nearby?.disconnect();
     setTimeout(() => {
@@ -306,7 +307,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
         await loadRest();
         playground.openTables();
       }
-      // The board of the beginning is drawn before the rest comes over a slow line; for another one all is fetched at once.
+      // On a slow connection the initial board is drawn before the rest arrives; for any other board everything is fetched at once.
       const isPlain = this.#isPlain() && !this.#isBack();
       const [{module, create}] = await Promise.all([loadFirst(), isPlain || loadRest()]);
       if (playground !== this.#playground) return;
@@ -343,26 +344,26 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     }
   }
 
-  /** Is nothing to be opened but what a new board shows? Parts may be hidden or locked. */
+  /** Is the initial board all that must be shown? Parts may be hidden or locked. */
   #isPlain() {
     const preset = this.getAttribute('preset') ?? FIRST_PRESET;
     return preset === FIRST_PRESET && this.theme === 'auto' && this.view === 'layer' && !this.hasAttribute('state') && !this.hasAttribute('src') && !this.hasAttribute('show') && this.#kept === null && this.#linked === null && /^(en\b|$)/i.test(languageOf(this)) && !this.#hasLooks();
   }
 
-  /** Was this tab here before? Then its board comes back. */
+  /** Was this tab here before, so that its board must be restored? */
   #isBack() { return this.#isPage() && storage('session')?.['attention-playground-tab']; }
 
-  /** Do the page's styles give it a face, a size or a colour? What takes them is in the rest. */
+  /** Do the page's styles set a font, size or colour? The code for that is in the rest. */
   #hasLooks() { return ['font', 'size', 'accent'].some((name) => getComputedStyle(this).getPropertyValue(`--attention-${name}`)); }
 
-  /** What the attributes say, then what was there before the element was taken off the page: reset() still goes back. */
+  /** Applies the attributes, then what was there before the element was disconnected, so that reset() returns to the attributes. */
   #open() {
     this.#changed = false;
     this.#setEmbed();
-    if (!this.#playground?.isWhole) return;  // all else says what is so already
+    if (!this.#playground?.isWhole) return;  // everything else has its initial value
     const away = this.#whileAway;
     this.#whileAway = new Set();
-    if (away.has('preset') || away.has('state')) this.#kept = null;  // another beginning
+    if (away.has('preset') || away.has('state')) this.#kept = null;  // the attributes ask for another board
     ['preset', 'state', 'src', 'theme'].forEach((attribute) => this.#apply(attribute));
     this.#apply('view');
     if (this.#kept) this.#playground?.ask('set_state', this.#kept, 1);
@@ -371,7 +372,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     CHECKED.forEach((attribute) => this.#checkNames(attribute));
   }
 
-  /** Is a lesson open from the start? That of the author; on the page the first one, until the reader has closed the Guide. */
+  /** Is a lesson open at the start? The author's; on the page itself the first one, until the reader has closed the Guide. */
   #isGuided() {
     const isHidden = this.hide.split(',').some((part) => part.trim() === 'guide');
     if (isHidden || this.hasAttribute('lesson')) return !isHidden;
@@ -382,16 +383,16 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     if (this.#isGuided()) this.#lessons((guide, playground) => guide.begin(playground, this.getAttribute('lesson'), this.getAttribute('step'), this.#found === 1));
   }
 
-  /** What web/guide.js has to do, which is fetched with the first lesson. */
+  /** Calls a function of web/guide.js, which is fetched with the first lesson. */
   async #lessons(action) {
     const board = this.#board, guide = await loadGuide();
     if (board === this.#playground) return action(guide, board);
   }
 
-  /** The page itself, and not the one for an iframe, which is a guest too. */
+  /** Is this the page itself, and not the page for an iframe, which is embedded too? */
   #isPage() { return (this.getAttribute('page') ?? 'embed') !== 'embed'; }
 
-  /** Nothing can be drawn any more: a sentence in the page takes the place of the board. */
+  /** Drawing is no longer possible: a message replaces the board. */
   #fail(type, message, cause) {
     this.#shutDown();
     this.#starting.reject(Object.assign(new Failure(type, message), {cause}));
@@ -417,7 +418,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     change?.catch((error) => this.#playground?.tell(`The browser did not allow full screen: ${error.message}`));
   }
 
-  /** Events do not bubble: a form around the element must not take its numbers for its own. */
+  /** Events do not bubble, so that a form around the element does not mistake them for its own. */
   #send(type, detail) { this.dispatchEvent(new CustomEvent(type, {detail})); }
 
   // ------------------------------------------------------------ attributes
@@ -447,7 +448,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     if (value && CHECKED.includes(attribute) && this.#playground?.isWhole && value.length < LONGEST_LIST) this.#playground.checkNames(attribute, value);
   }
 
-  /** Attributes come from the page's author: when one is wrong the board stays and says so. */
+  /** Applies an attribute. Attributes come from the page's author: if one is wrong, the board is kept and shows an error. */
   #apply(attribute) {
     const value = this.getAttribute(attribute);
     if ((value === null && attribute !== 'theme') || !this.#fits(attribute, value)) return;
@@ -462,10 +463,10 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     if (this.#fits(option, value)) this.#playground.attempt('set', option, JSON.stringify(value));
   }
 
-  /** Not when a listener disposed of the playground. */
+  /** Is the value short enough? False also if a listener has disposed of the playground. */
   #fits(attribute, value) { return this.#playground?.fits(value, attribute, attribute === 'state' ? undefined : LONGEST_LIST); }
 
-  /** As the web platform does where an attribute need not be there: null and undefined take it away. */
+  /** As on the web platform, null and undefined remove an optional attribute. */
   #reflect(attribute, value) {
     if (value === undefined || value === null) this.removeAttribute(attribute);
     else this.setAttribute(attribute, attributeText(attribute, value));
@@ -505,9 +506,9 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     throw new Error(this.#disposed ? DISPOSED : 'The playground is not ready; await its `ready` first.');
   }
 
-  /** The address of the page with this board in it: its state, and as it shall be shown. */
+  /** The address of the page with this board: its state, and the given options. */
   async link(options) { return (await loadShare()).link(this, this.#board.ask('state'), options); }
-  /** HTML for a page that shall have this board in it. */
+  /** HTML that embeds this board in another page. */
   async embedCode(options) { return (await loadShare()).embedCode(this.#board.ask('state'), options); }
 
   async openLesson(lesson, step = 0) {
@@ -539,7 +540,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   toBlob(...values) { return this.#do('toBlob', values); }
   async toCode(...values) { return this.#do('toCode', values); }
 
-  /** Frees the graphics context and the memory, for good. */
+  /** Frees the graphics context and the memory, permanently. */
   dispose() {
     this.#disposed = true;
     this.#shutDown();
@@ -547,7 +548,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     this.#starting.reject(new Error(DISPOSED));
   }
 
-  /** Only by tabbing, clicking or this call does the board get the focus. */
+  /** The board gets the focus only by Tab, a click, or this call. */
   focus() { this.#board.canvas.focus({preventScroll: true}); }
 
 }

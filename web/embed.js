@@ -1,6 +1,6 @@
-// The page for an iframe. Its host may talk to it over a MessagePort: it posts {attention: 1, connect: true} with a port; then
-// {id, call: 'set', args: ['causal', true]} is answered {id, result} or {id, error: {name, message, field}}, and {event, detail}
-// come by themselves. Nobody but the parent is heard. A classic script: modules do not load into a sandbox without an origin
+// The page for an iframe. Its host can communicate with it over a MessagePort: it posts {attention: 1, connect: true} with a port; then
+// {id, call: 'set', args: ['causal', true]} is answered by {id, result} or {id, error: {name, message, field}}, and {event, detail} are
+// sent for events. Only messages of the parent are accepted. A classic script, because modules do not load into a sandbox without an origin
 // from hosts that send no CORS header, where the standalone build is used.
 (() => {
   const VERBS = new Set(['getState', 'setState', 'reset', 'undo', 'redo', 'getTensor', 'setTensor', 'get', 'set', 'locate', 'items', 'explain', 'gradient',
@@ -51,7 +51,7 @@
       if (call === 'stop') return stops.get(args[0])?.(), stops.delete(args[0]);
       if (!VERBS.has(call) || typeof element[call] !== 'function') refuse(TypeError, `There is no call ${JSON.stringify(String(call).slice(0, 99))}.`);
       if (call !== 'observe' && call !== 'on') return element[call](...args);
-      // A callback cannot be posted: what it would be told comes as an event, until {call: 'stop', args: [watch]}.
+      // A callback cannot be posted: its calls are sent as events, until {call: 'stop', args: [watch]}.
       const watch = stops.size + 1;
       stops.set(watch, element[call](args[0], (...told) => this.tell(call, call === 'on' ? {watch, verdicts: told[0]} : {watch, ...told[1]})));
       return watch;

@@ -1,4 +1,4 @@
-// Files that come to a board and leave it. What they hold is read and written by reader.js, in a worker where that may be.
+// Files that are opened or saved by a board. Their content is read and written by reader.js, in a worker if possible.
 import {inline} from './files.js';
 
 let worker, last = 0;
@@ -12,7 +12,7 @@ function startWorker() {
     if (error === undefined) resolve(reply);
     else reject(new Error(error));
   };
-  // It could not be loaded, as a content policy or another origin may have it: the page reads itself from here on.
+  // If it cannot be loaded, for example because of a content policy or another origin, the page reads files itself from now on.
   made.onerror = () => {
     worker = null;
     for (const {resolve, reject, parts, call, values} of waiting.values()) here(parts, call, values).then(resolve, reject);
@@ -27,7 +27,7 @@ async function here(parts, call, values) {
   return reader.ask(call, ...values);
 }
 
-/** What the page runs, loaded and compiled: the reader is made of it too. */
+/** The loaded and compiled parts of the page's module, from which the reader is created too. */
 const partsOf = (board) => ({kind: board.ask('kernel') === 'wasm-relaxed' ? 'playground-relaxed' : 'playground', modules: board.modules, calls: board.wasm._playground_files()});
 
 function ask(board, call, ...values) {
@@ -47,7 +47,7 @@ function ask(board, call, ...values) {
 const TYPES = {json: 'application/json', csv: 'text/csv', tsv: 'text/tab-separated-values', svg: 'image/svg+xml', png: 'image/png'};
 export const typeOf = (name) => TYPES[name.split('.').at(-1)] ?? 'application/octet-stream';
 
-/** Gives the board what became of a file: a state, a form to fill in, JSON or cells. */
+/** Passes the result of reading a file to the board: a state, a form to fill in, JSON or cells. */
 function take(board, {kind, content}, name, whole) {
   if (!board.alive) return undefined;
   if (kind === 'error') return board.tell(`${name}: ${content}`);
@@ -68,7 +68,7 @@ async function attempt(board, name, action) {
   }
 }
 
-/** Opens a File or a Blob; the one that was opened last counts. */
+/** Opens a File or a Blob; if several are opened in succession, the last one wins. */
 export async function open(board, file, name) {
   const turn = board.turn = (board.turn ?? 0) + 1;
   board.choosesFor = name;
@@ -86,13 +86,13 @@ export async function open(board, file, name) {
 export const paste = (board, text) => attempt(board, board.choosesFor = 'The clipboard', async () =>
   take(board, await ask(board, 'paste', text), 'The clipboard', (json) => board.run('open', json || text, 'The clipboard')));
 
-/** What was chosen in the form; nothing: it was closed. */
+/** Passes on the choices made in the form; undefined: it was closed. */
 export const choose = (board, choices) => attempt(board, board.choosesFor, async () => {
   if (choices) take(board, await ask(board, 'choose', choices), board.choosesFor);
   else await ask(board, 'forget');
 });
 
-/** src="…": a file of the page's own site, or one that allows it. */
+/** For src="…": a file of the page's own site, or of one that allows it. */
 export const fetchFile = (board, address) => attempt(board, address, async () => {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`the server answered with status ${response.status}.`);
@@ -100,7 +100,7 @@ export const fetchFile = (board, address) => attempt(board, address, async () =>
   await open(board, await response.blob(), name);
 });
 
-/** All tensors of the board as a file of that name; of .npy, .csv and .tsv the one called `only`. */
+/** All tensors of the board as a file of that name; for .npy, .csv and .tsv the one called `only`. */
 export async function write(board, name, only = '') {
   const size = board.run('tensors');
   if (!size) throw Object.assign(new RangeError(JSON.parse(board.reply()).message));
@@ -110,7 +110,7 @@ export async function write(board, name, only = '') {
   return new Blob([content], {type: typeOf(name)});
 }
 
-/** A figure as SVG, or that drawn on a canvas; or the board as it stands, in so many times as many pixels. */
+/** A figure as SVG, or rendered to PNG; or the board as on the screen, at `scale` times the resolution. */
 export async function figure(board, {format, what = 'weights', style, scale = 1, head = JSON.parse(board.ask('get', 'focus_head')), with: parts, colors = 'own'}) {
   if (what === 'board' && format === 'png' && style === undefined) return picture(board, scale);
   const listed = parts === undefined ? '' : Array.isArray(parts) ? parts.join() || 'none' : String(parts) || 'none';
@@ -125,7 +125,7 @@ export async function figure(board, {format, what = 'weights', style, scale = 1,
   return blobOf(canvas);
 }
 
-/** The layer as a program: its text. */
+/** The layer as the text of a program. */
 export async function code(board, language) {
   const {kind, content} = await ask(board, 'code', board.ask('state'), language);
   if (kind === 'error') throw new RangeError(content);
@@ -144,7 +144,7 @@ function picture(board, scale) {
   [canvas.width, canvas.height] = board.pixels;
   board.run('resize', ...board.pixels, wanted);
   board.draw();
-  const made = blobOf(canvas);  // of what it shows now
+  const made = blobOf(canvas);  // of the present content
   board.pixels = [0, 0];
   board.measure();
   return made;

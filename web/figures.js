@@ -1,9 +1,9 @@
-// Two tabs of the dialog Share: figures of the board, and the layer as a program. Each gives its panel, and brings it up to date when it is shown.
+// Two tabs of the Share dialog: figures of the board, and the layer as a program. Each provides its panel, and updates it when it is shown.
 const WHAT = {board: 'The board', weights: 'Weights of one head', heads: 'All heads', arcs: 'Arcs'};
 const STYLES = {light: 'Light', dark: 'Dark', print: 'Print'};
 const COLORS = {own: 'Purple', cividis: 'Cividis', grey: 'Grey'};
 const PARTS = {labels: 'Token labels', numbers: 'Numbers', bar: 'Colour bar', caption: 'Caption', sums: 'Row sums', clear: 'Clear background'};
-// Which parts a figure can have.
+// The parts available for each figure.
 const PARTS_OF = {board: ['clear'], weights: Object.keys(PARTS), heads: ['bar', 'clear'], arcs: ['labels', 'clear']};
 const FORMATS = {svg: 'SVG', png: 'PNG'};
 const SCALES = {1: '1×', 2: '2×', 3: '3×', 4: '4×'};
@@ -47,7 +47,7 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** What both tabs share: a panel of options, what is shown beside it, and a line at its foot with Copy and Save. */
+/** Common to both tabs: a panel of options, the preview beside it, and a line with Copy and Save at its foot. */
 class Tab {
   constructor(dialog, make, segments) {
     Object.assign(this, {dialog, make, segments, host: dialog.host});
@@ -142,10 +142,10 @@ export class FigureTab extends Tab {
     const {format} = this.asked;
     if (format === 'svg') return this.dialog.board.copy(await (await this.blob()).text());
     if (!globalThis.ClipboardItem) throw new Error('This browser cannot copy pictures; save the figure instead.');
-    return navigator.clipboard.write([new ClipboardItem({'image/png': this.blob()})]);  // which some browsers want before they wait
+    return navigator.clipboard.write([new ClipboardItem({'image/png': this.blob()})]);  // some browsers require this before anything asynchronous
   }
 
-  /** The smaller of the two is what makes its size; it is looked at with its scale left out. */
+  /** The smaller of the two formats determines its size; the preview ignores the scale. */
   async update(isLatest) {
     const {what, format, scale, style} = this.asked;
     for (const [part, tick] of Object.entries(this.ticks)) tick.disabled = !PARTS_OF[what].includes(part);
@@ -172,7 +172,7 @@ export class FigureTab extends Tab {
     }
   }
 
-  /** The weights as a printer without colours has them. */
+  /** A preview of the weights as printed without colours. */
   drawGrey() {
     if (this.without.hidden) return;
     const {data, shape: [, rows, cols]} = this.host.getTensor('weights'), from = this.asked.head * rows * cols;

@@ -1,3 +1,3 @@
-// Files that a standalone build has with it, by name: scripts as modules, WebAssembly and words as functions that unpack their
-// bytes. Empty where they are fetched.
+// The files contained in a standalone build, by name: scripts as modules, WebAssembly and translations as functions that unpack their
+// bytes. Empty where files are fetched.
 export const inline = new Map();

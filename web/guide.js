@@ -1,7 +1,7 @@
-// Lessons of the Guide: fetched when one is opened. What they do is done by the wasm module behind `board`, a Playground.
+// Lessons of the Guide; fetched when one is opened. The work is done by the WebAssembly module behind `board`, a Playground.
 import {home} from './values.js';
 
-const LONGEST_LESSON = 1 << 20;  // C++ refuses it by the same number
+const LONGEST_LESSON = 1 << 20;  // the limit of the C++ side
 const refusal = (sentence) => Object.assign(new RangeError(`lesson: ${sentence}`), {field: 'lesson'});
 
 function short(text, what) {
@@ -9,7 +9,7 @@ function short(text, what) {
   return text;
 }
 
-/** Of an answer that never ends no more is read than a lesson may have. */
+/** Reads no more of a response, which may never end, than the limit for lessons. */
 async function shortOf(body, what) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   for (let text = ''; ;) {
@@ -32,14 +32,14 @@ async function textOf(address, what) {
 
 const fetched = new Map();
 
-/** A file of ours, asked for once. */
+/** One of our files, requested once. */
 function fileOf(name) {
   if (!fetched.has(name)) fetched.set(name, textOf(new URL(`lessons/${name}`, home()), name));
   fetched.get(name).catch(() => fetched.delete(name));
   return fetched.get(name);
 }
 
-/** Opens one by its id in our list ("" is the first one), or by the address of a file ("my-lesson.json"). */
+/** Opens a lesson by its id in our list ("" is the first one), or by the address of a file ("my-lesson.json"). */
 export async function open(board, which, step, keeps = 0) {
   if (/[./]/.test(which)) {
     const text = await textOf(new URL(which, document.baseURI), which);
@@ -53,7 +53,7 @@ export async function open(board, which, step, keeps = 0) {
 
 export function openText(board, text, step) { board.ask('open_lesson', short(text, 'it'), '', '', step, 0); }
 
-/** The same for the module, which asks for a lesson and for the list; when it does not come, the board says so. */
+/** The same for requests of the module, for a lesson or the list; if it cannot be loaded, the board shows an error. */
 export async function bring(board, id, step) {
   try {
     await open(board, id, step);
@@ -69,10 +69,8 @@ export async function bringList(board) {
   else board.run('fail_lesson', '');
 }
 
-/**
- * The lesson that is open from the start: the one that was asked for; else the one that was open last, or the first. `keeps`: it goes
- * on where it was when the page was loaded again, with the board as the reader left it.
- */
+/** The lesson that is open at the start: the one asked for; otherwise the one that was open last, or the first. `keeps`: after the page was
+ * reloaded it continues where it was, with the board as the reader left it. */
 export async function begin(board, asked, askedStep, keeps) {
   let {lesson = '', step = 0} = {};
   try {

@@ -1,5 +1,5 @@
-// What a hand does to a board: pointer, touch, keys, clipboard, text fields and files. Comes with the rest of the module.
-// It takes no key, no wheel turn and no focus that the reader did not give it.
+// User input for a board: pointer, touch, keys, clipboard, text fields and files. Loaded with the rest of the module. It takes no key, no
+// wheel turn and no focus that the reader did not give it.
 
 import * as exchange from './exchange.js';
 import {inline} from './files.js';
@@ -15,11 +15,11 @@ const MODIFIER = {shift: 1, control: 2, alt: 4};
 const modifiersOf = (e) => (e.shiftKey ? MODIFIER.shift : 0) | (e.ctrlKey || e.metaKey ? MODIFIER.control : 0) |
   (e.altKey ? MODIFIER.alt : 0);
 const MOVED = 0, DOWN = 1, UP = 2, LEFT = 3;
-const RESTS = 300;   // milliseconds, of a finger that does not tap
-const TREMBLE = 12;  // pixels, of a finger that taps
-// How a text field ends: app::Entry.
+const RESTS = 300;   // milliseconds after which a pressed finger is not a tap
+const TREMBLE = 12;  // pixels that a tapping finger may move
+// How a text field ended: app::Entry.
 const COMMIT = 0, CANCEL = 1, LEAVE = 2, NEXT = 3, PREVIOUS = 4;
-// Apple's decimal keyboard has no minus sign; there the ordinary one has to do.
+// Apple's decimal keyboard has no minus sign, so the ordinary keyboard is used.
 const LACKS_MINUS = /^(iPhone|iPad|Mac)/.test(globalThis.navigator?.platform) && navigator.maxTouchPoints > 0;
 
 const CHOICES = {theme: ['auto', 'light', 'dark'], wheel: ['focus', 'always', 'never'], loading: ['lazy', 'eager']};
@@ -27,14 +27,14 @@ const NO_WEBGL = 'This browser has WebGL 2 switched off or blocked, so the playg
 const FORCED = globalThis.matchMedia?.('(forced-colors: active)');
 const whenIdle = globalThis.requestIdleCallback ? (work) => requestIdleCallback(work, {timeout: 3000}) : (work) => setTimeout(work, 1000);
 const DROP_TEXT = 'Drop a file with Q, K and V (.npy, .npz, .safetensors, .csv, .tsv, .json), or with a saved state';
-const LEAST_SCALE = 0.8, MOST_SCALE = 2.5;  // of words
+const LEAST_SCALE = 0.8, MOST_SCALE = 2.5;  // limits for the scale of text
 const OPENED = ['.json', '.npy', '.npz', '.safetensors', '.csv', '.tsv'];
-// What NumPy, PyTorch or Python print; all else that is pasted are cells.
+// Text printed by NumPy, PyTorch or Python; anything else that is pasted is cells.
 const PRINTED = /^\s*(?:[[{(]|[A-Za-z_][\w.]*\s*[=:]?\s*(?:[[{(]|[A-Za-z_][\w.]*\())/;
 
-/** The methods of a Playground that need all of the module. */
+/** The methods of a Playground that need the whole module. */
 export class Hands {
-  /** From here on it takes input. */
+  /** Starts taking input. */
   listen() {
     boards.set(this.root.host, this);
     this.listenToPointer();
@@ -46,10 +46,11 @@ export class Hands {
     this.takeColors();
     FORCED.addEventListener('change', () => this.alive && this.takeColors(), {signal: this.ends.signal});
     this.takeLooks();
-    // Styles tell nobody that they are others, but by the end of a transition.
+    // There is no event for changed styles, except for the end of a transition.
     this.canvas.addEventListener('transitionend', () => this.alive && this.takeLooks(), {signal: this.ends.signal});
     document.fonts?.addEventListener('loadingdone', () => this.alive && this.family && this.takeLooks(true), {signal: this.ends.signal});
-    // No event tells of a transform, so it is looked for when the board comes into view or under the pointer, and with the window.
+    // There is no event for transforms either, so it is measured when the board comes into view or under the pointer, and when the window
+    // changes.
     const measure = () => this.alive && this.measure();
     const nears = new IntersectionObserver(measure);
     nears.observe(this.canvas);
@@ -57,7 +58,7 @@ export class Hands {
     addEventListener('resize', measure, {signal: this.ends.signal});
     this.ends.signal.addEventListener('abort', () => nears.disconnect());
     for (const type of ['beforeprint', 'afterprint']) addEventListener(type, () => this.print(type === 'beforeprint'), {signal: this.ends.signal});
-    // The page may be translated, or ask for another language, while it is looked at.
+    // The page may be translated, or change its language, while it is open.
     const words = new MutationObserver(() => this.alive && this.speak());
     for (const place of [document, this.root.host]) words.observe(place, {attributes: true, attributeFilter: ['lang'], subtree: place === document});
     this.ends.signal.addEventListener('abort', () => words.disconnect());
@@ -66,7 +67,7 @@ export class Hands {
 
   // ------------------------------------------------------------ language
 
-  /** Takes the language of the page: fetches its table, and has all words said anew. */
+  /** Adapts to the page's language: fetches its table, and redraws all text. */
   async speak() {
     const wanted = languageOf(this.root.host);
     if (wanted === (this.wanted ?? '')) return;
@@ -83,7 +84,7 @@ export class Hands {
     this.openMirror();
   }
 
-  /** Words of the interface in that language; as they are where it has none for them. */
+  /** The translation of a text of the interface; the text itself if there is none. */
   word(english) { return this.language && english ? this.ask('word', english) : english; }
 
   describe() {
@@ -91,7 +92,7 @@ export class Hands {
     this.canvas.setAttribute('aria-description', this.word('Press F10 for all controls and tables, Escape to come back, ? for the keys.'));
   }
 
-  /** What the page's styles give it: --attention-font, --attention-size and --attention-accent. */
+  /** Applies the page's styles: --attention-font, --attention-size and --attention-accent. */
   takeLooks(anew = false) {
     const {fontFamily, fontSize, caretColor} = getComputedStyle(this.canvas), given = getComputedStyle(this.root.host);
     const has = (name) => given.getPropertyValue(`--attention-${name}`).trim() !== '';
@@ -104,7 +105,7 @@ export class Hands {
     this.run('looks', ...looks);
   }
 
-  /** A colour of CSS, however it is written, as 0xRRGGBB. */
+  /** Any CSS colour as 0xRRGGBB. */
   numberOf(color) {
     const pen = this.pen('', 1, 400);
     pen.clearRect(0, 0, 1, 1);
@@ -114,7 +115,7 @@ export class Hands {
     return red * 65536 + green * 256 + blue;
   }
 
-  /** On paper the board is light; also one that is not in view. */
+  /** The board is printed in light colours, even if it is not in view. */
   print(prints) {
     const {onScreen} = this;
     Object.assign(this, {prints, onScreen: true});
@@ -123,7 +124,7 @@ export class Hands {
     this.onScreen = onScreen;
   }
 
-  /** With the attribute `fit` the element is as high as the board takes at its width; a page around an iframe hears of it too. */
+  /** With the attribute `fit`, the element gets the height that the board needs at its width; the page around an iframe is notified too. */
   fit() {
     const {host} = this.root;
     const height = host.fit ? this.run('fit', this.canvas.clientWidth) : 0;
@@ -134,7 +135,7 @@ export class Hands {
     if (height) this.on.event('fit', {height});
   }
 
-  /** Where the reader has colours of his own for all pages, the board has them too. */
+  /** Applies the colours that the reader forces on all pages. */
   takeColors() {
     if (!FORCED.matches && !this.isForced) return;
     const {canvas} = this, {color} = canvas.style;
@@ -148,43 +149,43 @@ export class Hands {
     this.isForced = FORCED.matches;
   }
 
-  /** The page's own board comes back as it was, and is kept from here on; web/keep.js says what is returned. */
+  /** Restores the page's own board, and saves it from now on; see web/keep.js for the result. */
   recall() { return keep(this); }
 
-  // ------------------------------------------------------------ in words
+  // ------------------------------------------------------------ as text
 
-  /** The board in words, tables and controls beside the canvas, or in its place. */
+  /** Shows the board as text, tables and controls, beside the canvas or in its place. */
   openMirror() {
     if (this.isWhole) this.mirror ??= mirror(this, this.isPlain);
     return this.mirror;
   }
 
-  /** Where the browser draws nothing: the module computes, and its mirror is the board. */
+  /** For browsers that cannot draw: the module computes, and the mirror is the board. */
   openTables() {
     this.openContext(plainContext());
     this.isPlain = true;
     this.canvas.tabIndex = -1;
     this.canvas.ariaHidden = 'true';
-    Object.assign(this.canvas.style, {opacity: 0, pointerEvents: 'none'});  // it still says whether the board is in view
+    Object.assign(this.canvas.style, {opacity: 0, pointerEvents: 'none'});  // it still determines whether the board is in view
     this.measure = () => {
-      this.pixels = [1440, 900];  // where all parts have room
+      this.pixels = [1440, 900];  // a size with room for all parts
       this.run('resize', ...this.pixels, 1);
       this.draw();
     };
     this.on.event('error', {type: 'webgl', message: NO_WEBGL});
   }
 
-  /** After each frame. The mirror is made when there is nothing else to do. */
+  /** Called after each frame. Creates the mirror when there is nothing else to do. */
   drawn() {
     this.fit();
-    if (!this.alive) return;  // a listener of the page's disposed of it
+    if (!this.alive) return;  // a listener of the page disposed of it
     if (this.mirror) this.mirror.stale();
     else if (this.isWhole) this.soon ??= whenIdle(() => this.openMirror());
   }
 
   // ------------------------------------------------------------ pointer
 
-  /** In logical pixels of the canvas, also where the page scales it, each way by its own factor. */
+  /** The pointer in logical pixels of the canvas, also if the page scales it, possibly with different factors. */
   point(e) {
     const {left, top, width, height} = this.canvas.getBoundingClientRect(), {clientWidth, clientHeight} = this.canvas;
     return [(e.clientX - left) * (clientWidth / width || 1), (e.clientY - top) * (clientHeight / height || 1)];
@@ -192,7 +193,7 @@ export class Hands {
 
   pointer(what, e, clicks = 0) { this.run('pointer', what, ...this.point(e), e.pointerType === 'touch' ? 1 : 0, modifiersOf(e), clicks); }
 
-  /** Browsers count clicks, but not taps. */
+  /** Counts taps, because browsers only count clicks. */
   countTaps({timeStamp, clientX, clientY}) {
     const {last} = this;
     const goesOn = last && timeStamp - last.timeStamp < 350 && Math.hypot(clientX - last.clientX, clientY - last.clientY) < 24;
@@ -216,15 +217,15 @@ export class Hands {
       if (e.pointerType !== 'touch' || this.isOurs(e)) this.pointer(MOVED, e);
     });
     const press = (e) => {
-      canvas.classList.add('pointed');  // no ring around it until a key is used
+      canvas.classList.add('pointed');  // suppresses the focus ring until a key is used
       canvas.focus({preventScroll: true});
-      if (!this.alive) return;  // a listener of the page's disposed of it
-      // What is in a field was refused: the press does no more than to leave it, which it did not.
+      if (!this.alive) return;  // a listener of the page disposed of it
+      // The text in the field was refused, so the press only tried to leave it, and that failed.
       if (this.field) return this.field.focus({preventScroll: true});
       awaitsMouse = e.pointerType === 'mouse';
       if (!awaitsMouse) this.pointer(DOWN, e, this.countTaps(e));
     };
-    // A finger that rests on a board in a page is for the board.
+    // A finger held on a board in a page is meant for the board.
     const hold = () => {
       const {tap} = this;
       this.tap = null;
@@ -236,7 +237,7 @@ export class Hands {
       if (e.button !== 0) return;
       this.wasFocused = this.mayScroll();
       this.swipe = {x: e.clientX, y: e.clientY, kept: false};
-      // The first touch of a board in a page is a tap, or the page's: it may be about to scroll.
+      // The first touch of an embedded board may be a tap, or the beginning of scrolling the page.
       this.tap = e.pointerType === 'touch' && !this.wasFocused ? e : null;
       clearTimeout(this.resting);
       if (this.tap) return this.resting = setTimeout(() => this.tap && this.alive && hold(), RESTS);
@@ -259,14 +260,14 @@ export class Hands {
     listen('pointerleave', (e) => canvas.hasPointerCapture(e.pointerId) || leave(e));
     canvas.addEventListener('mousedown', (e) => {
       if (e.button !== 0) return;
-      e.preventDefault();  // the browser's own reaction would be to focus, and scroll there, and to start selecting text
-      // Comes right after pointerdown, and knows which of several clicks in a row this one is.
+      e.preventDefault();  // prevents the browser from focusing and scrolling there, and from starting a text selection
+      // This event follows pointerdown, and contains the click count.
       if (awaitsMouse) this.pointer(DOWN, e, e.detail);
       awaitsMouse = false;
     }, {signal});
     const wheel = (e) => this.wheel(e);
     const listenToWheel = () => canvas.addEventListener('wheel', wheel, {signal, passive: false});
-    // Listened to only while it may be used: a listener makes the browser ask before it scrolls the page.
+    // Attached only while it may be used, because with a listener the browser cannot scroll the page immediately.
     canvas.addEventListener('focus', listenToWheel, {signal});
     canvas.addEventListener('blur', () => this.on.wheelAlways() || canvas.removeEventListener('wheel', wheel), {signal});
     this.wheelMayHaveChanged = () => {
@@ -282,11 +283,9 @@ export class Hands {
     if (this.run('wheel', ...this.point(e), e.deltaY * unit)) e.preventDefault();
   }
 
-  /**
-   * A vertical swipe belongs to the page (touch-action: pan-y). On the focused board it is kept where it would drag a
-   * cell or scroll the board itself. What is kept has to be said before the browser starts to scroll: at the first move. Said at the
-   * first touch it would keep a second finger from enlarging the page.
-   */
+  /** A vertical swipe belongs to the page (touch-action: pan-y). On the focused board it is captured if it would drag a cell or scroll the
+   * board itself. That must be decided before the browser starts to scroll, at the first movement; if it were decided at the first touch,
+   * a second finger could no longer zoom the page. */
   listenToTouch() {
     const {canvas, ends: {signal}} = this;
     const options = {signal, passive: false};
@@ -309,7 +308,7 @@ export class Hands {
 
   isFar({clientX, clientY}) { return Math.hypot(clientX - this.swipe.x, clientY - this.swipe.y) > TREMBLE; }
 
-  /** Before the browser takes a swipe for its own it reports a move or two; they must not change a number. */
+  /** Before the browser takes over a swipe, it sends a movement or two, which must not change a number. */
   isOurs({clientX, clientY}) {
     const {swipe, tap, pinches} = this;
     if (tap || pinches) return false;
@@ -330,7 +329,7 @@ export class Hands {
         e.preventDefault();
         return this.openMirror()?.begin();
       }
-      const repeats = e.repeat && e.key.length > 1 && held.has(e.code);  // arrows and the like repeat by themselves
+      const repeats = e.repeat && e.key.length > 1 && held.has(e.code);  // arrow keys and others are repeated by Dear ImGui
       if (!repeats && !this.run('key', 1, e.key, modifiersOf(e))) return;
       held.set(e.code, e.key);
       e.preventDefault();
@@ -339,12 +338,12 @@ export class Hands {
     canvas.setAttribute('aria-keyshortcuts', 'F10');
     this.describe();
     canvas.addEventListener('keyup', (e) => {
-      const key = held.get(e.code);  // as it went down: Shift may have gone up since
+      const key = held.get(e.code);  // as it was pressed: Shift may have been released since
       if (held.delete(e.code)) this.run('key', 0, key, modifiersOf(e));
     }, {signal});
-    // A field with what was refused is open still: it is what the reader has to do with.
+    // A field whose text was refused is still open, and gets the focus.
     canvas.addEventListener('focus', () => this.field?.focus({preventScroll: true}), {signal});
-    // A text field that opens takes the focus while C++ is on the stack; it hears of that afterwards.
+    // A text field that opens takes the focus while C++ is on the stack, which is notified afterwards.
     const tell = (focused) => this.alive && this.run('focus', focused);
     const tellLater = (focused) => this.depth > 0 ? queueMicrotask(() => tell(focused)) : tell(focused);
     canvas.addEventListener('focus', () => tellLater(1), {signal});
@@ -362,7 +361,7 @@ export class Hands {
     };
     canvas.addEventListener('copy', copy, {signal});
     canvas.addEventListener('cut', copy, {signal});
-    // Nothing on the page is selected, so the browser asks first whether there is something to cut or copy.
+    // Nothing on the page is selected, so the browser first asks whether there is something to cut or copy.
     const yes = (e) => e.preventDefault();
     canvas.addEventListener('beforecopy', yes, {signal});
     canvas.addEventListener('beforecut', yes, {signal});
@@ -372,11 +371,12 @@ export class Hands {
       e.preventDefault();
       if (!this.fits(text, 'The clipboard')) return;
       if (PRINTED.test(text)) exchange.paste(this, text);
-      else this.run('paste', text);  // the board says why when it refuses
+      else this.run('paste', text);  // the board shows any error itself
     }, {signal});
   }
 
-  /** A button's copy: by a copy event of our own, which needs no permission; the clipboard interface where that is refused. Was it copied? */
+  /** Copies text for a button: by a copy event of our own, which needs no permission, or by the clipboard API if that fails. Returns
+   * whether it was copied. */
   async copy(text) {
     const set = (e) => {
       e.clipboardData.setData('text/plain', text);
@@ -398,7 +398,7 @@ export class Hands {
 
   // ------------------------------------------------------------ typing
 
-  /** A real text field over the cell: phone keyboards, input methods, the clipboard and undo of the browser all work in it. */
+  /** A native text field in front of the cell, so that phone keyboards, input methods, the clipboard and the browser's undo work in it. */
   beginText({x, y, width, height, zoom, text, name, numeric, centered, selectAll, dark, isCell, wrong}) {
     this.closeField();
     const field = this.field = document.createElement('input');
@@ -410,7 +410,7 @@ export class Hands {
     field.setAttribute('autocapitalize', 'off');
     field.setAttribute('enterkeyhint', 'done');
     field.setAttribute('aria-label', this.word(name));
-    field.dir = numeric ? 'ltr' : 'auto';  // whichever way the page goes
+    field.dir = numeric ? 'ltr' : 'auto';  // regardless of the direction of the page
     field.className = `${numeric ? 'number' : ''} ${centered ? 'centered' : ''} ${dark ? 'dark' : 'light'}`;
     if (wrong) {
       field.setAttribute('aria-invalid', 'true');
@@ -419,7 +419,7 @@ export class Hands {
     Object.assign(field.style, {left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px`});
     field.style.setProperty('--zoom', zoom);
     this.root.append(field);
-    // One that comes back after the reader has left the board does not call him back.
+    // A field that is shown again after the reader has left the board does not take the focus back.
     if (!this.isLeft) field.focus({preventScroll: true});
     if (selectAll) field.select();
     else field.setSelectionRange(text.length, text.length);
@@ -447,7 +447,7 @@ export class Hands {
     else if (tabs) e.preventDefault(), e.stopPropagation();
   }
 
-  /** What was refused is in a new field when this returns; so is the next cell. */
+  /** When this returns, refused text is in a new field, and so is the next cell. */
   endText(how) {
     const {field} = this;
     this.field = null;
@@ -461,7 +461,7 @@ export class Hands {
     if (hadFocus) this.canvas.focus({preventScroll: true});
   }
 
-  /** Taking away a focused field blurs it, so it is forgotten first. */
+  /** Removing a focused field blurs it, so it is unset first. */
   closeField() {
     const {field} = this;
     this.field = null;
@@ -470,7 +470,7 @@ export class Hands {
 
   // ------------------------------------------------------------ files
 
-  /** Says once in the console what is misspelt in an attribute. */
+  /** Reports misspelt names in an attribute in the console, once. */
   checkNames(attribute, list) {
     const said = this.said ??= new Set(), choices = CHOICES[attribute];
     let sentences = [];
@@ -505,7 +505,7 @@ export class Hands {
     }, {signal});
   }
 
-  /** Links to the board, and code that embeds it. */
+  /** Opens the dialog with links to the board and code that embeds it. */
   async share() {
     try {
       (inline.get('dialog.js') ?? await import('./dialog.js')).open(this);
@@ -523,10 +523,8 @@ export class Hands {
     chooser.click();
   }
 
-  /**
-   * A state comes with its bytes; of another name all tensors are written, or the one that a table is called after. `asks` for
-   * a place where the browser lets it, which the next one without a question goes to.
-   */
+  /** Saves a file. For a state `bytes` is its content; for other names all tensors are written, or for a table the one that it is named
+   * after. `asks`: lets the user choose the place if the browser supports it; later saves without asking go there. */
   async saveFile(name, bytes, asks) {
     const isState = name.endsWith('.json');
     try {
@@ -549,7 +547,7 @@ export class Hands {
     }
   }
 
-  /** Written whole or not at all: what a browser gives to write into takes the place of the file when it is closed. */
+  /** Written completely or not at all: the browser replaces the file when the stream is closed. */
   async saveTo(handle, bytes) {
     const {name} = handle, isTable = /\.[ct]sv$/i.test(name);
     const content = /\.json$/i.test(name) ? bytes : await exchange.write(this, name, isTable ? 'weights' : '');
@@ -568,6 +566,6 @@ export class Hands {
     await exchange.open(this, files[0], files[0].name.slice(0, 200));
   }
 
-  /** src="…". */
+  /** For src="…". */
   openSource(address) { return exchange.fetchFile(this, address); }
 }

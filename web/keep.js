@@ -1,16 +1,16 @@
-// The board of a tab is kept in this browser's storage (IndexedDB), with its undo history, and comes back when the page is loaded
-// again or crashed. Nothing leaves the machine. Only the page itself does it: an element is a guest in the page of another.
-// Each tab has a name in its session storage. A tab that is duplicated has a copy of that, so a name is held by a lock while its tab
-// lives: whoever finds it held begins with what is kept under it, and keeps under a name of its own.
+// Saves the board of a tab in this browser's storage (IndexedDB), with its undo history, and restores it when the page is reloaded or after
+// a crash. Nothing leaves the machine. Only the page itself does this, not an element embedded in another page. Each tab has a name in its
+// session storage. A duplicated tab has a copy of the name, so while its tab exists the name is held by a lock: a tab that finds it held
+// starts with the board saved under it, and saves under a name of its own.
 
 const NAME = 'attention-playground', TAB = `${NAME}-tab`, LAST = `${NAME}-last`, STORE = 'boards', KEPT_BY = 'updated';
-const MOST_AT_ONCE = 2 ** 20;  // bytes that the session storage takes while the page is left, when there is no time to wait for the other
-const WAIT = 400, LONGEST_WAIT = 800;  // milliseconds after an edit, in which others may come: the more, the longer it takes
+const MOST_AT_ONCE = 2 ** 20;  // bytes written to session storage while the page is being left, when there is no time to wait for IndexedDB
+const WAIT = 400, LONGEST_WAIT = 800;  // milliseconds to wait for further edits; the longer saving takes, the longer the wait
 const MOST = 32 * 2 ** 20;   // bytes of one board
-const MOST_BOARDS = 40, OLDEST = 30 * 86_400_000;  // of tabs that are closed, and milliseconds
+const MOST_BOARDS = 40, OLDEST = 30 * 86_400_000;  // of closed tabs, and their age in milliseconds
 const OWN = ['preset', 'view', 'theme'];
 
-const PATIENCE = 3000, LONG_PATIENCE = 15_000;  // milliseconds until a storage that does not answer is given up: opened, read
+const PATIENCE = 3000, LONG_PATIENCE = 15_000;  // milliseconds until a storage that does not respond is given up: to open it, to read it
 
 const inTime = (promise, most) => new Promise((resolve, reject) => {
   const timer = setTimeout(() => reject(new Error('no answer')), most);
@@ -28,11 +28,11 @@ async function openStorage() {
   return settled(request);
 }
 
-/** Is the name free, and ours from here on? Where there are no locks nobody knows. */
+/** Acquires the lock on a name; false if it is held. Undefined without support for locks. */
 async function claim(tab) {
   return navigator.locks && new Promise((resolve, reject) => navigator.locks.request(`${NAME}:${tab}`, {ifAvailable: true}, (lock) => {
     resolve(lock !== null);
-    return lock && new Promise(() => {});  // until the tab ends
+    return lock && new Promise(() => {});  // held until the tab is closed
   }).catch(reject));
 }
 
@@ -43,7 +43,7 @@ class Keeper {
     this.wait = WAIT;
   }
 
-  /** The bytes that are kept for this tab, if any; `tab` is the name that it keeps under from here on. */
+  /** The bytes saved for this tab, if any. Sets `tab` to the name under which it will save. */
   async recall() {
     const before = sessionStorage.getItem(TAB);
     if (before && await claim(before)) this.tab = before;
@@ -56,7 +56,7 @@ class Keeper {
     return when > (kept?.[KEPT_BY] ?? 0) ? Uint8Array.from(text, (letter) => letter.charCodeAt(0)) : kept?.bytes;
   }
 
-  /** The page is being left: what is written now may not arrive, but for what is written at once. */
+  /** The page is being left: asynchronous writes may not complete, only synchronous ones. */
   leave() {
     if (!this.timer) return;
     this.keep();
@@ -72,7 +72,7 @@ class Keeper {
     return this.transaction.objectStore(STORE);
   }
 
-  /** Keeps it after each edit; the last one, when the tab is left, at once. */
+  /** Saves after each edit, and immediately when the tab is left. */
   listen() {
     const {board} = this, {host} = board.root, {signal} = board.ends;
     const soon = () => { this.timer ??= setTimeout(() => this.keep(), this.wait); };
@@ -81,7 +81,7 @@ class Keeper {
     document.addEventListener('visibilitychange', () => document.hidden && this.timer && this.keep(), {signal});
   }
 
-  /** Whole or not at all: the storage takes what it is given in one transaction. */
+  /** Saves the board completely or not at all, in a single transaction. */
   async keep() {
     const {board} = this;
     clearTimeout(this.timer);
@@ -111,7 +111,7 @@ class Keeper {
     }
   }
 
-  /** Boards of tabs that were closed go, the oldest first, once there are many. */
+  /** Deletes boards of closed tabs, oldest first, if there are many. */
   async tidy() {
     const held = new Set((await navigator.locks?.query())?.held.map(({name}) => name.slice(NAME.length + 1)));
     const index = this.boards('readonly').index(KEPT_BY);
@@ -129,10 +129,8 @@ class Keeper {
   }
 }
 
-/**
- * Gives the board what is kept for this tab, and keeps it from here on. 0: nothing was kept; 1: it is as the reader left it; 2: it is,
- * but another board was asked for in the address, which one undo takes back.
- */
+/** Restores the board saved for this tab, and saves it from now on. Returns 0 if nothing was saved; 1 if it is as the reader left it; 2 if
+ * the address asked for another board, which a single undo reverts. */
 export async function keep(board) {
   const keeper = new Keeper(board);
   let found = 0;
@@ -140,9 +138,9 @@ export async function keep(board) {
     const kept = await keeper.recall();
     if (!board.alive) return 0;
     if (kept) found = restore(board, kept);
-    else board.run('restore', 0, 0);  // so that Help says where it is kept
+    else board.run('restore', 0, 0);  // sets the text shown in Help
   } catch (error) {
-    keeper.storage = undefined;  // what is kept there stays as it is, for a visit that can read it
+    keeper.storage = undefined;  // the saved board is left as it is, for a visit that can read it
     keeper.fail(error);
   }
   keeper.listen();

@@ -1,10 +1,10 @@
-// The language of a board: that of the page around it, where web/languages has a table for it, else English.
+// The language of a board: that of the page around it if web/languages has a table for it, otherwise English.
 import {inline} from './files.js';
 import {home} from './values.js';
 
 const fetched = new Map();
 
-/** A file of ours, asked for once. */
+/** One of our files, requested once. */
 function fileOf(name) {
   const get = async () => {
     const response = await fetch(new URL(`languages/${name}`, home()), {credentials: 'same-origin'});
@@ -16,10 +16,10 @@ function fileOf(name) {
   return fetched.get(name);
 }
 
-/** The table for one of the languages; a standalone build has them with it. */
+/** The table of a language; a standalone build contains them. */
 const wordsOf = async (tag) => inline.has(tag) ? JSON.parse(new TextDecoder().decode(await inline.get(tag)())) : fileOf(`${tag}.json`);
 
-/** The table for a language such as "de-AT": {tag, words}, `words` as views::Words takes them. Null: English. */
+/** The table for a language such as "de-AT": {tag, words}, with `words` in the format of views::Words. Null for English. */
 async function tableOf(wanted) {
   const all = inline.get('languages') ?? await fileOf('index.json');
   const [exact, general] = [wanted, wanted.split('-')[0]].map((tag) => all.find((one) => one.toLowerCase() === tag.toLowerCase()));
@@ -30,7 +30,7 @@ async function tableOf(wanted) {
   return {tag, words: pairs.map((pair) => pair.join('\x1f')).join('\n')};
 }
 
-/** The same; English where it cannot be had, and then the console says so. */
+/** The same; if it cannot be loaded, English with a warning in the console. */
 export async function languageFor(wanted) {
   if (/^(en\b|$)/i.test(wanted)) return null;
   try {
@@ -41,5 +41,5 @@ export async function languageFor(wanted) {
   }
 }
 
-/** The sign between whole and parts, as that language writes numbers. */
+/** The decimal separator of a language. */
 export const decimalSign = (tag) => new Intl.NumberFormat(tag).formatToParts(0.5).find(({type}) => type === 'decimal').value;

@@ -1,8 +1,8 @@
-// What comes with the rest of the module: what hands do to a board, and the methods that page scripts call.
+// The rest of the page's scripts, loaded with the rest of the module: user input, and the methods for page scripts.
 import {Hands} from './hands.js';
 import {methods} from './methods.js';
 
-/** Gives a Playground all that it needs besides drawing. */
+/** Adds to Playground everything besides drawing. */
 export function extend(Playground) {
   const {constructor, ...own} = Object.getOwnPropertyDescriptors(Hands.prototype);
   Object.defineProperties(Playground.prototype, own);

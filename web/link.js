@@ -1,14 +1,14 @@
-// Links to a board and code that embeds it. A link holds the state after #s=: JSON, deflated (raw), in base64url. Which version
-// of the state it is stands in that JSON ("version": 1); every one that was ever released is read.
+// Links to a board and code that embeds it. A link contains the state after #s= as JSON, deflated (raw), in base64url. The version of the
+// state is in the JSON ("version": 1); all versions ever released can be read.
 import {home, refusal, wrong} from './values.js';
 
-// Characters of an address, and of the JSON in it: what a browser takes, and what a board could hold.
+// In characters, of an address and of the JSON in it: what browsers accept, and what a board can hold.
 const LONGEST_ADDRESS = 2 ** 22, LONGEST_STATE = 2 ** 26;
 const OPTIONS = ['preset', 'view', 'show', 'hide', 'lock', 'theme', 'lesson', 'step', 'wheel', 'lang', 'fit'];
 
 async function through(stream, bytes, most) {
   const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
-  writer.write(bytes).catch(() => {});  // the reader hears of it
+  writer.write(bytes).catch(() => {});  // the reader will report the error
   writer.close().catch(() => {});
   const parts = [];
   for (let size = 0; ;) {
@@ -23,7 +23,7 @@ async function through(stream, bytes, most) {
   }
 }
 
-/** JSON text as it stands in a link. */
+/** Encodes JSON text for a link. */
 export async function pack(text) {
   const packed = new Uint8Array(await (await through(new CompressionStream('deflate-raw'), new TextEncoder().encode(text), Infinity)).arrayBuffer());
   let binary = '';
@@ -31,7 +31,7 @@ export async function pack(text) {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** The JSON text of a link: of what stands after #s=. Throws a RangeError or SyntaxError that names the field `state`. */
+/** Decodes what follows #s= to JSON text. Throws a RangeError or SyntaxError that names the field `state`. */
 export async function unpack(packed) {
   if (packed.length > LONGEST_ADDRESS) throw refusal(RangeError, 'state', `of this link is too long: it has ${packed.length} characters, and takes at most ${LONGEST_ADDRESS}`);
   try {
@@ -53,7 +53,7 @@ function queryOf(options, names = OPTIONS) {
     if (typeof value !== 'string' && !/^(fit|step)$/.test(name) && !Array.isArray(value)) throw wrong(name, 'a text or a list of texts', value);
     query.set(name, value === true ? '' : String(value));
   }
-  // Commas, colons and slashes may stand in a query as they are, and can be read so.
+  // Commas, colons and slashes need not be escaped in a query, and are easier to read unescaped.
   const text = query.toString().replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%2F', '/');
   return text && `?${text}`;
 }
@@ -67,14 +67,14 @@ function optionsOf(options) {
 const pageOf = (element) => element.hasAttribute('page') && location.protocol !== 'about:' && !/\/embed\.html$/.test(location.pathname)
   ? location.href.replace(/[?#].*$/, '') : home();
 
-/** Of a model the layer on the board alone: the others are in the board's memory and its files, and would make an address too long. */
+/** For a model, includes only the layer on the board: the others would make the address too long, but can be saved to a file. */
 function forLink(state) {
   if (!/"batch_of": *"layers"/.test(state)) return state;
   const {pages, batch, batch_item, batch_of, ...rest} = JSON.parse(state), signed = '\u0000-0';
   return JSON.stringify(rest, (_, value) => Object.is(value, -0) ? signed : value).replaceAll(JSON.stringify(signed), '-0.0');
 }
 
-/** `state` is the text of the state, in which no sign of a zero is lost. */
+/** `state` is the text of the state, which preserves the sign of zeros. */
 export async function link(element, state, options) {
   const query = optionsOf(options);
   return pageOf(element) + queryOf(query) + '#s=' + await pack(forLink(state));
@@ -82,7 +82,7 @@ export async function link(element, state, options) {
 
 const escaped = (text) => String(text).replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** HTML that embeds the board: parts that are at their default do not appear in it. */
+/** HTML that embeds the board, without options at their default. */
 export async function embedCode(text, options) {
   const {kind = 'element', width = 640, height = 440, title = 'Attention Playground', state = false, ...query} = optionsOf(options);
   if (kind !== 'element' && kind !== 'iframe') throw refusal(RangeError, 'kind', 'must be "element" or "iframe"');
@@ -94,7 +94,7 @@ export async function embedCode(text, options) {
     const address = `${home()}embed.html${queryOf(asked)}${state ? `#s=${await pack(forLink(text))}` : ''}`;
     return `<iframe width="${width}" height="${height}" style="border:0" title="${escaped(title)}" sandbox="allow-scripts" src="${escaped(address)}"></iframe>`;
   }
-  queryOf(asked);  // refuses what is wrong
+  queryOf(asked);  // throws an error if something is wrong
   const attributes = OPTIONS.filter((name) => ![undefined, null, '', false].includes(asked[name])).map((name) => asked[name] === true ? name : `${name}="${escaped(asked[name])}"`);
   if (state) attributes.push(`state="${escaped(forLink(text))}"`);
   attributes.push(`style="width:${width}px;height:${height}px"`);

@@ -1,4 +1,4 @@
-// The methods of the element, each of a board (a Playground with all of the module) and of what the page's script gave.
+// The methods of the element. Each takes a board (a Playground with the whole module) and the arguments of the page's script.
 import {code, figure, typeOf, write} from './exchange.js';
 import {DISPOSED, listOf, nameOf, refusal, short, textOf, wrong} from './values.js';
 import {observe, on} from './watch.js';
@@ -44,11 +44,9 @@ export const methods = {
     board.ask('set', option, short(option, json, board.maxText));
   },
 
-  /**
-   * The layer as a file: {format: 'json' | 'npz' | 'safetensors'}; {format: 'csv' | 'tsv' | 'npy', tensor}; a figure: {format: 'svg' | 'png',
-   * what: 'weights' | 'heads' | 'arcs' | 'board', style: 'print' | 'light' | 'dark', scale, head, with, colors}; the board as it is on the screen is
-   * {format: 'png', what: 'board'} without a style.
-   */
+  /** Exports the layer: as a file {format: 'json' | 'npz' | 'safetensors'} or {format: 'csv' | 'tsv' | 'npy', tensor}; as a figure {format:
+   * 'svg' | 'png', what: 'weights' | 'heads' | 'arcs' | 'board', style: 'print' | 'light' | 'dark', scale, head, with, colors}; without a
+   * style, {format: 'png', what: 'board'} is the board as on the screen. */
   async toBlob(board, options) {
     if (typeof options !== 'object' || options === null) throw wrong('options', 'an object with format', options);
     const {format = 'json', tensor} = options;
@@ -66,7 +64,7 @@ export const methods = {
     return onPage(board, JSON.parse(board.ask('locate', nameOf('name', name), ...cellOf({head, row, col}))));
   },
 
-  /** Every named thing that is to be seen, with its place: [{name, head, row, col, rect}, …]. For tours and tests. */
+  /** All named parts on the screen with their positions: [{name, head, row, col, rect}, …]. For tours and tests. */
   items(board) {
     return JSON.parse(board.ask('items')).map(({x, y, width, height, ...item}) => ({...item, rect: onPage(board, [x, y, width, height])}));
   },
@@ -82,7 +80,7 @@ export const methods = {
     return tensorOf(board, nameOf('tensor', tensor), 'gradient', ...cellOf({head, row, col}), nameOf('wrt', wrt));
   },
 
-  /** That many more steps of the run that the options train_… describe; what it is like then. */
+  /** Trains `steps` more steps of the run described by the options train_…; resolves to its results. */
   train(board, steps) {
     if (!Number.isInteger(steps) || steps < 1 || steps > 1e6) throw wrong('steps', 'a whole number from 1 to 1000000', steps);
     board.ask('train', steps);
@@ -93,7 +91,7 @@ export const methods = {
     }).finally(() => ends.abort());
   },
 
-  /** The run begins anew. */
+  /** Restarts the run. */
   resetTraining(board) { board.run('reset_training'); },
 
   observe,
@@ -135,14 +133,14 @@ function setTensor(board, name, data, shape) {
   }
 }
 
-/** From pixels of the canvas to the window, also where the page scales it. */
+/** Converts a rectangle from pixels of the canvas to pixels of the window, also if the page scales it. */
 function onPage({canvas}, [x, y, width, height]) {
   const box = canvas.getBoundingClientRect();
   const across = box.width / canvas.clientWidth || 1, down = box.height / canvas.clientHeight || 1;
   return new DOMRect(box.left + x * across, box.top + y * down, width * across, height * down);
 }
 
-/** Head, row and column for C++, which would take a text for an address and 2 ** 32 for 0. */
+/** Head, row and column as integers for C++, which would interpret a text as an address, and 2 ** 32 as 0. */
 function cellOf(places) {
   return Object.entries(places).map(([name, value]) => {
     if (!Number.isInteger(value) || value !== (value | 0)) throw wrong(name, 'a whole number', value);

@@ -1,4 +1,4 @@
-// What is said of a change, shortly: "weight from saw to a: 0.69, was 0.12".
+// Short announcements of changes: "weight from saw to a: 0.69, was 0.12".
 import {capital, say, spaced, TENSORS} from './mirror-nodes.js';
 
 const SPOKEN = {weights: 'weight', scores: 'score', masked: 'score', raw: 'raw score', softcapped: 'capped score', biased: 'biased score', exponentials: 'exponential', bias: 'bias', head_output: 'output', q: 'query', k: 'key', v: 'value'};
@@ -38,7 +38,7 @@ export class Announcements {
 
   hear(type, detail) {
     if (!this.board.alive || !this.found) return;
-    if (type === 'input' || type === 'train') return;  // while it goes on
+    if (type === 'input' || type === 'train') return;  // while it is in progress
     if (type === 'select') return this.hearSelection(detail);
     if (type === 'answer') this.announce(this.t(detail.right ? 'Right.' : 'That is not right.'));
     if (type === 'passed') this.announce(this.t('Passed.'));

@@ -1,7 +1,7 @@
-// Switches, menus, sliders, steppers and fields as real controls, and the sentences between them.
+// Switches, menus, sliders, steppers and fields as native controls, and the sentences between them.
 import {capital, make, say, set, spaced} from './mirror-nodes.js';
 
-// Of controls that show a picture, or stand beside their words.
+// Names for controls that show a picture, or have their text beside them.
 const NAMES = {
   undo: 'Undo', redo: 'Redo', reset: 'Start again', theme: 'Light or dark colours', help: 'Keys and pointer', 'help-close': 'Close', present: 'Present',
   fullscreen: 'Full screen', panel: 'Controls', more: 'More', 'lab-close': 'Back to the layer', paint: 'Paint the mask', preset: 'Example', views: 'View',
@@ -11,21 +11,21 @@ const NAMES = {
 
 const LINK = /^guide:(text|question|because|task|hint|sentence):\d+$/;  // within a sentence
 
-/** Does a piece of text belong to the sentence before it: in its row, or in the next one? */
+/** Does a piece of text continue the sentence before it, in the same or the next row? */
 function goesOn(line, {kind, x, y}) {
   if (!line || line.kind !== 0 || kind !== 0) return false;
   if (Math.abs(line.y - y) < 5) return x >= line.right - 4;
   return y > line.y && y - line.y < 24 && Math.abs(x - line.x) < 3 && !/[.:!?。：！？]$/.test(line.words);
 }
 
-/** Runs of text, and links between them, that are one sentence. */
+/** Pieces of text, and links between them, that form one sentence. */
 class Line {
   words = '';
-  content = [];  // texts and nodes
+  content = [];  // strings and nodes
 
   constructor(kind, node) { Object.assign(this, {kind, node: node(kind)}); }
 
-  /** `link`: what stands there for the words. */
+  /** `link`: the node that replaces the text. */
   add({words, x, y, width}, link) {
     const isNext = this.words && Math.abs(this.y - y) >= 5, gap = this.words && (isNext || x - this.right >= 2) ? ' ' : '';
     if (!this.words || isNext) Object.assign(this, {x: this.x ?? x, y});
@@ -37,7 +37,7 @@ class Line {
     if (link) content.push(link);
   }
 
-  /** Brings the element up to date; what is there already is not written again. */
+  /** Updates the element; parts that have not changed are not written again. */
   show() {
     let at = this.node.firstChild;
     this.content.forEach((one, i, {length}) => {
@@ -70,7 +70,7 @@ export class Controls {
     const heads = new Set([this.t('mean'), ...Array.from({length: this.found.controls.filter((c) => c.name.startsWith('head:')).length}, (_, i) => this.t(`head ${i + 1}`))]);
     for (const item of items) {
       if (item.words !== undefined && item.role === undefined) {
-        // Runs of one line are one sentence; what tables say is not said again.
+        // Pieces of text in a row form one sentence; content of tables is not repeated.
         if (isMenu) continue;
         const isNumber = /^[-−+\d.,%Σ∞\s]*$/.test(item.words), isOnBoard = /^(board|arcs|inspector|brief)$/.test(name);
         if (isOnBoard && (isNumber || tokens.has(item.words) || titles.has(item.words) || told.includes(item.words) || heads.has(item.words))) continue;
@@ -120,7 +120,7 @@ export class Controls {
     for (const one of lines) one.show();
   }
 
-  /** A control that stands in a group or a sentence. */
+  /** A control inside a group or a sentence. */
   inner(part, item, role) {
     const node = this.control(part, item, role);
     part.wanted.pop();
@@ -130,7 +130,7 @@ export class Controls {
 
   nameOf(item) {
     const own = this.t(NAMES[item.name] ?? '');
-    if (item.name === 'stepper') return this.t('Stepper');  // it stands beside a title that is not its name
+    if (item.name === 'stepper') return this.t('Stepper');  // the title beside it is not its name
     const head = /^head:(\d+|mean)$/.exec(item.name);
     if (head) return this.t(head[1] === 'mean' ? 'Mean of the heads' : `Head ${+head[1] + 1}`);
     const ofLayer = /^layer:(\d+):(\d+)$/.exec(item.name);

@@ -1,4 +1,4 @@
-// What the reader does in the mirror: focus, keys, presses and typing go to the board.
+// Passes the reader's input in the mirror to the board: focus, keys, presses and typing.
 import {make, say, set} from './mirror-nodes.js';
 
 const COMMIT = 0;      // app::Entry
@@ -27,7 +27,7 @@ export class MirrorHands {
     });
   }
 
-  /** Where the control is on the canvas, brought into view. */
+  /** Scrolls to the control, and returns its rectangle on the canvas. */
   circle(name, item) {
     const by = this.found.zoom;
     let box = {x: item.x * by, y: item.y * by, width: item.width * by, height: item.height * by};
@@ -82,7 +82,7 @@ export class MirrorHands {
     }
   }
 
-  /** From a menu that is gone, to what had opened it. */
+  /** From a closed menu to the control that opened it. */
   back() {
     const opener = [...this.nodes()].find((node) => node.item?.name === this.opener);
     (opener ?? this.all.querySelector('button'))?.focus();
@@ -94,7 +94,7 @@ export class MirrorHands {
     if (this.found.notice && this.found.notice !== notice) this.announce(this.t(this.found.notice));
   }
 
-  /** What a press on a field would open over the canvas is taken here. */
+  /** Text typed here would otherwise go to a field in front of the canvas. */
   type(input) {
     const {board} = this, {item} = input, words = input.value.trim();
     if (words === input.was || !item.enabled) return;
@@ -146,7 +146,7 @@ export class MirrorHands {
     input.addEventListener('blur', () => { done(true); if (!input.isDone) done(false); });
   }
 
-  /** Writes a cell as the reader. False: it was refused, and said why. */
+  /** Writes a cell on behalf of the reader. False if it was refused, after showing the reason. */
   enter(m, row, col, input) {
     try {
       if (m.isPage) this.enterParameter(m, row, col, input.value);
@@ -218,7 +218,7 @@ export class MirrorHands {
     }
   }
 
-  /** To the next cell; at the edge of a part of a large matrix the part moves. */
+  /** Moves to another cell; at the edge of the visible part of a large matrix, the part moves. */
   move(cell, down, across) {
     const table = cell.closest('table'), {tensor, head, m} = this.refOf(cell), {i, j} = cell;
     const row = m.top + i + down, col = m.left + j + across;
@@ -244,7 +244,7 @@ export class MirrorHands {
     }
   }
 
-  /** Towards where the slider was put: by steps, as keys go. */
+  /** Moves the slider to its new position in steps, as keys do. */
   slide(input) {
     const {item} = input, aim = Number(input.value), by = Math.sign(aim - input.at);
     for (let i = 0, at = input.at; by && i < 60; i++) {

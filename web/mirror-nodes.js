@@ -1,4 +1,4 @@
-// Elements of the mirror, and its words: each write is heard by whoever reads the page aloud, so only what differs is written.
+// Elements of the mirror and their text. Screen readers announce every write, so only differences are written.
 
 export const make = (tag, attributes = {}, ...children) => {
   const node = document.createElement(tag);
@@ -7,7 +7,7 @@ export const make = (tag, attributes = {}, ...children) => {
   return node;
 };
 
-/** Only what differs: each write is heard by whoever reads the page aloud. */
+/** Sets attributes, but only those that differ, because screen readers announce every write. */
 export function set(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) {
@@ -23,7 +23,7 @@ export const say = (node, words) => { if (node.textContent !== words) node.textC
 export const spaced = (name) => name.replace(/[-_:]+/g, ' ').trim();
 export const capital = (words) => /^[a-z]{2}/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words;
 
-/** What tensors are called. */
+/** The spoken names of tensors. */
 export const TENSORS = {
   q: 'Q, queries', k: 'K, keys', v: 'V, values', x: 'X, inputs', x_kv: 'X of the keys', w_q: 'W_Q', w_k: 'W_K', w_v: 'W_V', w_o: 'W_O',
   scores: 'S, scores', weights: 'W, weights', head_output: 'O, outputs of the head', output: 'output',

@@ -1,11 +1,11 @@
 // Every matrix as a table with row and column headings by token.
 import {make, say, set, spaced, TENSORS} from './mirror-nodes.js';
 
-const MOST = 32;       // rows and columns of a table
+const MOST = 32;       // rows and columns of a table at most
 
 /** Methods of Mirror. */
 export class Tables {
-  /** Rows and columns around the selection, where there are more than a table has. */
+  /** The numbers of a matrix; if it is larger than a table can be, those around the selection. */
   numbersOf(m, found) {
     const {board: {wasm: {HEAPF32}}} = this, s = found.selected;
     const from = (count, at, first) => count <= MOST ? 0 : Math.max(0, Math.min(count - MOST, at - first - MOST / 2));
@@ -71,7 +71,7 @@ export class Tables {
   }
 
   table(part, m, {title, row, col}) {
-    // Where tokens are columns, so they are here; a cell keeps the place that it has in its tensor.
+    // If tokens are columns on the board, they are here too; cells keep their row and column in the tensor.
     const seen = (down, across) => m.turned ? [across, down] : [down, across];
     const [rows, cols] = seen(m.numbers.length, m.numbers[0]?.length ?? 0), [allRows, allCols] = seen(m.rows, m.cols);
     const [top, left] = seen(m.top, m.left), [down, across] = seen(row, col), shape = `${rows} × ${cols}`;

@@ -1,5 +1,5 @@
-// The board in words, tables and real controls, for assistive technology, for finding in the page, and where WebGL is missing. It is made of
-// what the module notes of a frame (src/app/mirror.h), stands beside the canvas in a root of its own, and is brought up to date
+// The board as text, tables and native controls, for assistive technology, for the browser's search in the page, and for browsers without
+// WebGL. It is created from what the module records of a frame (src/app/mirror.h), in a root of its own beside the canvas, and updated
 // while nothing is drawn.
 
 import {Announcements} from './mirror-announcements.js';
@@ -9,7 +9,7 @@ import {capital, make, set} from './mirror-nodes.js';
 import {Tables} from './mirror-tables.js';
 import {label, partOf, read} from './noted.js';
 
-const QUIET = 400, SOON = 40;  // milliseconds until it is brought up to date: where nobody was seen to use it, and else
+const QUIET = 400, SOON = 40;  // milliseconds until it is updated: if nobody seems to use it, and otherwise
 
 const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
 
@@ -48,7 +48,7 @@ const STYLES = `
 let sheet;
 
 export class Mirror {
-  /** `isPlain`: it is the board, and to be seen. */
+  /** `isPlain`: it replaces the canvas, and is visible. */
   constructor(board, isPlain) {
     Object.assign(this, {board, isPlain, isUsed: isPlain, last: new Map(), ends: new AbortController()});
     if (!sheet) (sheet = new CSSStyleSheet()).replaceSync(STYLES);
@@ -77,7 +77,7 @@ export class Mirror {
     this.update();
   }
 
-  /** Words of the interface in the language of the page. */
+  /** The translation of a text into the language of the page. */
   t(words) { return this.board.word(words); }
 
   end() {
@@ -87,19 +87,19 @@ export class Mirror {
     this.ring.remove();
   }
 
-  /** Somebody uses it, or goes by keys: from now on it is never late. */
+  /** It is in use, or keys are: from now on it is updated soon. */
   use() {
     this.isUsed = true;
     if (this.isStale) this.later();
   }
 
-  /** From the canvas, by a key. */
+  /** Moves the focus from the canvas to the mirror, for a key. */
   begin() {
     this.update();
     this.all.querySelector('button, input')?.focus();
   }
 
-  /** A frame was drawn: something may be otherwise. */
+  /** To be called after a frame was drawn, which may have changed anything. */
   stale() {
     this.isStale = true;
     if (this.isUsed && this.timer) return;
@@ -135,7 +135,7 @@ export class Mirror {
     this.noteExplained();
   }
 
-  /** What had the focus is gone, as a button that closes its panel: the one of its name has it, or what stands in its place. */
+  /** The focused element was removed, for example a button that closes its panel: focuses the one with its name, or the one at its index. */
   keepFocus(name, at) {
     const all = [...this.nodes()];
     (all.find(({item}) => name && item?.name === name) ?? all[Math.min(at, all.length - 1)])?.focus();
@@ -146,13 +146,13 @@ export class Mirror {
     return this.asRead(Math.abs(value) < 1e7 ? value.toFixed(this.found.decimals) : value.toPrecision(4));
   }
 
-  /** A number as its language writes it: with a comma in German. */
+  /** A number in the notation of the language, for example with a decimal comma in German. */
   asRead(digits) {
     const {decimal = '.'} = this.board;
     return decimal === '.' ? digits : digits.replace('.', decimal);
   }
 
-  /** The words of an explanation, or null where there are none. */
+  /** The text of an explanation; null if there is none. */
   explain() {
     const e = this.found.explained;
     this.arithmetic = null;
@@ -176,7 +176,7 @@ export class Mirror {
     return part;
   }
 
-  /** Puts nodes in their order; those that are there already are neither moved nor made anew: one that moves loses the focus. */
+  /** Puts nodes in order. Existing ones are neither moved nor created again, because moving an element removes its focus. */
   place(part) {
     for (const node of [...part.node.childNodes]) if (!part.wanted.includes(node)) node.remove();
     let at = part.node.firstChild;
@@ -230,7 +230,7 @@ for (const {prototype} of [Tables, Controls, Announcements, MirrorHands]) {
   Object.defineProperties(Mirror.prototype, own);
 }
 
-/** One for a board that can be seen; the canvas says where it is. */
+/** Creates the mirror of a board; unless `isPlain`, the canvas refers to it. */
 export function mirror(board, isPlain = false) {
   const made = new Mirror(board, isPlain);
   made.root.addEventListener('change', (e) => {

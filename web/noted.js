@@ -1,4 +1,5 @@
-// What the module notes of a frame (src/app/mirror.h), read: the controls with their words, the matrices, and on which part of the screen they are.
+// Parses what the module records of a frame (src/app/mirror.h): controls with their text, matrices, and the part of the screen that they
+// are on.
 
 const ROLES = {b: 'button', s: 'switch', o: 'radio', m: 'menu', i: 'entry', d: 'fold', r: 'slider', f: 'field'};
 
@@ -27,7 +28,7 @@ export function read(reply) {
 const middle = ({x, y, width, height}) => [x + width / 2, y + height / 2];
 const holds = (box, [x, y]) => box && x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
 
-/** Which part of the screen something is on. */
+/** The part of the screen that an item is on. */
 export function partOf(found, item) {
   if (/Popup|Menu/.test(item.place)) return 'menu';
   const own = /##(side|help|notice)/.exec(item.place)?.[1];
@@ -42,7 +43,7 @@ export function partOf(found, item) {
   return found.onPage ? 'page' : 'board';
 }
 
-/** Gives each control its words: those inside of it, and those before it in its row. What is left stands for itself. */
+/** Assigns text to controls: what is inside of each, and what is before it in its row. The remaining text is independent. */
 export function label(found) {
   const byPlace = Map.groupBy ? Map.groupBy(found.words, (w) => w.place) : found.words.reduce((map, w) => map.set(w.place, [...(map.get(w.place) ?? []), w]), new Map());
   const controls = found.controls.filter((c) => !/^guide-strip$/.test(c.name));
@@ -50,13 +51,13 @@ export function label(found) {
     const words = byPlace.get(c.place) ?? [];
     c.part = partOf(found, c);
     const inside = words.filter((w) => w.y > c.y - 4 && holds({...c, x: c.x - 2, width: c.width + 4}, middle(w)));
-    // A wide row may hold smaller controls with words of their own.
+    // A wide row may contain smaller controls with text of their own.
     c.inside = inside.filter((w) => !controls.some((o) => o !== c && o.place === c.place && o.width < c.width && o.width * o.height < c.width * c.height && holds(o, middle(w))));
     c.inside.forEach((w) => { w.owner ??= c; });
   }
   for (const c of controls) {
     const words = byPlace.get(c.place) ?? [], at = c.y + c.height / 2;
-    // Words before a link of a lesson are the lesson's.
+    // Text before a link in a lesson belongs to the lesson.
     const before = words.filter((w) => !c.name.startsWith('guide:') && !w.owner && w.kind === 0 && Math.abs(w.y + w.height / 2 - at) < 9 && w.x + w.width <= c.x + 8 && (c.part !== 'header' || c.x - w.x - w.width < 12));
     c.before = before.at(-1)?.words.trim() ?? '';
     c.beside = before.at(-1);

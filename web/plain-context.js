@@ -1,6 +1,6 @@
-// A WebGL 2 without graphics: for boards where the browser has none, which compute all the same, and for the build, which runs them.
+// A stub of WebGL 2, for browsers without WebGL, in which boards still compute, and for the build, which runs them.
 
-/** It takes everything and draws nothing. `take(name)` is what the method of that name does; none needs to do anything. */
+/** Accepts every call and draws nothing. `take(name)` returns the implementation of a method; none needs to do anything. */
 export function plainContext(take = () => () => ({})) {
   const answers = {
     getParameter: () => 16384, getSupportedExtensions: () => [], getShaderParameter: () => true, getProgramParameter: () => 1, getExtension: () => null,

@@ -1,5 +1,5 @@
-// <AttentionPlayground preset="uniform" onChange={…} ref={…}/> for React 18 and 19: attributes as props, events as props, and
-// the element itself as ref.
+// <AttentionPlayground preset="uniform" onChange={…} ref={…}/> for React 18 and 19: attributes and events as props, and the element itself
+// as ref.
 import {createElement, forwardRef, useEffect, useRef} from 'react';
 import './element.js';
 
@@ -24,7 +24,7 @@ export const AttentionPlayground = forwardRef(function AttentionPlayground(props
   const attributes = {};
   for (const [name, value] of Object.entries(props)) {
     if (name in EVENTS || value === undefined || value === null || value === false) continue;
-    // React 18 writes props of custom elements as attributes, and knows no lists or objects there.
+    // React 18 sets props of custom elements as attributes, which cannot be lists or objects.
     if (name === 'className') attributes.class = value;
     else if (name === 'state' && typeof value === 'object') attributes.state = JSON.stringify(value);
     else if (Array.isArray(value) && name !== 'children') attributes[name] = value.join();

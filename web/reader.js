@@ -1,20 +1,20 @@
-// Reads and writes files in an instance of the module of its own, with the part that only this needs. As a worker it does so beside the
-// page, which goes on drawing meanwhile; the page imports it itself where it may have no worker.
+// Reads and writes files in a separate instance of the module, with the part that only this needs. As a worker it runs in parallel to the
+// page, which continues drawing; where workers are not available, the page imports it itself.
 import {inline} from './files.js';
 
-// Written out, so that bundlers find them.
+// Written in full, so that bundlers recognise them.
 const address = {
   playground: () => new URL('./playground.files.wasm', import.meta.url),
   'playground-relaxed': () => new URL('./playground-relaxed.files.wasm', import.meta.url),
 };
-// As src/shell/web/shell_files.cpp has them.
+// In the order of src/shell/web/shell_files.cpp.
 const CALLS = ['begin', 'room', 'open', 'paste', 'choose', 'write', 'code', 'reply', 'replySize', 'forget', 'malloc', 'free'];
 const KINDS = ['error', 'state', 'form', 'text', 'cells'];
 const MOST_BYTES = 2 ** 30;
 const UTF8 = new TextEncoder();
 const megabytes = (bytes) => `${Math.ceil(bytes / 1e6)} MB`;
 
-let page;  // {kind, modules, calls}: what the page runs, compiled, and where the addresses of the calls are
+let page;  // {kind, modules, calls}: the compiled parts of the page's module, and the address of the table of calls
 
 export const use = (parts) => { page ??= parts; };
 
@@ -26,14 +26,14 @@ async function lastPart() {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-/** An instance that has no page: whatever it asks of one is 0. */
+/** Creates an instance without a page: all imported functions return 0. */
 async function start() {
   const [module, rest] = page.modules, last = await lastPart(), imports = {};
   for (const {module: space, name} of WebAssembly.Module.imports(module)) (imports[space] ??= {})[name] = () => 0;
   const {exports: first} = await WebAssembly.instantiate(module, imports);
   const {exports: second} = await WebAssembly.instantiate(rest, {first});
   await WebAssembly.instantiate(last, {first, rest: second});
-  const found = (kind) => Object.values(first).find((one) => one instanceof kind);  // the linker's come first
+  const found = (kind) => Object.values(first).find((one) => one instanceof kind);  // those of the linker come first
   const memory = found(WebAssembly.Memory), table = found(WebAssembly.Table), addresses = new Uint32Array(memory.buffer, page.calls, CALLS.length);
   const exports = Object.fromEntries(CALLS.map((name, i) => [name, table.get(addresses[i])]));
   exports.begin();
@@ -46,7 +46,7 @@ const wasm = () => started ??= start().catch((error) => {
   throw new Error(`What reads files could not be loaded (${error.message}); please try again.`);
 });
 
-/** The address of bytes in memory, followed by 0. */
+/** Writes bytes, followed by 0, to memory at `address`, and returns it. */
 function put(exports, bytes, address) {
   if (!address) throw new Error(`There is not enough memory for its ${megabytes(bytes.length)}.`);
   const memory = new Uint8Array(exports.memory.buffer);
@@ -60,7 +60,7 @@ const text = (exports, words) => {
   return put(exports, bytes, exports.malloc(bytes.length + 1));
 };
 
-/** With texts that are there as long as the call takes. */
+/** Passes texts to a call, and frees them afterwards. */
 function withTexts(exports, words, call) {
   const addresses = words.map((one) => text(exports, one));
   try {
@@ -95,7 +95,7 @@ const calls = {
   forget: (exports) => exports.forget(),
 };
 
-/** Does one of the calls; a fault of the module is a sentence, and the next call begins with another one. */
+/** Makes one of the calls. If the module crashes, returns an error, and the next call creates another instance. */
 export async function ask(call, ...values) {
   const exports = await wasm();
   try {

@@ -1,2 +1,2 @@
-// What a board needs to be linked to and embedded, fetched when a page's script asks for it.
+// What linking to a board and embedding it needs; fetched when a page's script asks for it.
 export * from './link.js';

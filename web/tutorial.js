@@ -1,10 +1,10 @@
-// What makes the text of tutorial.html follow its boards and drive them. It uses what any page can: attributes, methods and events of
-// the element. A text belongs to the board of its section.
-//   <b data-number="weights 0 2 1">  the number of a cell (tensor, head, row, column), whenever it is another one
-//   <span data-at="q 0 2 0 2">       a ring around cells of that row on the board, from a column on, while it is pointed at or has the focus
+// Makes the text of tutorial.html follow its boards and control them. Uses only what any page can: attributes, methods and events of the
+// element. A text refers to the board of its section.
+//   <b data-number="weights 0 2 1">  shows the number of a cell (tensor, head, row, column), and updates it
+//   <span data-at="q 0 2 0 2">       while pointed at or focused: a ring around cells on the board (tensor, head, row, first column, count)
 //   <button data-calls='[["set", "causal", true]]'>  calls methods of the board, one after the other
-//   <input data-option="causal">     a switch or slider of the page, which goes with an option of the board
-//   <p data-passed='[check, …]'>     says data-done once the checks hold
+//   <input data-option="causal">     a switch or slider of the page, synchronised with an option of the board
+//   <p data-passed='[check, …]'>     gets data-done once the checks hold
 const MINUS = '\u2212';
 const written = (value) => value === undefined ? '–' : value.toFixed(2).replace('-', MINUS);
 
@@ -74,7 +74,7 @@ function point(section, board) {
       try {
         [first, last] = [board.locate(tensor, head, row, col), board.locate(tensor, head, row, col + count - 1)];
       } catch {
-        return;  // not there yet, or not on this board any more
+        return;  // not there yet, or no longer on this board
       }
       const [left, top] = [Math.min(first.left, last.left), Math.min(first.top, last.top)];
       Object.assign(ring.style, {left: `${left - 3}px`, top: `${top - 3}px`, width: `${Math.max(first.right, last.right) - left + 6}px`, height: `${Math.max(first.bottom, last.bottom) - top + 6}px`});
@@ -89,7 +89,7 @@ addEventListener('scroll', () => { ring.hidden = true; }, {passive: true});
 
 // ---------------------------------------------------------------- each board, when it comes near
 
-// On a phone some boards show fewer matrices, with numbers that can be read: those of data-narrow.
+// On a phone some boards show fewer matrices, those in data-narrow, so that numbers can be read.
 const NARROW = matchMedia('(max-width: 560px)');
 
 function lay(board) {

@@ -1,21 +1,19 @@
-// What comes from outside is read once, checked, and then passed on.
+// Reads arguments from outside once, checks them, and then passes them on.
 
 export const DISPOSED = 'This playground was disposed of.';
-// Beyond these nothing fits, so nothing is read, copied or printed: C++ has the exact limits.
+// Longer arguments are refused before they are read, copied or printed; the exact limits are on the C++ side.
 export const LONGEST_NAME = 999, LONGEST_LIST = 9999;
 const MOST_VALUES = 2 ** 24;
 
-const HERE = import.meta.url;  // apart from new URL(), where bundlers would look for a file of that name
-/**
- * Where index.html, embed.html, element.js and lessons/ of the playground are published: what a page says in AttentionPlayground.home, else
- * beside the scripts. A bundle may know its place on the disk only.
- */
+const HERE = import.meta.url;  // not inside new URL(), where bundlers would look for a file of that name
+/** The address where index.html, embed.html, element.js and lessons/ of the playground are published: AttentionPlayground.home if the page
+ * sets it, otherwise the folder of the scripts. A bundle may only know its path on the disk. */
 export function home() {
   const place = new URL('./', HERE.startsWith('file:') && location.protocol !== 'file:' ? document.baseURI : HERE);
   return new URL(customElements.get('attention-playground')?.home ?? '', place).href;
 }
 
-/** What the page says of a node: its own `lang`, or that of the nearest around it. */
+/** The language of a node: its own `lang`, or that of its nearest ancestor. */
 export function languageOf(node) {
   while (node && !node.lang) node = node.parentNode ?? node.host;
   return node?.lang ?? '';
@@ -28,7 +26,7 @@ export function wrong(field, wanted, value) {
   return refusal(TypeError, field, `must be ${wanted}, not ${shown}`);
 }
 
-/** Looked at before anything is done with a text. */
+/** Checks the length of a text before anything is done with it. */
 export function short(field, text, most) {
   if (text?.length > most) throw refusal(RangeError, field, `is too long: it has ${text.length} characters, and takes at most ${most}`);
   return text;
@@ -42,7 +40,7 @@ export function nameOf(field, name) {
 
 const viewLength = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get;
 
-/** A copy of a list that may be a Proxy, or have getters. */
+/** Copies a list that may be a Proxy, or have getters. */
 export function listOf(field, list, most, wanted, isRight) {
   const length = ArrayBuffer.isView(list) ? viewLength.call(list) : Number(list.length);
   if (!(length >= 0 && length <= most)) throw refusal(RangeError, field, `is too long: it has ${length} items, and takes at most ${most}`);
@@ -54,9 +52,9 @@ export function listOf(field, list, most, wanted, isRight) {
   return copy;
 }
 
-/** JSON that keeps the sign of -0, which JSON.stringify() drops: a matrix comes back bit for bit. */
+/** JSON that keeps the sign of -0, which JSON.stringify() drops, so that a matrix is restored bit for bit. */
 export function textOf(field, object, wanted) {
-  const mark = `\u{F0000}${Math.random()}`;  // no text in the object can be it
+  const mark = `\u{F0000}${Math.random()}`;  // cannot occur in the object
   let left = MOST_VALUES;
   const counted = (key, value) => {
     left -= Array.isArray(value) ? Math.max(1, value.length) : 1;

@@ -1,5 +1,5 @@
-// Callbacks that follow a board: el.observe() a cell, el.on() a check. They live on the element, so that they go on after it was
-// taken off the page and put back.
+// Callbacks that follow a board: el.observe() for a cell, el.on() for a check. They belong to the element, so that they continue after it
+// was disconnected and connected again.
 import {nameOf, refusal, wrong} from './values.js';
 
 /** The Playground of an element, while there is one. */
@@ -9,7 +9,7 @@ const ROWS_OF_KEYS = new Set(['k', 'v', 'x_kv', 'k_rotated', 'x_kv_positioned'])
 const OF_PAIRS = new Set(['raw', 'scores', 'softcapped', 'biased', 'masked', 'exponentials', 'weights', 'bias']);
 const AXES = ['head', 'row', 'column'];
 
-/** Calls `look` now and whenever a number of the board may be another one; returns what ends it. */
+/** Calls `look` now and whenever a number of the board may have changed; returns a function that ends it. */
 function follow(host, look) {
   const ends = new AbortController();
   const again = () => boards.get(host)?.alive && look(boards.get(host));
@@ -22,14 +22,14 @@ function needsCallback(callback) {
   if (typeof callback !== 'function') throw wrong('callback', 'a function', callback);
 }
 
-/** The labels beside the rows (axis 1) or above the columns (axis 2) of a tensor; null where they stand for no tokens. */
+/** The labels beside the rows (axis 1) or above the columns (axis 2) of a tensor; null if these are not tokens. */
 function labelsOf(board, tensor, axis) {
   if (axis === 2 && !OF_PAIRS.has(tensor)) return null;
   const ofKeys = axis === 2 || ROWS_OF_KEYS.has(tensor), isCross = JSON.parse(board.ask('get', 'cross'));
   return JSON.parse(board.ask('get', ofKeys && isCross ? 'key_labels' : 'labels'));
 }
 
-/** The number of a row or column that is given as such, or by its token: the first one with these letters. */
+/** The index of a row or column that is given as a number, or by its token: the first one with this text. */
 function indexOf(board, tensor, axis, place) {
   if (typeof place !== 'string') return place;
   const labels = labelsOf(board, tensor, axis), index = labels?.indexOf(place) ?? -1;
@@ -38,7 +38,7 @@ function indexOf(board, tensor, axis, place) {
   return index;
 }
 
-/** The numbers of the cells at [head, row, column], of which each may be null for all of them, in order. */
+/** The numbers of the cells at [head, row, column]; null for an index means all of them, in order. */
 function numbersAt(board, tensor, at, field = 'at') {
   const places = at.map((place, axis) => indexOf(board, tensor, axis, place));
   return board.answer('tensor', [tensor], (reply) => {
@@ -62,10 +62,8 @@ function numbersAt(board, tensor, at, field = 'at') {
 
 // ---------------------------------------------------------------- a cell
 
-/**
- * Calls back with the number of a cell, and with {tensor, head, row, col, value, before}: soon, and then whenever it is another
- * one. Row and column may be given by their token. A cell that is not there any more has the number undefined.
- */
+/** Calls back with the number of a cell, and with {tensor, head, row, col, value, before}: soon, and then whenever it changes. Row and
+ * column may be given by their tokens. A cell that no longer exists has the number undefined. */
 export function observe(board, target, callback) {
   if (typeof target !== 'object' || target === null) throw wrong('target', 'an object with tensor, head, row and col', target);
   const {tensor, head = 0, row = 0, col = 0} = target;
@@ -94,7 +92,7 @@ export function observe(board, target, callback) {
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
 const TEST_FIELDS = ['min', 'max', 'near', 'like', 'argmax', 'change', 'is'];
 
-/** A check as the board judges it (src/app/watched.h), but for tokens in the place of indices. */
+/** Converts a check to the format of the board (src/app/watched.h), except for tokens in place of indices. */
 function readCheck(check, field) {
   if (typeof check !== 'object' || check === null) throw wrong(field, 'an object: {tensor, at, min}, {option, is} or {edits}', check);
   const {tensor, option, edits, at = []} = check;
@@ -113,21 +111,20 @@ function readCheck(check, field) {
     if (place !== null && typeof place !== 'string' && !(Number.isInteger(place) && place >= 0)) throw wrong(`${field}.at`, 'a list of whole numbers from 0, tokens and null', at);
   }
   const places = [...at];
-  while (places.length && places.at(-1) === null) places.pop();  // which stand for all anyway
+  while (places.length && places.at(-1) === null) places.pop();  // trailing ones stand for all indices anyway
   return {...all, at: places};
 }
 
-/** Do they hold, and what are the numbers (or values) that they ask for? */
+/** Evaluates checks: do they hold, and what are their numbers or values? */
 function judge(board, checks, isList, start) {
   const placed = checks.map((check) => check.tensor === undefined ? check :
     {...check, at: check.at.map((place, axis) => indexOf(board, check.tensor, axis, place) ?? -1)});
   return JSON.parse(board.ask('judge', JSON.stringify({check: isList ? placed : placed[0]}), start));
 }
 
-/**
- * Calls back each time that a check begins to hold, with [{value, holds}, …]; all of a list must hold. Soon, where it holds already.
- * The checks are those of lessons: {tensor, at, min, max, near, within, like, argmax, of, change}, {option, is}, {edits: {max}}.
- */
+/** Calls back each time that a check begins to hold, with [{value, holds}, …]; of a list, all must hold. Calls back soon if it holds
+ * already. The checks are those of lessons: {tensor, at, min, max, near, within, like, argmax, of, change}, {option, is}, {edits: {max}}.
+ * */
 export function on(board, check, callback) {
   const isList = Array.isArray(check), all = [check].flat().map((one, i) => readCheck(one, isList ? `check[${i}]` : 'check'));
   needsCallback(callback);
