@@ -1,7 +1,7 @@
-// Which Chromium the tests and benchmarks use: the one that $CHROMIUM names, or the first that is on the PATH.
+// The Chromium used by tests and benchmarks: the one named by $CHROMIUM, or the first one on the PATH.
 import {execFileSync} from 'node:child_process';
 
-// Without a window of its own around the page, a page takes 0.7 s of processor in place of 1.6; the page itself is drawn by the same code.
+// The headless shell takes 0.7 s of processor time for a page instead of 1.6; pages are drawn by the same code.
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
 export function findChromium() {

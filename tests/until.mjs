@@ -1,7 +1,7 @@
-// The only place where a test waits: for a condition, and much longer than any machine should need.
+// The only place where tests wait: for a condition, with a limit much longer than any machine should need.
 import assert from 'node:assert/strict';
 
-/** Waits until `condition` gives something true, and gives that back. */
+/** Waits until `condition` returns something truthy, and returns that. */
 export async function until(what, condition, ms = 60_000) {
   for (const end = Date.now() + ms; ;) {
     const value = await condition();

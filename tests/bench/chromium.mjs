@@ -1,4 +1,4 @@
-// A page in Chromium for a benchmark, served from folders.
+// Opens a page in Chromium for a benchmark, with files served from folders.
 import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
 import {findChromium} from '../chromium.mjs';

@@ -1,4 +1,4 @@
-// What the benchmarks share: fair rounds, ratios, a table, a JSON file and a chart.
+// What the benchmarks share: alternating rounds, ratios, a table, a JSON file and a chart.
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {cpus} from 'node:os';
 import {fileURLToPath} from 'node:url';
@@ -15,20 +15,20 @@ export const median = (values) => {
 };
 export const geometricMean = (values) => Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length);
 
-/** GFLOP/s as everybody counts them: 4 · heads · tokens² · dim, masked or not. */
+/** GFLOP/s by the usual count: 4 · heads · tokens² · dim, whether masked or not. */
 export const gflops = ([heads, tokens, dim], seconds) => 4 * heads * tokens * tokens * dim / seconds / 1e9;
 
-/** Numbers about normal, the same every time. */
+/** Approximately normal numbers, the same every time. */
 export function numbers(length, seed) {
   let state = seed >>> 0;
   const next = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
   return Float32Array.from({length}, () => next() + next() + next() + next() + next() + next() - 3 + (next() + next() + next() - next() - next() - next()));
 }
 
-/** Contenders one after the other, round by round: {name: [seconds of each round]}. `contenders`: {name: async () => seconds}. */
+/** Runs all contenders in each round: {name: [seconds of each round]}. `contenders`: {name: async () => seconds}. */
 export async function rounds(contenders, count) {
   const times = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]));
-  for (const once of Object.values(contenders)) await once();  // warm
+  for (const once of Object.values(contenders)) await once();  // warm up
   for (let r = 0; r < count; ++r)
     for (const [name, once] of Object.entries(contenders)) times[name].push(await once());
   return times;
@@ -41,14 +41,12 @@ export function table(title, head, lines) {
   for (const row of rows) console.log('  ' + row.map((cell, c) => c ? cell.padStart(widths[c]) : cell.padEnd(widths[c])).join('  '));
 }
 
-/** The part of the tokens² products that a causal mask leaves. */
+/** The fraction of the tokens² products that a causal mask leaves. */
 export const causalPart = ([, tokens]) => (tokens + 1) / (2 * tokens);
 
-/**
- * Targets against what was measured: [[text, measured, wanted, {most, limit}]]. `limit` is what the figure would come to at the
- * register-only peak of this machine, without an exponential, a load that waits or a product too many; of a part of that peak, what
- * exponentials leave.
- */
+/** Targets compared with measurements: [[text, measured, wanted, {most, limit}]]. `limit` is the value that the register-only peak of this
+ * machine would give, without exponentials, memory stalls or superfluous products; for a fraction of that peak, what the exponentials
+ * leave. */
 export function verdicts(list) {
   table('targets', ['what', 'measured', 'wanted', '', 'at the peak'], list.map(([text, measured, wanted, {most = false, limit} = {}]) => [
     text, measured, `${most ? '≤' : '≥'} ${wanted}`, (most ? measured <= wanted : measured >= wanted) ? 'met' : 'missed', limit ?? '']));

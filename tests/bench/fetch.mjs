@@ -1,4 +1,4 @@
-// Brings what the benchmarks compare with (package.json beside this file), and builds what they measure.
+// Installs what the benchmarks compare with (package.json beside this file), and builds what they measure.
 import {execFileSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -8,7 +8,7 @@ import {root} from './contest.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** Installs the packages once; scripts are not run, as the programs are inside the packages. */
+/** Installs the packages once; scripts are not run, because the programs are inside the packages. */
 export function install() {
   if (existsSync(`${here}node_modules/@tensorflow/tfjs/package.json`)) return;
   console.log('fetching what to compare with …');

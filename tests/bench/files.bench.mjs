@@ -1,5 +1,5 @@
-// What reading and writing cost: of `attn run` on .npz, of opening a large .safetensors (ratios, for machines differ), and on the page: from a file to
-// the first picture of it, and the longest task while a large one is read.
+// The cost of reading and writing: `attn run` on .npz, opening a large .safetensors file (as ratios, because machines differ), and on the
+// page the time from a file to its first picture, and the longest task while a large file is read.
 import {spawnSync} from 'node:child_process';
 import {existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -15,7 +15,7 @@ const rounds = process.argv.includes('--quick') ? 5 : 15;
 const folder = mkdtempSync(join(tmpdir(), 'attn-bench-'));
 process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
 
-// The least of several rounds, in milliseconds: the rest is what else the machine did.
+// The minimum over several rounds, in milliseconds, which excludes what else the machine did.
 function least(work) {
   let best = Infinity;
   for (let i = 0; i < rounds; ++i) {
@@ -30,7 +30,7 @@ function attn(...args) {
   if (done.status !== 0) throw new Error(done.stderr);
 }
 
-// Tensors of random numbers, as .safetensors.
+// Writes tensors of random numbers as .safetensors.
 function write(path, names, shape) {
   const count = shape.reduce((a, b) => a * b, 1);
   const header = Object.fromEntries(names.map((name, i) => [name, {dtype: 'F32', shape, data_offsets: [4 * count * i, 4 * count * (i + 1)]}]));
@@ -59,7 +59,7 @@ const opening = least(() => attn('info', at('large.safetensors'))) - start;
 const one = least(() => attn('convert', at('large.safetensors'), at('one.safetensors'), '--only', 'layers.7.q')) - start;
 console.log(`${(size / 1e6).toFixed(0)} MB of .safetensors: read by Node in ${reading.toFixed(1)} ms; opened and listed in ${opening.toFixed(1)} ms, ${(opening / reading).toFixed(2)} × that; one tensor of it copied in ${one.toFixed(1)} ms`);
 
-// The window: what the file adds to the time of the program, which maps it and reads what is looked at.
+// The window: the time that a file adds to the program, which maps it and reads only what is used.
 const window = join(dirname(program), 'attention-playground');
 if (process.env.DISPLAY && existsSync(window)) {
   const shown = (...args) => {
@@ -76,14 +76,14 @@ write(at('models.safetensors'), Array.from({length: 17}, (_, i) => `t${i}`), [12
 attn('convert', at('models.safetensors'), at('large.npz'));
 const [server, browser] = await Promise.all([serve(), launch()]);
 
-/** Drops a file on a fresh page: milliseconds until `isThere`, and the longest task meanwhile. */
+/** Drops a file on a fresh page: milliseconds until `isThere`, and the longest task in that time. */
 async function dropped(name, isThere) {
   const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
   await page.addInitScript(() => localStorage.setItem('attention-playground', '{"open":false}'));
   await page.goto(server.url);
   await page.evaluate(() => document.querySelector('attention-playground').ready.then(() => true));
   const board = new Board(page, 'attention-playground');
-  // What reads files is there after the first one: that is loading, and not reading.
+  // The first file loads the reader, which is not to be measured.
   await board.drop('{"q": [[1], [2]], "k": [[1], [2]], "v": [[1], [2]]}', 'small.json');
   await board.rest();
   const chooser = await page.evaluateHandle(() => Object.assign(document.createElement('input'), {type: 'file'}));
@@ -102,7 +102,7 @@ async function dropped(name, isThere) {
     look();
   }, [chooser, isThere]);
   await until('what the file holds', () => page.evaluate(() => globalThis.took), 60_000);
-  await board.rest();  // tasks are told of after their end
+  await board.rest();  // tasks are reported after their end
   const found = await page.evaluate(() => [globalThis.took, globalThis.longest]);
   await page.context().close();
   return found;

@@ -1,5 +1,5 @@
-// What a frame costs the processor, natively (frame.cpp) and in the page: while a Q cell is dragged, the edit included, and
-// while the pointer goes over cells of Q, K, V and W. Medians, in milliseconds.
+// The processor time of a frame, natively (frame.cpp) and in the page: while a cell of Q is dragged, including the edit, and while the
+// pointer moves over cells of Q, K, V and W. Medians, in milliseconds.
 //   node frame.bench.mjs [--quick]
 import {execFileSync} from 'node:child_process';
 import {Board, launch, serve} from '../browser/harness.mjs';
@@ -7,7 +7,7 @@ import {build} from './fetch.mjs';
 
 const quick = process.argv.includes('--quick');
 const GOALS = {16: 2, 64: 2, 1024: 4};
-const STEP = 3;  // the goal of a frame of the stepper
+const STEP = 3;  // the target for a frame of the stepper
 const line = (where, {what, tokens, heads, causal, ms, vertices}, more = '') => console.log(
   `${where.padEnd(8)}${`${tokens} × ${heads}${causal ? ' causal' : ''}`.padEnd(18)}${what.padEnd(20)}${ms.toFixed(2).padStart(8)} ms  ≤ ${what === 'step' ? STEP : GOALS[tokens]}` +
   `${String(vertices).padStart(9)} vertices${more}`);
@@ -17,13 +17,13 @@ for (const text of native.trim().split('\n')) line('native', JSON.parse(text));
 
 const [server, browser] = await Promise.all([serve(), launch()]);
 const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
-await page.addInitScript(() => localStorage.setItem('attention-playground', '{"open":false}'));  // no lesson, which would set the board
+await page.addInitScript(() => localStorage.setItem('attention-playground', '{"open":false}'));  // no lesson, which would change the board
 await page.goto(server.url);
 await page.evaluate(() => document.querySelector('attention-playground').ready);
 const board = new Board(page, 'attention-playground');
 const rounds = quick ? 40 : 120;  // frameMs is a median of the last 31
 
-/** Moves the pointer, a place a frame, and gives what the frames cost. */
+/** Moves the pointer to one place per frame, and returns the cost of the frames. */
 async function over(what, shape, places) {
   const before = await board.stats();
   for (let i = 0; i < rounds; i++) {
@@ -52,7 +52,7 @@ for (const causal of [true, false]) {
     }
   }
 }
-/** What functions of those names, and all that they call, took while `action` ran, in milliseconds: by samples of the profiler. */
+/** The milliseconds taken by functions with those names and everything they call while `action` ran, from samples of the profiler. */
 async function profiled(names, action) {
   const session = await page.context().newCDPSession(page);
   await session.send('Profiler.enable');
@@ -61,7 +61,7 @@ async function profiled(names, action) {
   await action();
   const {profile: {nodes, samples, timeDeltas}} = await session.send('Profiler.stop');
   await session.detach();
-  const within = new Map();  // the name that a node is within
+  const within = new Map();  // the name that a profile node belongs to
   const visit = (node, name) => {
     const own = name ?? names.find((one) => one === node.callFrame.functionName);
     within.set(node.id, own);
@@ -71,7 +71,7 @@ async function profiled(names, action) {
   return names.map((name) => samples.reduce((sum, id, i) => sum + (within.get(id) === name ? timeDeltas[i] : 0), 0) / 1000);
 }
 
-// What the board in words costs while nobody was seen to use it: of each frame, and when it is brought up to date, after frames have stopped.
+// The cost of the mirror while nobody seems to use it: in each frame, and when it is updated after frames have stopped.
 for (const tokens of [4, 16, 64]) {
   for (const [option, value] of [['causal', true], ['heads', 1], ['d_k', 8], ['heads', 4], ['tokens', tokens]]) await board.call('set', option, value);
   await board.rest(1000);
@@ -88,7 +88,7 @@ for (const tokens of [4, 16, 64]) {
   const count = (await board.stats()).frames - before.frames;
   console.log(`page    ${`${tokens} × 4 causal`.padEnd(18)}in words, a frame   ${(stale / count).toFixed(3).padStart(8)} ms  ≤ 0.1    ${count} frames; ${update.toFixed(1)} ms for bringing it up to date after them`);
 }
-// A lesson, from the click in the list to the frame that shows it; its file was fetched before.
+// A lesson, from the click in the list to the frame that shows it; its file has already been fetched.
 {
   const times = [];
   for (let i = 0; i < 11; i++) {
@@ -112,7 +112,7 @@ for (const tokens of [4, 16, 64]) {
   console.log(`page    ${'a lesson, from click to frame'.padEnd(38)}${times[5].toFixed(1).padStart(8)} ms  ≤ 50     at most ${times.at(-1).toFixed(1)} ms`);
   await board.call('reset');
 }
-// The steps of a row, played: numbers travel, and what is not of the step is dimmed.
+// Playing the steps of a row: numbers travel, and everything else is dimmed.
 for (const tokens of [12, 64]) {
   for (const [option, value] of [['causal', true], ['heads', 1], ['d_k', 16], ['heads', 4], ['tokens', tokens]]) await board.call('set', option, value);
   await board.click('weights', 0, tokens - 1, 2);

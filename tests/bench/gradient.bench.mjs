@@ -1,5 +1,5 @@
-// Attention backwards against our own forward pass and PyTorch's backward (where it is installed; PYTHON names another python3),
-// natively in processor time of one thread, and in Chromium against our forward pass, both builds; alternating, in one run.
+// Attention's backward pass against our own forward pass and PyTorch's backward pass (if installed; PYTHON can name another python3),
+// natively in processor time of one thread, and in Chromium against our forward pass, for both builds; alternating in one run.
 //   node gradient.bench.mjs [--quick]
 import {spawn, spawnSync} from 'node:child_process';
 import {createServer} from 'node:http';
@@ -15,7 +15,7 @@ if (!process.env.BENCH_BUILD) for (const preset of ['web', 'web-relaxed']) build
 const built = process.env.BENCH_BUILD ?? `${root}build`, python = process.env.PYTHON ?? 'python3';
 const [heads, tokens, dim] = SHAPES[0], shape = [heads, tokens, dim].join('×');
 
-/** A program that answers lines with the seconds by the clock and of the processor. */
+/** A program that answers each line with wall-clock and processor seconds. */
 function server(command, args) {
   const child = spawn(command, args, {stdio: ['pipe', 'pipe', 'inherit']});
   const lines = createInterface({input: child.stdout})[Symbol.asyncIterator]();
@@ -63,7 +63,7 @@ for (const kernel of ['wasm-relaxed', 'wasm-simd128']) {
         attn.backward({...base, dOutput, dQ, dK, dV});
         forward.push((between - began) / 1e3), backward.push((performance.now() - between) / 1e3);
       }
-      // The fastest of many: the machine may do other things in between, and nothing makes a call faster than it is.
+      // The minimum of many calls: other activity of the machine can only make a call slower.
       return {forward: Math.min(...forward.slice(5)), backward: Math.min(...backward.slice(5))};
     }, [kernel, causal, heads, tokens, dim, count]);
   }

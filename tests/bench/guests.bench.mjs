@@ -1,5 +1,5 @@
-// Many boards as guests of one page: how soon they are ready, what memory they take, how the page scrolls, how soon a further board can
-// be used, and whether the tutorial ever keeps its reader waiting.
+// Many boards embedded in one page: how soon they are ready, how much memory they take, how smoothly the page scrolls, how soon a further
+// board can be used, and whether the tutorial ever blocks its reader.
 //   node guests.bench.mjs [--quick]
 import {createServer} from 'node:http';
 import {fileURLToPath} from 'node:url';
@@ -8,7 +8,7 @@ import {launch, SITE} from '../browser/harness.mjs';
 import {median} from './contest.mjs';
 
 const quick = process.argv.includes('--quick');
-// Isolated, or the browser does not say what memory a page takes.
+// Cross-origin isolated, which browsers require to measure a page's memory.
 const setHeaders = (response) => {
   response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
   response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
@@ -52,7 +52,7 @@ const scrolling = (page) => page.evaluate(async () => {
   }
   return times.sort((a, b) => a - b)[times.length >> 1];
 });
-/** In bytes; NaN where the browser does not say it (chromium-headless-shell: CHROMIUM=chromium names one that does). */
+/** In bytes; NaN if the browser cannot measure it (chromium-headless-shell cannot; CHROMIUM=chromium names one that can). */
 const memory = (page) => page.evaluate(() => performance.measureUserAgentSpecificMemory().then(({bytes}) => bytes, () => NaN));
 
 const times = [], ratios = [];

@@ -1,4 +1,4 @@
-// What an edit costs against recomputing everything; incremental.cpp says how it is measured.
+// The cost of an edit against recomputing everything; see incremental.cpp for the method.
 //   node incremental.bench.mjs [arguments of the program]
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, readFileSync} from 'node:fs';

@@ -1,7 +1,6 @@
-// Attention natively: the kernels against ONNX Runtime, PyTorch (where installed) and Eigen expressions, in one run, alternating
-// but for the threads of ONNX Runtime, which come last.
-// One thread is measured in processor time, which a busy machine does not touch; several threads by the clock, and the fastest
-// of many calls counts, since a second thread needs a processor that nobody else uses at that moment.
+// Attention natively: the kernels against ONNX Runtime, PyTorch (if installed) and Eigen expressions, alternating in one run, except that
+// ONNX Runtime with several threads comes last. One thread is measured in processor time, which a busy machine does not affect; several
+// threads by wall-clock time, taking the fastest of many calls, because a second thread needs a processor that is idle at that moment.
 //   node native.bench.mjs [--quick]
 import {spawn, spawnSync} from 'node:child_process';
 import {cpus} from 'node:os';
@@ -60,7 +59,7 @@ for (const shape of SHAPES) {
     });
     const count = quick ? 3 : 15;
     const times = await rounds(cpu, count), timesWall = await rounds(wall, 3 * count);
-    // Last: its threads go on turning for a while after each call, and would take the second core from ours.
+    // Last, because its threads spin for a while after each call, and would take the second core from ours.
     const wallOnnx = {};
     await onnx(all, 'ONNX Runtime, all threads', wallOnnx, async (run) => {
       const begin = performance.now();

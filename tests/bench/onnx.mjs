@@ -1,5 +1,5 @@
-// Attention as ONNX models, written as protocol buffers by hand: three graphs that runtimes know how to run.
-// Field numbers are those of onnx.proto (ONNX 1.17).
+// Attention as ONNX models, encoded as protocol buffers by hand: three graphs that runtimes recognise. Field numbers are those of
+// onnx.proto (ONNX 1.17).
 
 const utf8 = new TextEncoder();
 const varint = (value) => {
@@ -78,7 +78,7 @@ export function causalMask(tokens) {
   return mask;
 }
 
-/** Runs a graph in an `onnxruntime-*` module: {run, output} or null where the runtime does not take it. */
+/** Runs a graph in an `onnxruntime-*` module: {run, output}; null if the runtime does not support it. */
 export async function session(ort, graph, {heads, tokens, dim, q, k, v}, options) {
   try {
     const made = await ort.InferenceSession.create(graph.model, options);

@@ -1,5 +1,6 @@
-// The page: its size after Brotli, requests, time to the first drawn frame against an empty Dear ImGui page of the same tools
-// and, over a slow line, against the module in one piece (alternating, medians), what a frame costs while a cell is dragged, what an edit costs, and how it rests.
+// The page: its size after Brotli, its requests, the time to its first frame against an empty Dear ImGui page built with the same tools,
+// and over a slow connection against the unsplit module (alternating, medians), the cost of a frame while a cell is dragged, the cost of an
+// edit, and whether it is idle when nothing changes.
 //   node page.bench.mjs [--quick]
 import {copyFileSync, readdirSync, readFileSync} from 'node:fs';
 import {createServer} from 'node:http';
@@ -27,7 +28,8 @@ const line = (what, value, unit = '', goal = '') => console.log(`${what.padEnd(4
 const brotliOf = (body) => brotliCompressSync(body, {params: {[constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length}});
 const brotli = (body) => brotliOf(body).length;
 
-/** Loads a page in a new context, over a line of so many bits a second; returns [milliseconds to its first frame, page, bodies by address]. */
+/** Loads a page in a new context, over a connection with `bits` per second; returns [milliseconds to its first frame, page, bodies by
+ * address]. */
 async function visit(url, bits = 0) {
   const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
   const bodies = new Map();
@@ -37,7 +39,7 @@ async function visit(url, bits = 0) {
     await network.send('Network.enable');
     await network.send('Network.emulateNetworkConditions', {offline: false, latency: 0, downloadThroughput: bits / 8, uploadThroughput: bits / 8});
   }
-  // When the script that draws first has come to its end.
+  // The first frame is complete when the script that draws it returns.
   await page.addInitScript(() => {
     const {drawElements} = WebGL2RenderingContext.prototype;
     WebGL2RenderingContext.prototype.drawElements = function (...values) {
@@ -85,7 +87,7 @@ const edit = await page.evaluate((rounds) => {
   for (let i = 0; i < rounds; i++) {
     const began = performance.now();
     for (let k = 0; k < 20; k++) {
-      data[k % data.length] += 0.01;  // an edit that changes nothing would be free
+      data[k % data.length] += 0.01;  // an edit without effect would cost nothing
       element.setTensor('q', data, shape);
     }
     times.push((performance.now() - began) / 20 * 1000);
@@ -142,7 +144,7 @@ line('ratio', (median(first.ours) / median(first.empty)).toFixed(2), '', '≤ 1.
 
 // ---------------------------------------------------------------- first frame over a slow line
 
-/** Serves a folder as a host would, compressed; `instead` maps names to other files. */
+/** Serves a folder with compression, like a host; `instead` maps names to other files. */
 async function serveCompressed(folder, instead = {}) {
   const types = {html: 'text/html', js: 'text/javascript', wasm: 'application/wasm'};
   const files = new Map(readdirSync(folder).map((name) => [`/${name}`, brotliOf(instead[name] ?? readFileSync(`${folder}/${name}`))]));
@@ -174,7 +176,7 @@ await Promise.all([split.close(), unsplit.close()]);
 
 // ---------------------------------------------------------------- the tutorial, read from its beginning to its end
 
-// Processor time of the page's own thread: other programs do not count. The first board has come by then, and with it all that is compiled.
+// Processor time of the page's main thread, unaffected by other programs. The first board has been loaded by then, and all code compiled.
 const reader = await (await browser.newContext({viewport: {width: 1360, height: 900}})).newPage();
 await reader.goto(`${ours.url}/tutorial.html`);
 await reader.evaluate(() => document.querySelector('attention-playground').ready.then(() => true));

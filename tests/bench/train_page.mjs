@@ -1,9 +1,9 @@
-// The page while it trains, drawing included, for training.bench.mjs. Seconds are those of the clock on the machine as it is; those of
-// the processor, of the page's whole process with its drawing, say what a quiet machine would need at least.
+// The page while it trains, including drawing, for training.bench.mjs. Seconds are wall-clock time on the machine as it is; processor time
+// of the page's whole process is a lower bound for an idle machine.
 import {launch, serve} from '../browser/harness.mjs';
 import {table} from './contest.mjs';
 
-/** What has to be seen, and within how many seconds of Play. The conditions are looked for in the page, by its own arithmetic. */
+/** What must be reached, and within how many seconds of Play. The conditions are computed in the page. */
 const TASKS = {
   induction: {most: 8, what: 'prefix matching ≥ 0.4 (Olsson et al. 2022)'},
   tags: {most: 5, what: '99 % of the held-out words'},
@@ -12,7 +12,7 @@ const TASKS = {
 
 const quantile = (values, q) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))];
 
-/** Notes how long each animation frame's callback takes. */
+/** Records the duration of each animation frame's callback. */
 const noteFrames = (page) => page.addInitScript(() => {
   globalThis.took = [];
   const ask = globalThis.requestAnimationFrame.bind(globalThis);
@@ -23,10 +23,10 @@ const noteFrames = (page) => page.addInitScript(() => {
   });
 });
 
-/** In the page: plays until the task is learned, or for a minute. */
+/** In the page: trains until the task is learned, or for a minute. */
 async function learn(task) {
   const el = document.querySelector('attention-playground');
-  /** How much of its weight the best head gives to what followed the same token, for the period that fits it. */
+  /** How much weight the best head puts on what followed the same token, for the best matching period. */
   const prefixMatching = () => {
     let best = 0;
     for (const layer of [1, 2]) {
@@ -41,10 +41,10 @@ async function learn(task) {
     }
     return best;
   };
-  /** Of the cross-attention: the largest weight of each word, over heads and layers, as a mean. */
+  /** For the cross-attention: the largest weight of each word over heads and layers, averaged. */
   const alignment = () => {
     let best = 0;
-    for (const layer of [4, 6]) {  // two encoders, then a decoder's own and its cross-attention, twice
+    for (const layer of [4, 6]) {  // two encoder layers, then twice a decoder's self-attention and its cross-attention
       const {data, shape: [heads, rows, keys]} = el.getTensor(`train:weights:${layer}`);
       for (let h = 0; h < heads; h++) {
         let sum = 0;
@@ -74,7 +74,7 @@ async function learn(task) {
   return {learned, seconds, frames, steps, slices, took: globalThis.took.slice()};
 }
 
-/** Targets as verdicts() takes them. */
+/** Targets in the format of verdicts(). */
 export async function trainPage(quick) {
   const [server, browser] = await Promise.all([serve(), launch()]);
   const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage(), session = await browser.newBrowserCDPSession();
@@ -101,14 +101,14 @@ export async function trainPage(quick) {
     }
     found.sort((a, b) => a.seconds - b.seconds);
     const {learned, seconds, frames, steps, took, processor: used} = found[found.length >> 1];
-    const slices = found.flatMap((run) => run.slices);  // of all runs: the 99th percentile of 50 is the longest one
+    const slices = found.flatMap((run) => run.slices);  // of all runs, because the 99th percentile of 50 slices is the longest one
     lines.push([task, seconds, used, steps, frames, quantile(took, 0.5), quantile(took, 0.99), quantile(slices, 0.5), quantile(slices, 0.99)]);
     targets.push([`${task}: s from Play until ${what}`, learned ? seconds : Infinity, most, {most: true}]);
     targets.push([`${task}: a slice of training, 99th percentile, ms`, quantile(slices, 0.99), 12, {most: true}]);
   }
   table('in the page, from Play on (medians of runs)', ['', 's', 's of the processor', 'steps', 'frames', 'frame ms', '99 %', 'slice ms', '99 %'], lines);
 
-  // A hundred thousand steps of a small model: what the module holds after the first tenth it holds at the end.
+  // A hundred thousand steps of a small model: memory must not grow after the first tenth.
   const heap = await page.evaluate(async () => {
     const el = document.querySelector('attention-playground');
     for (const [option, value] of Object.entries({train_task: 'tags', train_layers: 1, train_heads: 1, train_batch: 1, train_d_model: 4, train_feed_forward: false,

@@ -1,7 +1,7 @@
-// Steps per second of training `induction` (2 layers, 2 heads, d_model 32, 28 tokens, context 32, batch 16, Adam): ours against PyTorch
-// eager natively (where it is installed; PYTHON names another python3), and against TensorFlow.js (its backends without a GPU) and plain
-// JavaScript in Chromium. All begin with the same numbers and batches, and must come to the same loss before any of them is timed.
-// Then the page itself, drawing included: how long after Play a task is learned, what a frame takes, and whether memory stays flat.
+// Steps per second when training `induction` (2 layers, 2 heads, d_model 32, 28 tokens, context 32, batch 16, Adam): ours against eager
+// PyTorch natively (if installed; PYTHON can name another python3), and against TensorFlow.js (its backends without a GPU) and plain
+// JavaScript in Chromium. All start with the same parameters and batches, and must reach the same loss before they are timed. Then the page
+// itself, including drawing: how long after Play a task is learned, how long a frame takes, and whether memory grows.
 //   node training.bench.mjs [--quick] [--page]     --page: the page alone
 import {spawn, spawnSync} from 'node:child_process';
 import {loadavg} from 'node:os';
@@ -13,7 +13,7 @@ import {build, install} from './fetch.mjs';
 import {trainPage} from './train_page.mjs';
 
 const quick = process.argv.includes('--quick'), onlyPage = process.argv.includes('--page'), count = quick ? 5 : 15;
-const kSteps = 32;  // as many as there are batches in training.cpp
+const kSteps = 32;  // the number of batches in training.cpp
 const here = fileURLToPath(new URL('.', import.meta.url));
 const built = process.env.BENCH_BUILD ?? `${root}build`, python = process.env.PYTHON ?? 'python3';
 
@@ -33,7 +33,7 @@ const differ = (losses) => {
   }
 };
 
-/** A program that answers lines with the seconds by the clock, of the processor, and the loss. */
+/** A program that answers each line with wall-clock seconds, processor seconds, and the loss. */
 function server(command, args) {
   const child = spawn(command, args, {stdio: ['pipe', 'pipe', 'inherit']});
   const lines = createInterface({input: child.stdout})[Symbol.asyncIterator]();
@@ -67,14 +67,14 @@ differ(losses);
 const all = {};
 for (let r = 0; r <= count; ++r) {
   const once = await page.evaluate((ms) => globalThis.bench.round(ms), quick ? 200 : 400);
-  if (r === 0) continue;  // warm
+  if (r === 0) continue;  // warm-up
   for (const [name, t] of Object.entries(once)) (all[name] ??= []).push(t);
 }
 console.log(`Chromium ${version}, TensorFlow.js ${await page.evaluate(() => globalThis.bench.version())}; load of the machine ${before} before, ${load()} after`);
 await close();
 const web = Object.fromEntries(Object.entries(all).map(([name, t]) => [name, median(t)]));
 
-/** The median of the ratios of rounds: both of a round met the same machine. */
+/** The median of the ratios within each round, so that both ran under the same conditions. */
 const ratio = (theirs, own) => median(all[theirs].map((t, r) => t / all[own][r]));
 const best = 'wasm-relaxed', tf = Object.keys(web).filter((name) => name.startsWith('TensorFlow')).reduce((a, b) => (web[a] < web[b] ? a : b));
 const line = (name, t, own) => [name, t * 1e3, 1 / t, t / own];

@@ -27,7 +27,7 @@ const data = [];
 for (const shape of SHAPES) {
   for (const causal of [false, true]) {
     const {times, refused, worst, peaks} = await ask('forward', shape, causal, rounds);
-    // Medians compare like with like; the machine may have been busy for one shape and not for the next.
+    // Medians, so that the comparison is fair if the machine was busy during one of the shapes.
     const medians = Object.fromEntries(Object.entries(times).map(([name, t]) => [name, median(t)]));
     const fastest = Object.fromEntries(Object.entries(times).map(([name, t]) => [name, Math.min(...t)]));
     const peak = Object.fromEntries(Object.entries(peaks).map(([name, p]) => [name, Math.max(...p)]));
@@ -51,8 +51,8 @@ const mean = (causal, name, of = 'medians', onnx = 'onnx') => geometricMean(data
 const ofPeak = (name) => geometricMean(data.filter((d) => !d.causal).map((d) => gflops(d.shape, d.fastest[name]) * 1e9 / d.peak[name]));
 const atPeak = (causal, name) => geometricMean(data.filter((d) => d.causal === causal).map((d) =>
   d.onnx * d.peak[name] / 1e9 / gflops(d.shape, 1) / (causal ? causalPart(d.shape) : 1)));
-// What is left of the peak beside the exponentials (exp2OfSmall in kernels_body.h, and adding them up): a score's products are
-// 2·dim multiply-adds, and 6 of its exponential's operations multiply; or 4·dim operations, and it has 17.
+// The fraction of the peak left by the exponentials (exp2OfSmall in kernels_body.h, and adding them up). With relaxed SIMD a score takes
+// 2·dim multiply-adds, and its exponential 6 operations of that kind; without, 4·dim operations, and its exponential 17.
 const besideExponentials = {'wasm-relaxed': ([, , dim]) => 2 * dim / (2 * dim + 6), 'wasm-simd128': ([, , dim]) => 4 * dim / (4 * dim + 17)};
 const has = (name) => name in data[0].medians;
 const list = [];

@@ -1,4 +1,4 @@
-// The layer in plain double-precision arithmetic, from the equations of the papers, for what the board says it has.
+// The layer in plain double-precision arithmetic, from the equations of the papers, to check what the board computes.
 import assert from 'node:assert/strict';
 
 const near = (got, want, bound, what) =>
@@ -15,7 +15,7 @@ const sinusoid = (position, width) => range(width).map((c) => {
   const angle = position / 10000 ** ((c - c % 2) / width);
   return c % 2 ? Math.cos(angle) : Math.sin(angle);
 });
-// Su et al. 2021, equation 34, for neighbours or halves of the first columns.
+// Su et al. 2021, equation 34, for adjacent columns or halves of the rotated ones.
 function turned(s, vector, position) {
   const r = s.rotary_dims && s.rotary_dims < vector.length ? s.rotary_dims : vector.length, out = [...vector];
   const base = s.rotary_scaling === 'ntk' && r > 2 ? s.rotary_base * s.rotary_factor ** (r / (r - 2)) : s.rotary_base;
@@ -28,7 +28,7 @@ function turned(s, vector, position) {
 }
 const idOf = (ids, p) => p < ids.length ? ids[p] : ids.length ? ids.at(-1) + p - ids.length + 1 : p;
 
-// What is added to the products with W, where there are biases.
+// The bias added to a product with W, if there is one.
 const bias = (t, name, column) => t[`b_${name}`] ? t[`b_${name}`].at(0, 0, column) : 0;
 
 /** Q, K and V, a list of rows for each head. */
@@ -68,7 +68,7 @@ function score(s, t, h, q, k) {
   }
 }
 
-// Press et al. 2022: of the largest power of two of heads, then every other one of twice as many.
+// Press et al. 2022: the slopes for the largest power of two of heads, then every other one of twice as many.
 function slope(head, heads) {
   const power = 2 ** Math.floor(Math.log2(heads));
   return head < power ? 2 ** (-8 * (head + 1) / power) : 2 ** (-4 * (2 * (head - power) + 1) / power);
@@ -79,7 +79,7 @@ function inPattern(s, t, i, j) {
   if (!local && !stride && !block && !global && !s.pattern_random) return true;
   return (local && Math.abs(i - j) < local * dilation && (i - j) % dilation === 0) || (stride && (i - j) % stride === 0) ||
     (block && Math.floor(i / block) === Math.floor(j / block)) || (global && (i < global || j < global)) ||
-    (s.pattern_random && Number.isFinite(t.masked.at(0, i - s.causal_offset, j)));  // drawn by lot: taken from the board
+    (s.pattern_random && Number.isFinite(t.masked.at(0, i - s.causal_offset, j)));  // random keys are taken from the board
 }
 
 function isVisible(s, t, i, j) {
@@ -114,7 +114,7 @@ function weigh(normalizer, scores) {
   }
 }
 
-/** Throws where a weight or an output differs. `s` has every option, `t` every tensor that there is. */
+/** Throws if a weight or an output differs. `s` has all options, `t` all tensors of the layer. */
 export function checkLayer(s, t) {
   const {q, k, v} = inputs(s, t);
   const joined = range(s.tokens).map(() => []);

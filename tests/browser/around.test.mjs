@@ -1,4 +1,4 @@
-// The page around a board: its colour scheme, its zoom and transforms, paper, fingers that are the page's, and headers of its server.
+// The page around a board: its colour scheme, zoom and transforms, printing, gestures that belong to the page, and headers of its server.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
@@ -10,7 +10,7 @@ import {SCREENSHOTS, SITE, suite} from './harness.mjs';
 const {browser} = suite();
 const PAGE = '/pages/embed.html';
 
-/** Opens a page with one board in it, and scrolls to that. */
+/** Opens a page with one board, and scrolls to it. */
 async function inPage(options) {
   const board = await browser.open(PAGE, options);
   await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
@@ -20,7 +20,7 @@ async function inPage(options) {
 const style = (board, styles) => board.page.evaluate((all) => Object.assign(document.querySelector('attention-playground').style, all), styles);
 const ofPage = (board, styles) => board.page.evaluate((all) => Object.assign(document.documentElement.style, all), styles);
 
-/** Is the ground of the board, left of its matrices, dark? */
+/** Is the background of the board, left of its matrices, dark? */
 async function isDark(board) {
   const path = `${SCREENSHOTS}/around.png`;
   await board.page.locator('attention-playground').screenshot({path});
@@ -58,7 +58,7 @@ test('on paper a board is light, and afterwards as it was; also one that is not 
     await ofPage(board, {colorScheme: 'dark'});
     await board.page.evaluate((word) => document.querySelector('attention-playground').setAttribute('theme', word), theme);
     await until('dark', () => isDark(board));
-    // What is printed: the picture as it is when the page's own listener, which comes after the board's, is called.
+    // What is printed is the picture at the time when the page's own listener is called, which comes after the board's.
     await board.page.evaluate(() => {
       globalThis.printed = [];
       addEventListener('beforeprint', () => {
@@ -95,7 +95,7 @@ for (const [what, styles] of [['enlarged', {transform: 'scale(1.5)'}], ['made sm
     });
     await board.rest();
     await board.page.screenshot({path: `${SCREENSHOTS}/around-${what.replaceAll(' ', '-')}.png`});
-    // The board says where its cells are; what is clicked is worked out from its picture here.
+    // locate() says where cells are; the position to click is determined from the picture.
     const was = await board.value('q', 0, 1, 1);
     const cell = await board.call('locate', 'q', 0, 1, 1);
     assert.ok(cell.x > x && cell.y > y && cell.x + cell.width < x + width && cell.y + cell.height < y + height, 'the cell is on the board');

@@ -1,16 +1,16 @@
-// What a picture of the board shows where nothing should be: outside of all that has a name, with room for its words.
+// Checks that a picture of the board is empty outside of all named items and the text around them.
 import assert from 'node:assert/strict';
 
 const HEADER = 44, SIDE = 232, SCROLLBAR = 14;
 
-/** Every board that a frame once destroyed, or could: each number of tokens, one head and many, masked and not. */
+/** Boards whose drawing once failed, or might: various numbers of tokens, one head and many, masked and not. */
 export const BOARDS = [16, 21, 25, 32, 40, 64, 256, 1024].flatMap((tokens, i) => [
   {tokens, heads: i % 2 ? 1 : 16, causal: false}, {tokens, heads: i % 2 ? 16 : 1, causal: true},
   ...([25, 1024].includes(tokens) ? [{tokens, heads: i % 2 ? 16 : 1, causal: false}, {tokens, heads: i % 2 ? 1 : 16, causal: true}] : []),
 ]);
 export const named = ({tokens, heads, causal}) => `${tokens} tokens, ${heads} ${heads === 1 ? 'head' : 'heads'}, ${causal ? 'causal' : 'no mask'}`;
 
-/** `at(x, y)` is a colour [r, g, b]; `items` have a name and their box. */
+/** `at(x, y)` is a colour [r, g, b]; `items` are names with their boxes. */
 export function checkBackground({width, height, at}, items, what) {
   const matrices = items.filter(({name}) => name.startsWith('matrix:'));
   assert.ok(matrices.length >= 3, `${what}: the matrices are on the board`);
@@ -21,7 +21,7 @@ export function checkBackground({width, height, at}, items, what) {
   });
   const left = matrices.find(({name}) => name === 'matrix:scores'), right = matrices.find(({name}) => name === 'matrix:weights');
   if (left && right) boxes.push({x: left.x, y: left.y - 26, width: right.x - left.x, height: left.height + 60});  // softmax ⟶
-  for (const {x, y, width: w, height: h} of matrices) boxes.push({x: x - 100, y, width: w + 200, height: h});  // words of rows
+  for (const {x, y, width: w, height: h} of matrices) boxes.push({x: x - 100, y, width: w + 200, height: h});  // row labels
   for (const {x, y, width: w, height: h} of matrices) boxes.push({x: x + w / 2 - 200, y: y + h, width: 400, height: 28});  // captions
   const free = new Uint8Array(width * height).fill(1);
   for (const box of boxes) {

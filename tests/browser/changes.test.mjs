@@ -1,4 +1,4 @@
-// Pin a board, change it, and see what changed: in cells, in the list, and the board as it was for as long as a key is held.
+// Pins a board, changes it, and checks the differences: in cells, in the list, and the pinned board while a key is held.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 

@@ -1,4 +1,4 @@
-// Names of the columns of Q and K, tokens as columns, and formulas as loops, which are run here as they are read.
+// Names of the columns of Q and K, tokens as columns, and formulas as loops, which are executed here as they are shown.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
@@ -56,7 +56,7 @@ onBoard('biases have the names of what they are added to; what rotary positions 
     await board.call('set', 'column_layout', layout);
     for (const bias of ['b_q', 'b_k']) {
       for (const column of [1, 5]) {
-        await board.call('locate', bias, 0, 0, column);  // brought into view
+        await board.call('locate', bias, 0, 0, column);  // scrolls to it
         await board.settle();
         const places = (await board.call('items')).map(({name}) => name).filter((name) => name.startsWith('column:'));
         assert.ok(places.includes(`column:${bias}:${column}`), `${bias} ${column}, ${layout ? 'turned' : 'plain'}: ${places}`);
@@ -75,7 +75,7 @@ for (const [width, height, names] of [[1440, 900, ['w_q', 'w_k', 'w_v']], [640, 
       for (const [i, name] of names.entries()) {
         for (const other of names.slice(i + 1)) {
           await board.call('locate', name, 0, 0, 0);
-          await board.settle();  // both as the board is scrolled now
+          await board.settle();  // so that both positions are for the present scroll offset
           const [a, b] = [await board.call('locate', name, 0, 0, 0), await board.call('locate', other, 0, 0, 0)];
           if (Math.abs(a.x - b.x) < a.width || Math.abs(a.y - b.y) > 60) continue;
           assert.ok(Math.abs(a.y - b.y) < 0.5, `${name} at ${a.y}, ${other} at ${b.y}`);
@@ -121,7 +121,7 @@ onBoard('tokens as columns: rows and columns meet, a drag and a typed number go 
   await field(board);
   await board.press('Control+a');
   await board.type('0.5');
-  await board.press('Tab');  // on to what stands at the right
+  await board.press('Tab');  // to what is at the right
   await field(board);
   await board.press('Control+a');
   await board.type('-0.25');
@@ -148,7 +148,7 @@ for (const [width, height] of [[1440, 900], [900, 700], [640, 440], [390, 844]])
 
 // ---------------------------------------------------------------- loops
 
-/** The lines as JavaScript. All arrays begin with 1. */
+/** Converts the lines to JavaScript. Arrays start at index 1. */
 function program(lines) {
   const words = (text) => text.replaceAll('(X + P)', 'XP').replaceAll('(X_KV + P)', 'XP_KV').replaceAll('×', '*').replaceAll('÷', '/').replaceAll('−', '-').replaceAll('∞', 'Infinity')
     .replace(/√(\w+)/g, 'Math.sqrt($1)').replace(/\|([^|]+)\|/g, 'Math.abs($1)').replace(/\b(exp|tanh|max)\(/g, 'Math.$1(')

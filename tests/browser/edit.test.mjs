@@ -1,10 +1,10 @@
-// Every way to change a number on the board, by mouse and keyboard; after each the board is what arithmetic says.
+// Every way to change a number on the board, by mouse and keyboard; after each, the board must agree with plain arithmetic.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
 const {onBoard} = suite();
 
-/** Edits cost what they touch, so a tensor reached by another way may differ in its last bits. */
+/** Incremental updates depend on the order of edits, so a tensor may differ in its last bits. */
 const alike = (got, want) => got.data.forEach((value, i) => close(value, want.data[i], `number ${i}`));
 
 const close = (got, want, what = 'value') => assert.ok(Math.abs(got - want) < 1e-6, `${what} is ${got}, and should be ${want}`);
@@ -195,7 +195,7 @@ onBoard('copy and paste cells as tab-separated text', async (board) => {
   for (const [row, col] of [[0, 0], [0, 1], [1, 0], [1, 1]]) close(k.at(0, 1 + col, row), q.at(0, row, col), `k[${1 + col},${row}], as it is seen`);
 }, {permissions: ['clipboard-read', 'clipboard-write']});
 
-/** What a spreadsheet puts on the clipboard. */
+/** Pastes text like that of a spreadsheet. */
 const paste = (board, text) => board.page.evaluate((words) => {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', words);

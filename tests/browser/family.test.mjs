@@ -1,10 +1,10 @@
-// Every mechanism by real clicks on its control; after each the board is what the papers' equations say.
+// Every mechanism, by real clicks on its control; after each, the board must agree with the equations of the papers.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
 const {onBoard} = suite({viewport: {width: 1440, height: 1600}});
 
-// Opens the menu of an option and takes an entry.
+// Opens the menu of an option and chooses an entry.
 async function choose(board, option, value) {
   await board.click(option);
   await board.settle();
@@ -41,7 +41,7 @@ onBoard('every normaliser, with the row sum beside the weights', async (board) =
 
 onBoard('every pattern, with its parts', async (board) => {
   await board.call('set', 'labels', 'one two three four five six seven eight nine ten');
-  await board.settle();  // a sentence of one's own adds a switch, which moves what is below it
+  await board.settle();  // the reader's own sentence adds a switch, which moves what is below it
   for (const pattern of ['local', 'dilated', 'strided', 'block', 'global', 'random', 'longformer', 'bigbird']) {
     await choose(board, 'pattern', pattern);
     await board.check();
@@ -115,7 +115,7 @@ onBoard('shared keys and values, and a width of the values of their own', async 
   await board.click('kv_heads-');
   assert.equal(await board.get('kv_heads'), 1);
   await board.check();
-  await board.settle();  // what does not fit any more says so on a line of its own
+  await board.settle();  // a value that no longer fits is explained on a line of its own
   await board.click('d_v+');
   assert.equal(await board.get('d_v'), await board.get('d_k') + 1);
   await board.check();
@@ -223,6 +223,6 @@ onBoard('what has no meaning is refused by name, and offers the way in the menu'
   }
   await board.click('position');
   await board.settle();
-  await board.call('locate', 'position:rotary:fix');  // in sight, with the way to it
+  await board.call('locate', 'position:rotary:fix');  // in view, with its remedy
   await board.press('Escape');
 });

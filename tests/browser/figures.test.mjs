@@ -1,4 +1,4 @@
-// The tabs Figure and Code of the dialog Share, and what scripts ask for: toBlob() of figures, toCode().
+// The tabs Figure and Code of the Share dialog, and the methods toBlob() for figures and toCode().
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
@@ -12,7 +12,7 @@ const {browser} = suite();
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const textOf = (board, options) => board.page.evaluate(async (wanted) => (await document.querySelector('attention-playground').toBlob(wanted)).text(), options);
 
-/** XML by a parser that forgives nothing. */
+/** Parses XML strictly. */
 function parses(svg) {
   const parsed = spawnSync(python, ['-c', 'import sys\nimport xml.etree.ElementTree as tree\nroot = tree.fromstring(sys.stdin.buffer.read())\nprint(root.tag)'], {input: svg, encoding: 'utf8'});
   assert.equal(parsed.stderr, '');
@@ -25,7 +25,7 @@ async function openTab(board, name) {
   return board.page.getByRole('tabpanel', {name, exact: true});
 }
 
-/** What the picture in the dialog is made of, once it has these words. */
+/** The source of the picture in the dialog, once it contains these words. */
 async function shown(panel, words) {
   const image = panel.locator('img');
   return until(`a picture with ${words}`, async () => {
@@ -116,7 +116,7 @@ test('the board as a figure has its numbers as text, in each style', async () =>
   await board.close();
 });
 
-/** The colours at those points of a picture, a PNG or an SVG, as the browser draws it. */
+/** The colours at given points of a picture, PNG or SVG, as the browser draws it. */
 const colorsOf = (board, source, points) => board.page.evaluate(async ([url, wanted]) => {
   const image = new Image();
   image.src = url;
@@ -129,7 +129,7 @@ const colorsOf = (board, source, points) => board.page.evaluate(async ([url, wan
 test('the figure of the board has the colour and the number of each cell on the screen, as the browser draws it', async () => {
   const board = await browser.open('/', {viewport: {width: 1440, height: 900}});
   await board.call('set', 'causal', false);
-  const cells = [];  // in the order in which they are drawn
+  const cells = [];  // in drawing order
   for (const [name, across] of [['q'], ['k', true], ['masked'], ['weights'], ['v'], ['head_output']]) {
     const {shape: [, rows, cols], at} = await board.tensor(name);
     for (let i = 0; i < (across ? cols : rows); i++) {
@@ -151,7 +151,7 @@ test('the figure of the board has the colour and the number of each cell on the 
       reader.onload = () => resolve(reader.result);
       reader.readAsDataURL(blob);
     })));
-    // Near the lower left corner, where no number is.
+    // Near the lower left corner, where there is no number.
     const onScreen = await colorsOf(board, screen, cells.map(({place: {x, y, height}}) => [x + 7, y + height - 7]));
     const inFigure = await colorsOf(board, `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`, rects.map(([x, y, , height]) => [x + 6, y + height - 6]));
     cells.forEach(({what, value}, i) => {

@@ -1,4 +1,4 @@
-// The first frame: drawn by the first part of the module while the rest is still on its way, and what happens when it never comes.
+// The first frame: drawn by the first part of the module before the rest has arrived, and what happens if that never arrives.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {until} from '../until.mjs';
@@ -8,7 +8,7 @@ let browser;
 before(async () => { browser = await start(); });
 after(() => browser.stop());
 
-/** Keeps *.rest.wasm back until release() is called; asked() says how often it was asked for. */
+/** Delays *.rest.wasm until release() is called; asked() counts the requests for it. */
 function withhold() {
   let release, asked = 0;
   const released = new Promise((resolve) => release = resolve);
@@ -18,7 +18,7 @@ function withhold() {
     prepare: (page) => page.route('**/*.rest.wasm', async (route) => {
       asked++;
       const how = await released;
-      await (how.status ? route.fulfill({...how, body: ''}) : route.continue()).catch(() => {});  // the page may be gone
+      await (how.status ? route.fulfill({...how, body: ''}) : route.continue()).catch(() => {});  // the page may have been closed
     }),
   };
 }
@@ -27,7 +27,7 @@ const isDrawn = (page) => page.evaluate(() => document.querySelector('attention-
 const drawn = (page) => until('the first frame', () => isDrawn(page));
 const ready = (page) => page.evaluate(() => document.querySelector('attention-playground').ready.then(() => true));
 
-/** Opens a page without the rest; instances() says how often a part of the module was given memory. */
+/** Opens a page without the rest; instances() counts the instances of parts of the module. */
 async function openEarly(path, rest, options = {}) {
   const board = await browser.open(path, {wait: false, ...options, prepare: async (page) => {
     await rest.prepare(page);
@@ -137,7 +137,7 @@ test('an attribute that changes before the rest is there takes effect', async ()
 test('a call that the first part cannot take costs time and not the board', async () => {
   const rest = withhold();
   const board = await openEarly('/', rest, {async prepare(page) {
-    // As though the build had left out what this board needs: undo() is in the rest.
+    // Simulates a build that lacks what this board needs: undo() is in the rest.
     await page.route('**/element.js', async (route) => {
       const response = await route.fetch();
       await route.fulfill({response, body: (await response.text()).replace(/(this\.#\w+)\.run\(.embed.,[^)]*\)/, '$&, $1.run("undo")')});

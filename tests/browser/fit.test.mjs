@@ -1,4 +1,4 @@
-// What a page gives a board by its styles and by `fit`: the height that the board takes, and the page's own face, size and colour.
+// What a page gives a board by its styles and by `fit`: the height that the board needs, and the page's own font, size and colour.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {readPng} from '../desktop/png.mjs';
@@ -7,7 +7,7 @@ import {SCREENSHOTS, suite} from './harness.mjs';
 
 const {browser} = suite();
 
-/** A page with one board in a column of that width. */
+/** A page with a board in a column of that width. */
 async function column(attributes, width, options = {}) {
   const board = await browser.open('/pages/embed.html', {wait: false, ...options});
   await board.page.evaluate(([more, wide]) => {
@@ -29,7 +29,7 @@ async function column(attributes, width, options = {}) {
 }
 
 const heightOf = (board) => board.page.evaluate(() => document.querySelector('attention-playground').offsetHeight);
-/** The lowest edge of what is laid out, from the top of the element. */
+/** The lower edge of the lowest item, from the top of the element. */
 const lowest = async (board) => {
   const top = await board.page.evaluate(() => document.querySelector('attention-playground').getBoundingClientRect().top);
   const items = (await board.call('items')).filter(({name}) => /^(matrix:|arcs$|inspector$|heads$)/.test(name));
@@ -43,7 +43,7 @@ for (const [attributes, width] of [[{}, 640], [{}, 1300], [{}, 360], [{show: 'we
     const height = await heightOf(board), end = await lowest(board);
     assert.ok(end <= height + 0.5, `${end} is inside of ${height}`);
     assert.ok(height - end < 70, `${height} is not much more than ${end}`);
-    assert.equal(await board.page.evaluate(() => {  // nothing to be scrolled: the wheel is the page's
+    assert.equal(await board.page.evaluate(() => {  // there is nothing to scroll, so the wheel belongs to the page
       const canvas = document.querySelector('attention-playground').shadowRoot.querySelector('canvas');
       canvas.focus();
       const box = canvas.getBoundingClientRect(), wheel = new WheelEvent('wheel', {deltaY: 50, clientX: box.right - 20, clientY: box.bottom - 10, cancelable: true});
@@ -95,7 +95,7 @@ test('a page around an iframe hears how high its board is', async () => {
   await board.close();
 });
 
-// ---------------------------------------------------------------- face, size, colour
+// ---------------------------------------------------------------- font, size, colour
 
 const setStyle = (board, name, value) => board.page.evaluate(([property, text]) => document.documentElement.style.setProperty(property, text), [name, value]);
 const picture = async (board, name = 'any') => {
@@ -132,7 +132,7 @@ test('--attention-font is the face of the words, and not of the numbers', async 
   await setStyle(board, '--attention-font', 'monospace');
   await until('another face', async () => !(await picture(board)).equals(before));
   await picture(board, 'font');
-  // A number in a cell is drawn as before.
+  // Numbers in cells are drawn as before.
   const [[left, top, width, height], [x, y]] = [at, await place()];
   const [a, b] = ['usual', 'font'].map((name) => readPng(`${SCREENSHOTS}/web-looks-${name}.png`));
   const differing = [];
@@ -152,11 +152,11 @@ for (const colorScheme of ['light', 'dark']) {
     const board = await column({}, 1300, {colorScheme});
     await board.page.evaluate(() => { document.documentElement.style.colorScheme = 'light dark'; });
     const colourAt = async (name) => {
-      const {x, y, width, height} = await board.call('locate', name);  // brings it into view
+      const {x, y, width, height} = await board.call('locate', name);  // scrolls to it
       await board.rest();
       const path = `${SCREENSHOTS}/web-looks-accent-${colorScheme}.png`;
       await board.page.screenshot({path});
-      return readPng(path).at(Math.round(x + width) - 27, Math.round(y + height / 2));  // in the switch, beside its knob
+      return readPng(path).at(Math.round(x + width) - 27, Math.round(y + height / 2));  // inside the switch, beside its knob
     };
     await board.call('set', 'causal', true);
     const before = await colourAt('causal');

@@ -1,14 +1,12 @@
-// What the hand did is on the screen in the next frame, whole: no later frame shows anything else.
+// Input is visible in the next frame, completely: no later frame shows anything else.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {suite} from './harness.mjs';
 
 const {browser, onBoard} = suite();
 
-/**
- * Does something, and gives the pictures that were drawn after the first event of that type, with how many frames of the screen had
- * passed before the first of them. Where the board is not drawn, its canvas has no picture to be read.
- */
+/** Performs an action, and returns the pictures drawn after the first event of that type, with the number of screen frames before the first
+ * of them. While the board is not being drawn, its canvas cannot be read. */
 async function pictures(board, type, act) {
   await board.rest();
   await board.page.evaluate(([selector, name]) => {

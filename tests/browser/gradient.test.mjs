@@ -1,11 +1,10 @@
-// el.gradient: what setting a cell a little higher and a little lower really does to the target, found by setTensor and
-// getTensor; refusals; and how long it takes.
+// el.gradient against central differences, computed with setTensor and getTensor; errors; and how long it takes.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
 const {onBoard} = suite();
 
-/** The gradient that the element gives, and the central differences of the same, cell by cell of the input. */
+/** The gradient returned by the element, and the central differences, for each cell of the input. */
 const both = (board, target, by) => board.page.evaluate(([selector, {tensor, head, row, col}, wrt]) => {
   const element = document.querySelector(selector);
   const value = () => {
@@ -34,7 +33,7 @@ async function compare(board, target, by) {
   assert.deepEqual(shape, wanted, what);
   const most = Math.max(0.05, ...gradient.map(Math.abs));
   gradient.forEach((g, i) => assert.ok(Math.abs(g - differences[i]) <= 0.005 * most, `${what}[${i}] is ${g}, and ${differences[i]} by differences`));
-  assert.equal(await board.call('undo'), true);  // the restoring edit; the board goes on as it was
+  assert.equal(await board.call('undo'), true);  // undoes the edit that restored the input; the board continues as it was
   await board.call('redo');
   return gradient;
 }

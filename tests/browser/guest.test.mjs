@@ -1,5 +1,5 @@
-// A guest in the page: it takes no key, no wheel turn, no focus and no request that it was not given, rests when nothing
-// changes, and says what is wrong when it cannot work.
+// An embedded board takes no key, no wheel turn, no focus and no request that it was not given, is idle when nothing changes, and says what
+// is wrong if it cannot work.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -74,7 +74,7 @@ test('Tab goes in, and out again; only used keys are taken', async () => {
   await page.keyboard.press('Escape');
   const before = await scrolled(page);
   await page.keyboard.press('PageDown');
-  await scrolledBeyond(board, before);  // with nothing selected, the page has the keys that scroll it
+  await scrolledBeyond(board, before);  // with nothing selected, scrolling keys belong to the page
   await board.close();
 });
 
@@ -149,7 +149,7 @@ test('moved in the page, taken off it, put back, disposed of', async () => {
   const state = await board.call('getState');
   await board.page.evaluate(async () => {
     document.querySelector('#elsewhere').append(document.querySelector('#one'));
-    document.querySelector('#two').remove();  // leaves right after that one came back
+    document.querySelector('#two').remove();  // removed right after it was inserted again
   });
   await board.page.evaluate(async () => {
     globalThis.isOff = (element) => !element.shadowRoot.querySelector('canvas');
@@ -207,7 +207,7 @@ test('properties set before the element is defined are taken over', async () => 
     const early = frame.contentDocument.createElement('attention-playground');
     early.preset = 'uniform';
     early.theme = 'dark';
-    document.body.append(early);  // adopted, and upgraded here
+    document.body.append(early);  // adopted from another document, and upgraded here
     customElements.upgrade(early);
     await early.ready;
     return [early.getState().preset, early.getAttribute('theme')];
@@ -289,7 +289,7 @@ test('with WebGL switched off the board is there as tables, and an error event s
 
 const PHONE = {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true};
 
-/** One finger, from a place by some way; the page sees each of its moves. */
+/** Moves one finger from a position by a distance; the page receives each movement. */
 async function swipe(board, [x, y], dx, dy) {
   const session = await board.page.context().newCDPSession(board.page);
   const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
@@ -303,7 +303,7 @@ async function swipe(board, [x, y], dx, dy) {
   await session.detach();
 }
 
-/** Until the board and what the browser scrolls stand still. */
+/** Waits until the board and anything that the browser scrolls have stopped. */
 const still = async (board) => {
   for (let last = NaN, now; ; last = now) {
     await board.rest();

@@ -1,4 +1,4 @@
-// The Guide: a lesson and a puzzle solved by a real mouse and by keys, files with mistakes, progress, events, and its places.
+// The Guide: a lesson and a puzzle solved by a real mouse and by keys, invalid files, progress, events, and its layouts.
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync} from 'node:fs';
 import {createServer} from 'node:http';
@@ -141,7 +141,7 @@ test('a lesson by an address that never ends is given up, in a sentence, and the
   const closed = new Promise((resolve) => endless.on('request', (request, response) => response.on('close', resolve)));
   const board = await browser.open('/', {bypassCSP: true}), before = await board.call('getState');
   await assert.rejects(board.call('openLesson', `http://127.0.0.1:${endless.address().port}/mine.json`), {field: 'lesson', message: /mine\.json has more than 1048576 characters; no more are read\.$/});
-  await closed;  // it is not read on
+  await closed;  // it is not read any further
   assert.deepEqual(await board.call('getState'), before);
   await board.close();
   endless.closeAllConnections();
@@ -156,11 +156,11 @@ onBoard('by a finger: a choice and a hint are tapped, a cell is tapped and then 
   await board.rest();
   await board.page.touchscreen.tap(...await board.middle('guide-hint'));
   await board.until('the hint', () => document.querySelector('attention-playground').items().some(({name}) => name === 'guide-hint-text'));
-  await board.middle('q', 0, 3, 2);  // brought into view
+  await board.middle('q', 0, 3, 2);  // scrolls to it
   await board.rest();
   const [x, y] = await board.middle('q', 0, 3, 2);
   await board.page.touchscreen.tap(x, y);
-  await board.rest(600);  // or it would be a double tap, which types
+  await board.rest(600);  // to avoid a double tap, which would open a text field
   const session = await board.page.context().newCDPSession(board.page);
   const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
   await send('touchStart', {x, y});
@@ -247,7 +247,7 @@ for (const [width, height, place] of [[1440, 900, 'guide-close'], [1024, 768, 'g
     const own = items.filter(({name}) => name.startsWith('guide'));
     assert.ok(own.some(({name}) => name === place));
     for (const {name, rect} of own) assert.ok(rect.x >= -1 && rect.y >= -1 && rect.x + rect.width <= width + 1 && rect.y + rect.height <= height + 1, name);
-    if ((await names(board)).includes('guide-answer')) {  // no room for the choices in a row: the whole lesson has them
+    if ((await names(board)).includes('guide-answer')) {  // if the choices do not fit in a row, they are in the whole lesson
       await board.click('guide-answer');
       await board.settle();
     }

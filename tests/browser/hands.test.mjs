@@ -1,4 +1,4 @@
-// What the hand does on the board, with a real mouse and keyboard: what stays in view, what is kept, what keys may do.
+// User input on the board, with a real mouse and keyboard: what stays in view, what is kept, and which keys have an effect.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {suite} from './harness.mjs';
@@ -10,14 +10,14 @@ const field = (board) => board.page.locator('attention-playground input');
 const is = (board, name) => board.call('locate', name, 0, 0, 0).then(() => true, () => false);
 const focused = (board) => board.page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.localName ?? document.activeElement.localName);
 
-/** The board that a page embeds, in view. */
+/** An embedded board, scrolled into view. */
 const embedded = async () => {
   const board = await browser.open('/pages/embed.html');
   await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
   return board;
 };
 
-/** Where a drag is held, as a picture of the card that explains. */
+/** Picture of the explaining card during a drag. */
 const card = async (board) => {
   await board.settle();
   const {width, height} = board.page.viewportSize();

@@ -1,4 +1,4 @@
-// A browser, a server over the built site, and a board that is found through `locate` and checked with plain arithmetic.
+// A browser, a server for the built site, and a board whose parts are found through `locate` and which is checked with plain arithmetic.
 import assert from 'node:assert/strict';
 import {existsSync, mkdirSync} from 'node:fs';
 import {createServer} from 'node:http';
@@ -15,10 +15,10 @@ export const SITE = process.env.SITE ?? here('../../build/site');
 export const SCREENSHOTS = process.env.SCREENSHOTS ?? here('../../build/screenshots');
 mkdirSync(SCREENSHOTS, {recursive: true});
 
-/** What a strict host would send; the page must need no more. */
+/** The policy of a strict host, which must be sufficient for the page. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'";
 
-/** Serves the site, and under /pages/ the pages that embed it, on a free port. */
+/** Serves the site, and under /pages/ pages that embed it, on a free port. */
 export async function serve(site = SITE, {policy = true} = {}) {
   const setHeaders = (response) => policy && response.setHeader('Content-Security-Policy', POLICY);
   const files = sirv(site, {dev: true, setHeaders});
@@ -46,7 +46,7 @@ export function launch({gpu = SOFTWARE_GPU} = {}) {
   });
 }
 
-/** Called with a page before it is opened: globalThis.contexts has all graphics contexts that it makes. */
+/** To be called before a page is opened: globalThis.contexts then lists all graphics contexts that the page creates. */
 export const noteContexts = (page) => page.addInitScript(() => {
   globalThis.contexts = [];
   for (const {prototype} of [HTMLCanvasElement, OffscreenCanvas]) {
@@ -59,23 +59,23 @@ export const noteContexts = (page) => page.addInitScript(() => {
   }
 });
 
-/** Takes the graphics context away that the boards draw with, as a browser does; they make another one. */
+/** Makes the graphics context of the boards be lost, as a browser does; the boards then create another one. */
 export const loseContext = (board) => board.page.evaluate(() =>
   globalThis.contexts.find((gl) => !gl.isContextLost())?.getExtension('WEBGL_lose_context').loseContext());
 
-/** THROTTLE=4 makes every page as slow as on a processor of a quarter of the speed. */
+/** THROTTLE=4 slows every page down as if the processor had a quarter of the speed. */
 async function throttle(page, rate = Number(process.env.THROTTLE ?? 1)) {
   if (rate > 1) await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', {rate});
 }
 
-/** One browser and one server for a file of tests. Every page is closed after its test, and must not have complained. */
+/** One browser and one server for a file of tests. After each test all pages are closed, and must not have logged any error. */
 export async function start(options) {
   assert.ok(existsSync(`${SITE}/index.html`), `there is no site in ${SITE}: build it first`);
   const [server, browser] = await Promise.all([serve(), launch(options)]);
   return {
     server,
     browser,
-    /** Opens a page, waits for its boards, and returns the first one. `prepare` is called with the page before. */
+    /** Opens a page, waits for its boards, and returns the first one. `prepare` is called with the page before that. */
     async open(path = '/', {viewport = {width: 1440, height: 900}, wait = true, allow = [], prepare, guide = false, ...context} = {}) {
       const page = await (await browser.newContext({viewport, ...context})).newPage();
       const complaints = [], requests = [];
@@ -84,7 +84,7 @@ export async function start(options) {
       page.on('pageerror', (error) => complain(String(error)));
       page.on('request', (request) => requests.push(request.url()));
       await throttle(page);
-      // A reader who has closed the Guide, but where a test is about the first visit.
+      // As for a reader who has closed the Guide, unless the test is about a first visit.
       if (!guide) await page.addInitScript(() => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } });
       await prepare?.(page);
       await page.goto(server.url + path);
@@ -101,10 +101,8 @@ export async function start(options) {
   };
 }
 
-/**
- * One browser for a file of tests, and `onBoard(name, body, {path, …})`: a test on a fresh board, which is at its end what
- * plain arithmetic says. `settings` are those of every board that says nothing else.
- */
+/** One browser for a file of tests, and `onBoard(name, body, {path, …})`: a test with a fresh board, whose numbers are checked with plain
+ * arithmetic at the end. `settings` are the defaults for all boards. */
 export function suite(settings = {}) {
   const browser = {};
   before(async () => Object.assign(browser, await start()));
@@ -133,7 +131,7 @@ export class Board {
     Object.assign(this, logs);
   }
 
-  /** Calls a method of the element; an error comes back with its type, field and message. */
+  /** Calls a method of the element; an error is returned with its type, field and message. */
   async call(method, ...values) {
     const result = await this.page.evaluate(async ([selector, name, args]) => {
       try {
@@ -160,7 +158,7 @@ export class Board {
 
   async value(name, head, row, col) { return (await this.tensor(name)).at(head, row, col); }
 
-  /** The middle of a cell or a control. */
+  /** The centre of a cell or a control. */
   async middle(name, ...cell) {
     const {x, y, width, height} = await this.call('locate', name, ...cell);
     return [x + width / 2, y + height / 2];
@@ -169,7 +167,7 @@ export class Board {
   async click(name, ...cell) { await this.page.mouse.click(...await this.middle(name, ...cell)); }
   async doubleClick(name, ...cell) { await this.page.mouse.dblclick(...await this.middle(name, ...cell)); }
 
-  /** Drags a cell by that many pixels. `during` runs before the button is up. */
+  /** Drags a cell by that many pixels. `during` is called before the button is released. */
   async drag(name, cell, dx, dy, during = async () => {}) {
     const [x, y] = await this.middle(name, ...cell);
     const {mouse} = this.page;
@@ -180,18 +178,18 @@ export class Board {
     await mouse.up();
   }
 
-  /** Presses and releases keys, such as "Control+z", one after the other. */
+  /** Presses and releases key combinations such as "Control+z", one after the other. */
   async press(...keys) {
     const {keyboard} = this.page;
     for (const key of keys) {
       const parts = key === '+' ? [key] : key.split('+');
-      // Without waiting in between: on a slow machine a key that is down for long would repeat.
+      // Sent without waiting in between, because on a slow machine a key held too long would repeat.
       await Promise.all([...parts.map((part) => keyboard.down(part)), ...parts.reverse().map((part) => keyboard.up(part))]);
     }
   }
   type(text) { return this.page.keyboard.type(text); }
 
-  /** Starts to note the events of the element; returns a function that gives them. */
+  /** Starts recording events of the element; returns a function that gives them. */
   async listen(...types) {
     await this.page.evaluate(([selector, names]) => {
       globalThis.noted = [];
@@ -202,15 +200,15 @@ export class Board {
     return () => this.page.evaluate(() => globalThis.noted);
   }
 
-  /** Two animation frames: what was asked for has been drawn. */
+  /** Two animation frames, after which everything requested has been drawn. */
   settle() {
     return this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   }
 
-  /** Waits until the page gives something true. */
+  /** Waits until `condition`, evaluated in the page, is truthy. */
   until(what, condition, argument) { return until(what, () => this.page.evaluate(condition, argument)); }
 
-  /** Until nothing is drawn any more: twenty animation frames, and that many milliseconds, in which the board draws none. */
+  /** Waits until the board is idle: it draws nothing for twenty animation frames and `span` milliseconds. */
   rest(span = 300) {
     return this.page.evaluate(async ([selector, least]) => {
       const frames = () => document.querySelector(selector).stats().frames;
@@ -228,7 +226,7 @@ export class Board {
     }, [this.selector, span]);
   }
 
-  /** Drops a file on the element, as a file manager would, and waits until the board took it, said why not, or asks. */
+  /** Drops a file on the element, like a file manager, and waits until the board has opened it, refused it, or asks a question. */
   async drop(text, name = 'tensors.json') {
     await this.page.evaluate(async ([selector, content, file]) => {
       const element = document.querySelector(selector), dataTransfer = new DataTransfer();
@@ -245,7 +243,7 @@ export class Board {
     }, [this.selector, text, name]);
   }
 
-  /** Every number on the board is what plain arithmetic gives for the inputs and options it says it has. */
+  /** Checks every number on the board against plain arithmetic with the inputs and options that the board reports. */
   async check() {
     const {options, mask, tensors} = await this.page.evaluate(([selector, names, optionNames]) => {
       const element = document.querySelector(selector);
@@ -254,7 +252,7 @@ export class Board {
           const tensor = element.getTensor(name);
           return {data: Array.from(tensor.data), shape: tensor.shape};
         } catch {
-          return null;  // not of this layer
+          return null;  // not part of this layer
         }
       };
       return {options: optionNames.map((name) => [name, element.get(name)]), mask: element.getState().mask,

@@ -1,18 +1,18 @@
-// Values from careless and hostile scripts, for every method and attribute of the element: each is refused at once by an
-// error that names the argument, and nothing is changed; and dispose() at any moment.
+// Values from careless and hostile scripts, for every method and attribute of the element: each is refused immediately by an error that
+// names the argument, without any change; and dispose() at any moment.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {noteContexts, suite} from './harness.mjs';
 
 const {browser} = suite();
 
-/** A board whose page has `el`, the element, and functions that note what becomes of an act. */
+/** A board on a page with `el`, the element, and functions that record the outcome of an action. */
 async function open(options) {
   const board = await browser.open('/', options);
   await board.page.evaluate(() => {
     globalThis.el = document.querySelector('attention-playground');
     globalThis.LONG = 'x'.repeat(300_000_000);
-    /** A Proxy of a list whose length and items are told anew at each reading. */
+    /** A Proxy of a list whose length and items may change with each read. */
     globalThis.shifty = (target, read) => new Proxy(target, {get: (_, key) => read(key) ?? Reflect.get(target, key)});
     globalThis.attempt = (act) => {
       const was = JSON.stringify(el.getState()), began = performance.now();
@@ -28,7 +28,7 @@ async function open(options) {
   return board;
 }
 
-/** Each row: what is done in the page, the type of the error, and the field that it names. */
+/** Each row: what is done in the page, and the type and field of the expected error. */
 const refusals = (name, rows) => test(name, async () => {
   const board = await open();
   for (const [act, type, field] of rows) {
@@ -46,7 +46,7 @@ const refusals = (name, rows) => test(name, async () => {
 
 const T = 'TypeError', R = 'RangeError';
 
-// No name that a method takes: what it is, and the error for it.
+// Invalid names for a method, and the type of the error.
 const NAMES = [['undefined', T], ['null', T], ['7', T], ['{}', T], ['["q"]', T], ['Symbol("q")', T], ['{toString: () => "q"}', T], ['new String("q")', T],
   ['"q\\0"', R], ['"\\0q"', R], ['LONG', R]];
 const named = (method, field, ...rest) => NAMES.map(([name, type]) => [`() => el.${method}(${[name, ...rest].join()})`, type, field]);
@@ -109,7 +109,7 @@ refusals('states', [
   ...['null', '0', '"no"', '{}'].map((value) => [`() => el.setState(el.getState(), {undoable: ${value}})`, T, /^undoable$/]),
 ]);
 
-// For every option: values that are none of its type, and ones that are too much.
+// For every option: values of other types, and values beyond its range.
 refusals('values of options', [
   ...['undefined', 'Symbol()', '() => 1', 'NaN', 'Infinity', '1n', '{toJSON: () => undefined}', '{get x() { throw 1; }}'].flatMap((value) =>
     ['causal', 'heads', 'labels', 'temperature'].map((option) => [`() => el.set("${option}", ${value})`, T, new RegExp(`^${option}$`)])),
@@ -136,7 +136,7 @@ test('what changes while it is read is read once', async () => {
     }});
     el.setTensor('q', counting(Array.from({length: 24}, (_, i) => i / 4), 'data'), counting([2, 4, 3], 'shape'));
     const first = Array.from(el.getTensor('q').data);
-    // Numbers at the first reading, texts later; a length that grows.
+    // Numbers at the first read, texts later; a length that grows.
     const seen = new Set();
     el.setTensor('k', shifty(Array(24).fill(0.5), (key) => seen.has(key) ? 'later' : (/^\d+$/.test(key) && seen.add(key), undefined)));
     let length = 23;
@@ -257,7 +257,7 @@ test('hostile properties and attributes before the start: the board still starts
 
 // ---------------------------------------------------------------- dispose() at any moment
 
-/** A fresh element that disposes of itself in the first event of that type; then `act`. */
+/** A fresh element that disposes of itself in the first event of that type; then runs `act`. */
 const disposing = (type, act) => `(async () => {
   const one = document.createElement('attention-playground');
   one.preset = 'i-saw-a-saw';
@@ -280,7 +280,7 @@ const disposing = (type, act) => `(async () => {
   return {heard, refused, left, asked, outcome};
 })()`;
 
-// A press and its release: what is selected is told when the finger or the button goes up.
+// A press and its release: the selection is reported on release.
 const POINT = `(one, name, ...cell) => {
   const {x, y, width, height} = one.locate(name, ...cell), canvas = one.shadowRoot.querySelector('canvas');
   for (const type of ['pointerdown', 'pointerup']) {
@@ -342,7 +342,7 @@ test('dispose() before, in the middle of and after all, twice; ready says so', a
     document.body.prepend(early);
     early.dispose();
     early.dispose();
-    const wrong = make();  // disposed of by the error of an attribute, while it starts
+    const wrong = make();  // disposed of by the error of an attribute during its start
     wrong.preset = 'no-such-preset';
     wrong.theme = 'dark';
     wrong.addEventListener('error', () => wrong.dispose());
@@ -370,7 +370,7 @@ test('listeners that call back get their own answers, and so does who called', a
     const answers = () => inner.push(el.get('d_k'), el.getTensor('q').shape.join(), el.get('decimals'));
     el.addEventListener('change', answers);
     const outer = [el.set('decimals', 4), el.get('decimals'), el.getTensor('q').shape.join()];
-    // Input that is still waiting is carried out, and told of, inside of these calls.
+    // Pending input is processed and reported inside these calls.
     const {x, y} = el.locate('q', 0, 1, 1), canvas = el.shadowRoot.querySelector('canvas');
     const send = (type, dx) => canvas.dispatchEvent(new PointerEvent(type, {clientX: x + 9 + dx, clientY: y + 9, button: 0, pointerId: 1, isPrimary: true, pointerType: 'touch', bubbles: true}));
     el.addEventListener('input', answers);

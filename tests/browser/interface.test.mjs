@@ -1,10 +1,10 @@
-// The custom element as page scripts use it, and every kind of bad input: a typed error or a sentence, and the board stays.
+// The custom element as used by page scripts, and all kinds of invalid input: a typed error or a message, and the board is kept.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
 const {onBoard} = suite();
 
-/** The call is refused by an error of that type that names the field, and changes nothing. */
+/** The call must fail with an error of that type for that field, and change nothing. */
 async function refused(board, type, field, method, ...values) {
   const was = await board.call('getState');
   await assert.rejects(board.call(method, ...values), (error) => {
@@ -51,7 +51,7 @@ onBoard('tensors in and out', async (board) => {
     const {data: copy, shape: same} = element.getTensor('k');
     copy.fill(1);
     element.setTensor('v', copy, same);
-    copy.fill(NaN);  // a copy: nothing on the board is reached through it
+    copy.fill(NaN);  // a copy: the board is not affected
   });
   assert.ok((await board.tensor('v')).data.every((value) => value === 1));
   assert.equal(await board.value('k', 0, 0, 1), 0.125);

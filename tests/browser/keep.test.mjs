@@ -1,4 +1,4 @@
-// Nothing is lost: the board of a tab comes back when the page is loaded again, when its process is killed, and in a tab that was duplicated.
+// Nothing is lost: the board of a tab is restored when the page is reloaded, when its process was killed, and in a duplicated tab.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {until} from '../until.mjs';
@@ -14,7 +14,7 @@ const reload = async (board) => {
   await ready(board.page);
 };
 
-/** What the page's storage holds, by tab: how many bytes, and when they were written. */
+/** The boards in the page's storage: their sizes in bytes, and when they were written. */
 const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
   const opening = indexedDB.open('attention-playground');
   opening.onerror = () => reject(opening.error);
@@ -29,7 +29,7 @@ const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
   };
 }));
 const keptAfter = (page, time) => until('the board to be kept', async () => (await kept(page)).find(({updated}) => updated >= time));
-/** Until a screen reader would find these words on the page. */
+/** Waits until a screen reader would find this text on the page. */
 const says = async (page, words) => {
   const session = await page.context().newCDPSession(page);
   await session.send('Accessibility.enable');
@@ -67,7 +67,7 @@ test('an edit is kept within a second, also in the middle of a drag', async () =
     const began = await now(page);
     const [x, y] = await board.middle('q', 0, 0, 0);
     await page.mouse.move(x + 70, y);
-    // From the frame of the edit on, which is late on a busy machine.
+    // Measured from the frame that shows the edit, which is late on a busy machine.
     const shown = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(performance.now()))));
     const second = board.until('a second to pass', (time) => performance.now() > time + 1000, shown).then(() => now(page));
     const {updated, text} = await keptAfter(page, began);
@@ -92,7 +92,7 @@ test('a tab whose process is killed comes back', async () => {
   await board.call('set', 'temperature', 2.5);
   await keptAfter(page, began);
   const before = await board.call('getState');
-  // The driver gives a page up that crashed; the browser itself shows the tab, and loads it again when it is asked to.
+  // Playwright gives up a page that crashed, while the browser itself shows the tab and can reload it.
   const session = await page.context().newCDPSession(page);
   await session.send('Inspector.enable');
   const crashed = new Promise((resolve) => session.once('Inspector.targetCrashed', resolve));

@@ -1,4 +1,4 @@
-// The whole page by keys alone, from the first visit on: the focus is never lost, and can be seen wherever it is.
+// The whole page by keyboard alone, from the first visit on: the focus is never lost, and always visible.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -6,13 +6,13 @@ import {suite} from './harness.mjs';
 
 const {browser} = suite();
 
-/** Roots that the test can look into; what the keys do in them is the same. */
+/** Opens shadow roots to the test, without affecting keys. */
 const opened = (page) => page.addInitScript(() => {
   const {attachShadow} = Element.prototype;
   Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
 });
 
-/** What has the focus: its element, the name of its control, and whether something on the canvas is encircled for it. */
+/** The focused element, the name of its control, and whether the focus is shown on the canvas. */
 const where = (board) => board.page.evaluate(() => {
   let at = document.activeElement;
   while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
@@ -30,7 +30,7 @@ async function pass() {
     assert.notEqual(now.tag, 'body', `the focus is lost after ${keys.join(', ')}`);
     return now;
   };
-  /** By Tab to the control of that name. */
+  /** Presses Tab until the control of that name has the focus. */
   const to = async (name) => {
     for (let i = 0, now; i < 120; i++) {
       now = await where(board);

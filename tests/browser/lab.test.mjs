@@ -1,4 +1,4 @@
-// The pages around and beside the layer, by real clicks; their numbers are what plain arithmetic gives.
+// The other pages beside the board, by real clicks; their numbers are checked with plain arithmetic.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {suite} from './harness.mjs';
@@ -37,7 +37,7 @@ const erf = (x) => {
 };
 const activations = [(h) => Math.max(h, 0), (h) => h * (1 + erf(h / Math.SQRT2)) / 2, Math.tanh];
 
-// Every stage of a post-norm block from the ones before it; the seeded weights show in hidden_raw and feed_forward alone.
+// Computes every stage of a post-norm block from the stages before it; the seeded parameters are only used in hidden_raw and feed_forward.
 async function checkBlock(board, activation) {
   const stage = (name) => rows(board, `block:${name}`);
   const first = await stage('residual_1'), second = await stage('residual_2');
@@ -112,7 +112,7 @@ onPage('a cell of a parameter: typed by double-click and Enter, changed by arrow
   assert.equal(await board.get('experiment'), 'none');
 }, {mode: 'x'});
 
-/** The last normalisation, with these for the first numbers of gamma. */
+/** Checks the last normalisation, with these as the first numbers of gamma. */
 async function checkBlockNorm(board, gamma) {
   const plain = normalised(await rows(board, 'block:residual_2'));
   const scaled = plain.map((row) => row.map((v, c) => v * (gamma[c] ?? 1)));
@@ -144,7 +144,7 @@ const clickAt = async (board, name, part) => {
   await board.settle();
 };
 
-// Vaswani et al. 2017, footnote 4, for N(μ, σ²): the two kinds of scores of one row of the table.
+// Vaswani et al. 2017, footnote 4, for N(μ, σ²): raw and scaled scores in one row of the table.
 function checkSpread(raw, scaled) {
   const [d, mu, sigma] = raw;
   const mean = d * mu ** 2, deviation = Math.sqrt(d * ((sigma ** 2 + mu ** 2) ** 2 - mu ** 4));
@@ -232,7 +232,7 @@ onPage('the spread: q and k apart, 456 components, 123 queries, and gradients th
 onPage('fixed or following: what moves changes the weights of attention alone', 2, async (board) => {
   const [q, weights, v] = [await board.tensor('q'), await board.tensor('weights'), await board.tensor('v')];
   const named = (name) => board.tensor(`weights:${name}`);
-  // Weights times the values of the head's group, for values that did not move.
+  // Weights times the values of the head's group, for values that were not perturbed.
   const summed = (w) => Array.from({length: w.shape[0] * w.shape[1] * v.shape[2]}, (_, i) => {
     const c = i % v.shape[2], r = Math.floor(i / v.shape[2]) % w.shape[1], h = Math.floor(i / v.shape[2] / w.shape[1]);
     const group = Math.floor(h * v.shape[0] / q.shape[0]);
@@ -268,7 +268,7 @@ onPage('reach: e^lead against n − 1 others, 1/n, and powers of the recurrent s
     assert.ok(Math.abs(attention - Math.exp(lead) / (Math.exp(lead) + i)) < 1e-6, `${i}`);
     assert.ok(recurrent <= 0.9 ** i * 1.00001, 'tanh only takes away');
   });
-  await clickAt(board, 'slider:input', 0.001);  // nothing comes in: h stays 0, and each Jacobian is U
+  await clickAt(board, 'slider:input', 0.001);  // there is no input: h stays 0, and each Jacobian is U
   (await rowsOf()).forEach(([, recurrent], i) => assert.ok(Math.abs(recurrent / 0.9 ** i - 1) < 1e-4, `${i}: ${recurrent}`));
 });
 
@@ -289,10 +289,10 @@ for (const page of [1, 2, 3, 4, 5]) {
     const onScreen = async () => (await board.call('items')).filter(isControl).map(({name}) => name);
     const open = await board.call('get', 'experiment');
     for (const name of await onScreen()) {
-      if (!(await onScreen()).includes(name)) continue;  // a choice before it took it away
+      if (!(await onScreen()).includes(name)) continue;  // an earlier choice has removed it
       const parameter = /^slider:((?:gamma|delta|w|b)_[12]|(?:token|segment)_(?:w|b|query))$/.exec(name)?.[1];
       const place = () => parameter ? board.call('locate', parameter, 0, 0, 0) : board.call('locate', name);
-      await place();  // which brings a cell into view
+      await place();  // scrolls to a cell
       await board.settle();
       const {x, y, width, height} = await place();
       await board.page.mouse.click(x + width * 0.7, y + height / 2);

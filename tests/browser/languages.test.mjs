@@ -1,4 +1,4 @@
-// The interface in the language of the page: the board, the board in words, and the dialog Share; and English where there is no table.
+// The interface in the language of the page: the board, the mirror, and the Share dialog; and English if there is no table.
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
@@ -14,12 +14,12 @@ const tables = Object.fromEntries(readdirSync(folder).map((name) => {
   return [name.replace('.json', ''), Object.assign({}, ...Object.values(messages))];
 }));
 
-/** Closed roots that tests can look into. */
+/** Opens closed shadow roots to tests. */
 const opened = (page) => page.addInitScript(() => {
   const {attachShadow} = Element.prototype;
   Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
 });
-/** The board in words, as soon as it has been said in that language. */
+/** The mirror, as soon as it is in that language. */
 const mirror = (board, words) => until(`"${words}" in the mirror`, () => board.page.evaluate((wanted) => {
   const root = document.querySelector('attention-playground').shadowRoot.querySelector('.hidden')?.shadowRoot;
   const labels = [...root?.querySelectorAll('[aria-label]') ?? []].map((node) => node.ariaLabel);

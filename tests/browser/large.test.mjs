@@ -1,4 +1,4 @@
-// Words at twice their size: by the zoom of the browser, by its text size, and by --attention-size. Nothing is cut, nothing lies over another.
+// Text at twice its size: by browser zoom, by the browser's text size, and by --attention-size. Nothing is cut off, and nothing overlaps.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -12,12 +12,12 @@ const style = (page, text) => page.evaluate((css) => {
   sheet.replaceSync(css);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }, text);
-/** Closed roots that tests can look into. */
+/** Opens closed shadow roots to tests. */
 const opened = (page) => page.addInitScript(() => {
   const {attachShadow} = Element.prototype;
   Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
 });
-/** Those of the board that the Guide, where it lies over the lower end, leaves free; and its own. */
+/** Items of the board that are not covered by the Guide's bar, and the items of the bar. */
 const besideStrip = (items) => {
   const isOfGuide = ({name}) => name.startsWith('guide'), top = Math.min(...items.filter(isOfGuide).map(({rect}) => rect.y));
   return items.filter((item) => isOfGuide(item) || item.rect.y + item.rect.height <= top);
@@ -50,7 +50,7 @@ test('with --attention-size of 28 px the board, its panel and the Guide have roo
   }
 });
 
-/** Words of a part of the page that are cut off, and those that lie over others. What is wider than the window may be a table, to be scrolled to. */
+/** Text in a part of the page that is cut off or overlaps. Text wider than the window may be in a table that scrolls. */
 const faults = (page, selector) => page.evaluate((wanted) => {
   const roots = [document.querySelector('attention-playground').shadowRoot];
   for (const root of roots) roots.push(...[...root.querySelectorAll('*')].map(({shadowRoot}) => shadowRoot).filter(Boolean));
@@ -105,7 +105,7 @@ for (const [name, css, viewport] of [['--attention-size', LARGE, {width: 1280, h
   });
 }
 
-/** Every menu of the tables, opened by its button: its entries are whole, and the focus is on one of them, in view. */
+/** Opens every menu of the mirror's tables by its button: entries are not cut off, and one of them is focused and in view. */
 async function checkMenus(board, where) {
   const buttons = board.page.locator('attention-playground .plain [aria-haspopup=menu]'), count = await buttons.count(), menu = board.page.locator('attention-playground .plain [role=menu]');
   assert.ok(count >= 2, `${count} menus`);

@@ -1,4 +1,4 @@
-// A model of several layers on one board: the page of all heads, the selector, keys, scripts, the mirror, links; and the colours of cells.
+// A model with several layers: the page of all heads, the selector, keys, scripts, the mirror, links; and the colours of cells.
 import assert from 'node:assert/strict';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -20,7 +20,7 @@ after(async () => {
 });
 
 const number = (layer, name, i) => Math.sin(1 + 37 * layer + 5 * name.charCodeAt(0) + 0.7 * i) * 1.5;
-/** What a recording holds: q, k and v of every layer, by the name of the layer. */
+/** A recording: q, k and v of every layer, under the name of the layer. */
 function model(layers = LAYERS) {
   const out = {tokens: ['I', 'saw', 'a', 'saw', '.']};
   for (let layer = 0; layer < layers; layer++)
@@ -29,7 +29,7 @@ function model(layers = LAYERS) {
   return JSON.stringify(out);
 }
 
-/** Drops it, and opens what is offered first. */
+/** Drops it on the board, and opens what is proposed first. */
 async function opened(settings) {
   const board = await browser.open('/', settings);
   await board.drop(model(), 'model.json');
@@ -59,7 +59,7 @@ test('a recorded model opens with all its layers, and the board goes through the
   assert.equal(await board.get('layer'), 0, 'the first follows the last');
   await board.press('Shift+J');
   assert.equal(await board.get('layer'), 3);
-  // Scripts; undo goes back and forth through layers as through edits, and finds each edit in its layer.
+  // Scripts; undo and redo also change layers, and show each edit in its layer.
   await board.call('set', 'layer', 1);
   await board.call('setTensor', 'q', Array(HEADS * TOKENS * COLUMNS).fill(0.5), [HEADS, TOKENS, COLUMNS]);
   await board.call('set', 'layer', 2);
@@ -137,7 +137,7 @@ test('a link holds the layer on the board, and says so; the state holds all of t
 
 // ---------------------------------------------------------------- colours
 
-/** The colour in the upper left of a cell, where no digit stands. */
+/** The colour in the upper left of a cell, where there is no digit. */
 async function colour(board, ...cell) {
   const {x, y} = await board.call('locate', ...cell);
   const shot = await board.page.screenshot({clip: {x: Math.round(x) + 5, y: Math.round(y) + 5, width: 2, height: 2}});
@@ -195,7 +195,7 @@ test('cividis and grey are colours of the board, by option, control and pixels',
   const q = await board.tensor('q'), [low, high] = [Math.min(...q.data.slice(0, size * 2)), Math.max(...q.data.slice(0, size * 2))].map((x) => q.data.indexOf(x));
   const at = (i) => colour(board, 'q', 0, Math.floor(i / q.shape[2]), i % q.shape[2]);
   assert.ok((await at(low))[0] < (await at(high))[0], 'of signed numbers the lowest is darkest');
-  // It is how things are shown: undo leaves it, a link holds it, and its control is in the panel.
+  // It is a view option: undo does not change it, a link contains it, and its control is in the panel.
   await board.call('undo');
   assert.equal(await board.get('color_map'), 'grey');
   await board.call('redo');

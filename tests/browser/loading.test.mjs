@@ -1,4 +1,4 @@
-// Loads like a good guest: only what is near to be seen, with something in its place meanwhile and a sentence when it fails.
+// Loading on demand: only boards near the viewport are loaded, with a placeholder in the meantime and a message if it fails.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {pathToFileURL} from 'node:url';
@@ -9,7 +9,7 @@ const {browser} = suite();
 const VIEW = {viewport: {width: 800, height: 600}};
 const open = (path, options) => browser.open(path, {...VIEW, wait: false, allow: [/./], ...options});
 
-/** Has the board begun to load? Looks without asking for `ready`, which would begin. */
+/** Has the board begun to load? Does not use `ready`, which would start loading. */
 const begun = (board, selector) => board.page.evaluate((name) => document.querySelector(name).shadowRoot?.querySelector('canvas') != null, selector);
 const alertOf = (board, selector = 'attention-playground') => until('a sentence', () => board.page.evaluate((name) => {
   const alert = document.querySelector(name).shadowRoot?.querySelector('[role=alert]');

@@ -1,5 +1,5 @@
-// What a page locks stays as it is, whatever a reader tries; what it misspells is said once in the console; what it sets while
-// an element is off the page counts.
+// What a page locks cannot be changed by a reader; misspelt names are reported in the console once; attributes set while an element is
+// disconnected are applied.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -7,7 +7,7 @@ import {suite} from './harness.mjs';
 
 const {browser} = suite();
 
-/** A board on the page of its own with these attributes. */
+/** Opens the page with these attributes on its board. */
 async function openWith(attributes, options) {
   const query = new URLSearchParams(attributes);
   return browser.open(`/?${query}`, options);

@@ -1,4 +1,4 @@
-// How it looks at the sizes of the design: pictures into build/screenshots, none of them empty, nothing cut, nothing overlapping.
+// Its look at the sizes of the design: pictures in build/screenshots, none of them empty, nothing cut off, nothing overlapping.
 import assert from 'node:assert/strict';
 import {writeFileSync} from 'node:fs';
 import {test} from 'node:test';
@@ -74,7 +74,7 @@ test('many heads and tokens, long labels', async () => {
 test('a decoder at step 2: the pictures of the heads have two rows', async () => {
   const board = await browser.open('/');
   const file = `${SCREENSHOTS}/web-decoder.png`;
-  /** How many of the four rows of a picture are drawn. */
+  /** How many of the four rows of a picture have been drawn. */
   const rowsOf = async (name) => {
     await board.rest();
     writeFileSync(file, await board.page.screenshot());
@@ -90,10 +90,10 @@ test('a decoder at step 2: the pictures of the heads have two rows', async () =>
   await board.close();
 });
 
-/** How wide a cell of Q is on the page. */
+/** The width of a cell of Q on the page. */
 const cellOfQ = async (board) => (await board.call('locate', 'q', 0, 0, 0)).width;
 
-/** Named things but the sentence that says what a key did: it lies over them for a while. */
+/** The named items, except for the message about a key, which temporarily covers others. */
 const lasting = async (board) => (await board.call('items')).filter(({name}) => !name.startsWith('notice'));
 
 test('an emoji alone stays upright where names are slanted', async () => {
@@ -192,7 +192,7 @@ for (const [width, height, least] of [[1440, 900, 60], [1920, 1080, 80], [2560, 
   });
 }
 
-/** How many different colours there are in a picture. */
+/** The number of different colours in a picture. */
 const coloursOf = (page, png) => page.evaluate(async (base64) => {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const bitmap = await createImageBitmap(new Blob([bytes], {type: 'image/png'}));

@@ -1,4 +1,4 @@
-// Any number of boards on a page: one module, one graphics context, and each board its own state, undo and picture.
+// Any number of boards on a page: one module, one graphics context, and for each board its own state, undo history and picture.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -11,7 +11,7 @@ const LOST = [/CONTEXT_LOST_WEBGL|Too many active WebGL contexts|GroupMarkerNotS
 const alive = (page) => page.evaluate(() => globalThis.contexts.filter((gl) => !gl.isContextLost()).length);
 const numbered = (board, i) => Object.assign(Object.create(board), {selector: `#board${i}`});
 
-/** How many different colours are in the middle of what a board shows: an empty picture has one. */
+/** The number of different colours in the middle of a board's picture: 1 if it is empty. */
 const colors = (board) => board.page.evaluate((selector) => {
   const {canvas, pen} = ((shown) => {
     const canvas = document.createElement('canvas');
@@ -107,7 +107,7 @@ test('contexts that are lost at any moment, and boards that come and go meanwhil
     let seed = 7;
     const random = (n) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % n;
     const all = () => [...document.querySelectorAll('attention-playground')];
-    const lose = () => globalThis.contexts.at(-1).getExtension('WEBGL_lose_context')?.loseContext();  // null where it is lost
+    const lose = () => globalThis.contexts.at(-1).getExtension('WEBGL_lose_context')?.loseContext();  // null if it is already lost
     const tick = () => new Promise(requestAnimationFrame);
     for (let i = 0; i < 200; i++) {
       const one = all()[random(all().length)];

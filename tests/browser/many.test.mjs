@@ -1,5 +1,4 @@
-// Many tokens: nothing is drawn where nothing should be, a frame has so many vertices and no more, and an edit uploads
-// what it touched.
+// Many tokens: nothing is drawn outside the matrices, a frame has a limited number of vertices, and an edit uploads only what it changed.
 import assert from 'node:assert/strict';
 import {writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -11,7 +10,7 @@ import {SCREENSHOTS, suite} from './harness.mjs';
 
 const {browser} = suite();
 
-const VERTICES = 65_536;  // what one list could hold; the largest board now stays below it
+const VERTICES = 65_536;  // the limit of 16-bit indices, below which even the largest board stays
 
 async function shape(board, {tokens, heads, causal, dim = 2}) {
   for (const [option, value] of [['tokens', 4], ['heads', 1], ['d_k', heads === 1 ? 4 : dim * heads], ['heads', heads], ['tokens', tokens],
@@ -54,7 +53,7 @@ test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () 
   await mouse.up();
   const changed = now.filter((value, i) => value !== q[i]).length;
   assert.ok(changed >= 1 && changed <= 4, `${changed} cells of Q changed`);
-  // A row of Q, S, W and O; of the thumbnail of the head and of the mean, a row of blocks each.
+  // One row of Q, S, W and O, and a row of blocks for each of the thumbnails of the head and of the mean.
   const sent = uploads - before.uploads, row = 1024 + 1024 + 8 + 8 + 2 * 128;
   assert.ok(sent > 0 && sent <= 3 * row, `${sent} cells were uploaded; a row of each matrix has ${row}`);
   await board.close();

@@ -1,5 +1,5 @@
-// The pages Memory and Cost, by a real mouse: the recurrent network and attention over its states written out here in plain
-// loops, gradients by differences, and costs by counting.
+// The pages Memory and Cost, by a real mouse, compared with the recurrent network and attention over its states in plain loops, gradients
+// by differences, and costs by counting.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
@@ -14,7 +14,7 @@ const open = async (board, tab) => {
 const close = (a, b, within, what) => assert.ok(Math.abs(a - b) <= within, `${what}: ${a}, not ${b}`);
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
-/** h of every word, the gates, both contexts and the weights, from x and the weights of the network. */
+/** h for every word, the gates, both contexts and the weights, computed from x and the parameters of the network. */
 function read(x, p, isLstm) {
   const units = p.memory_u.shape[1], columns = p.memory_w.shape[2], states = [], gates = [];
   let h = Array(units).fill(0), c = Array(units).fill(0);
@@ -104,7 +104,7 @@ onBoard('over a longer distance both curves are gradients', async (board) => {
   const lead = Math.exp(await board.get('reach_lead'));
   let powers = 0;
   for (let n = 0; n < 256; n++) {
-    // Nothing comes in: each Jacobian is U, of size 0.9, and a sum of its powers is at most the sum of their sizes.
+    // Without input each Jacobian is U, of norm 0.9, and the norm of a sum of its powers is at most the sum of their norms.
     if (n > 0) powers += 0.9 ** n;
     close(curve.at(0, n, 1) / 0.9 ** n, 1, 1e-4, 'recurrent');
     assert.ok(curve.at(0, n, 2) <= (lead + powers) / (lead + n) * 1.0001 && curve.at(0, n, 2) >= (lead - powers) / (lead + n) * 0.9999, `attention at ${n}`);

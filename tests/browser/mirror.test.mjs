@@ -1,4 +1,5 @@
-// The board for assistive technology: its accessibility tree is read as a screen reader reads it, and the board is driven through that tree alone.
+// The board for assistive technology: its accessibility tree is read like a screen reader does, and the board is used through that tree
+// alone.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -11,13 +12,13 @@ let browser;
 before(async () => { browser = await start(); });
 after(() => browser.stop());
 
-/** Roots that tests can look into; what assistive technology sees is the same. */
+/** Opens shadow roots to tests, without affecting the accessibility tree. */
 const opened = (page) => page.addInitScript(() => {
   const {attachShadow} = Element.prototype;
   Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
 });
 
-/** What a screen reader has of a page: roles, names, values, and an action on a node. */
+/** What a screen reader gets from a page: roles, names, values, and actions on nodes. */
 class Reader {
   constructor(session) { this.session = session; }
 
@@ -26,7 +27,7 @@ class Reader {
     await session.send('Accessibility.enable');
     await session.send('DOM.enable');
     const reader = new Reader(session);
-    await reader.find('status', /.*/);  // the mirror is there
+    await reader.find('status', /.*/);  // the mirror exists now
     return reader;
   }
 
@@ -39,14 +40,14 @@ class Reader {
     }));
   }
 
-  /** The first node of that role and name, as soon as there is one. */
+  /** The first node with that role and name, as soon as there is one. */
   find(role, name, also = () => true) {
     return until(`a ${role} named ${name}`, async () => (await this.nodes()).find((node) => !node.ignored && node.role === role && (name instanceof RegExp ? name.test(node.name) : node.name === name) && also(node)));
   }
 
   async object({dom}) { return (await this.session.send('DOM.resolveNode', {backendNodeId: dom})).object.objectId; }
 
-  /** The default action, as a screen reader does it. */
+  /** Performs the default action, like a screen reader. */
   async press(role, name, also) {
     const node = await this.find(role, name, also);
     await this.session.send('Runtime.callFunctionOn', {objectId: await this.object(node), functionDeclaration: 'function () { this.focus(); this.click(); }', userGesture: true});
@@ -54,13 +55,13 @@ class Reader {
 
   async focus(node) { await this.session.send('DOM.focus', {backendNodeId: node.dom}); }
 
-  /** The words of the live region. */
+  /** The text of the live region. */
   async said() {
     const nodes = await this.nodes(), status = nodes.find((node) => node.role === 'status');
     return nodes.filter((node) => node.parent === status?.id).map((node) => node.name).join(' ').trim() || status?.name;
   }
 
-  /** A cell of a table, by its caption, and the tokens (or numbers) of its row and column. */
+  /** A cell of a table, by the table's caption and the tokens (or numbers) of row and column. */
   async cell(caption, row, col) {
     return until(`a cell of ${caption}`, async () => {
       const nodes = await this.nodes(), byId = new Map(nodes.map((node) => [node.id, node]));
@@ -107,7 +108,7 @@ test('axe finds nothing wrong in the dialog Share, on both of its tabs, light an
     const board = await browser.open('/', {prepare: opened, bypassCSP: true, ...options});
     if (options.viewport) {
       await board.click('more');
-      await board.rest();  // the menu has found its place
+      await board.rest();  // the menu has reached its position
     }
     await board.click('share');
     const dialog = board.page.locator('attention-playground dialog');
@@ -260,9 +261,9 @@ test('where tokens are columns, so they are in the tables; arrows, typing and wh
   await KEYS(board, 'Enter');
   assert.equal(await board.value('q', 0, 0, 1), -0.25);
   assert.match(await reader.said(), /query, row noun, column I: -0\.25/);
-  // Kᵀ has a row a key on the screen, as K has it.
+  // Kᵀ has one row per key here, as K has.
   assert.equal((await reader.cell(/^K, keys/, 'a', 'noun')).name, (await board.value('k', 0, 2, 1)).toFixed(2));
-  await reader.focus(await reader.cell(/^W of head/, 'I', 'a'));  // from a to I: a query is a column
+  await reader.focus(await reader.cell(/^W of head/, 'I', 'a'));  // from a to I: queries are columns
   await is('weights 2 0');
   await board.call('set', 'mode', 'x');
   const made = await reader.cell(/^W_Q/, 'noun', '3');
@@ -291,7 +292,7 @@ test('every change is announced, and how soon is said', async () => {
     return times.sort((a, b) => a - b);
   });
   assert.equal(ms.length, 9);
-  // What a frame does for the mirror: a note that it is not up to date.
+  // The cost for the mirror in a frame: only marking it as stale.
   const each = await board.page.evaluate(async () => {
     const element = document.querySelector('attention-playground');
     const before = performance.now();
@@ -356,7 +357,7 @@ test('without WebGL the mirror is the board: to be seen, to be edited, without f
   assert.equal(await board.get('causal'), false);
   await board.check();
   assert.deepEqual(await violations(board), []);
-  // At twice the text size all of it can still be reached.
+  // At twice the text size everything can still be reached.
   await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; document.documentElement.style.zoom = 2; });
   assert.ok(await page.evaluate(() => {
     const {host} = document.querySelector('attention-playground').shadowRoot.querySelector('.plain').shadowRoot;

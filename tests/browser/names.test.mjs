@@ -1,6 +1,6 @@
-// What pages rely on: every name of an option, tensor, method, event and attribute, and every state text, as the first
-// version had them. tests/golden/element.json was written with getState(), getTensor() and get() of that version. Names may
-// be added; none of these may go, and no old state may be read differently.
+// Names that pages rely on: every name of an option, tensor, method, event and attribute, and every state text, as in the first version.
+// tests/golden/element.json was written with getState(), getTensor() and get() of that version. Names may be added, but none of these may
+// be removed, and old states must be read in the same way.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
@@ -26,7 +26,7 @@ onBoard('every option has its name, and what it was at the start', async (board)
   for (const [option, value] of Object.entries(golden.options)) assert.deepEqual(await board.get(option), value, option);
 });
 
-// Each with a value that it took; those before it make room for it.
+// Each with a value that was allowed; those before it make that value possible.
 const CHANGES = [
   ['mode', 'qkv', 'x'], ['tokens', 6], ['labels', ['a', 'b', 'c', 'd', 'e', 'f'], 'I saw a saw too .'], ['d_k', 4], ['heads', 4, 1, 2], ['model_dim', 5], ['causal', false, true],
   ['scale', false, true, 0.25], ['temperature', 0.5, 1], ['focus_head', 1, 0], ['decimals', 0, 6, 2], ['theme', 'light', 'dark', 'auto'], ['seed', 7],
@@ -117,7 +117,7 @@ onBoard('each name in hide takes its part away, and gives it back', async (board
   const hide = (value) => board.page.evaluate((text) => { document.querySelector('attention-playground').hide = text; }, value);
   const shown = async () => new Set((await board.call('items')).map(({name}) => name));
   const all = await shown();
-  // What is no longer on the page with it; null: it is drawn without a name, so the picture is compared.
+  // What is removed from the page with it; null if it is drawn without a name, so that pictures are compared.
   for (const [part, name] of [['header', 'help'], ['panel', 'temperature'], ['heads', 'head:1'], ['import', 'import'], ['export', 'export'], ['arcs', null], ['inspector', null]]) {
     await board.rest();
     const picture = name ?? await board.page.screenshot();
@@ -156,7 +156,7 @@ test('wheel: focus, always, never', async () => {
   });
   await board.call('set', 'tokens', 40);
   await board.rest();
-  /** Was a turn of the wheel over the board kept from the page? */
+  /** Did the board use a turn of the wheel, so that the page did not receive it? */
   const taken = async (focused) => {
     await board.page.evaluate((on) => {
       const element = document.querySelector('attention-playground');

@@ -1,4 +1,4 @@
-// Files that come to the board: dropped, picked, pasted, by src="…". They are real ones, written by NumPy.
+// Opening files: dropped, chosen, pasted, by src="…". They are real files, written by NumPy.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
@@ -28,7 +28,7 @@ const path = (name) => join(folder, name);
 const names = async (board) => (await board.call('items')).map(({name}) => name);
 const isAsked = async (board) => (await names(board)).includes('form');
 const choose = async (board, field, number) => {
-  await board.rest();  // it has its size
+  await board.rest();  // its size is final
   await board.click(`form:${field}`);
   await until(`the list of ${field}`, async () => (await names(board)).includes(`form:${field}:${number}`));
   await board.rest();
@@ -36,7 +36,7 @@ const choose = async (board, field, number) => {
   await board.rest();
   await until('what it gives', async () => (await names(board)).includes('form-open'));
 };
-/** Waits for the next event of these types; `action` makes it come. */
+/** Waits for the next event of these types, caused by `action`. */
 async function event(board, types, action) {
   const noted = await board.listen(...types);
   await action();
@@ -44,7 +44,7 @@ async function event(board, types, action) {
   return (await noted())[0];
 }
 
-/** Drops a real file: the page reads it from the disk, as from a file manager. */
+/** Drops a real file, which the page reads from the disk. */
 async function drop(board, name) {
   const {page} = board;
   const chooser = await page.evaluateHandle(() => Object.assign(document.createElement('input'), {type: 'file'}));
@@ -69,7 +69,7 @@ async function onBoard(body, options) {
   await board.close();
 }
 
-/** What NumPy has in a file, as numbers. */
+/** The content of a file as numbers, according to NumPy. */
 function numbersIn(name) {
   const read = spawnSync(python, [script, 'read', path(name)], {encoding: 'utf8', maxBuffer: 2 ** 30});
   assert.equal(read.status, 0, read.stderr);
@@ -209,11 +209,11 @@ test('src opens a file of the site', async () => {
   const {detail} = await event(board, ['error'], () => board.page.evaluate(() => { document.querySelector('attention-playground').src = '/data/none.npz'; }));
   assert.match(detail.message, /none\.npz: the server answered with status 404/);
   await board.check();
-  board.complaints.splice(0);  // the browser's own line about 404
+  board.complaints.splice(0);  // the browser's own message about status 404
   await board.close();
 });
 
-// ---------------------------------------------------------------- what is wrong
+// ---------------------------------------------------------------- errors
 
 const WRONG = [
   ['cut.npz', /^cut\.npz: file: the directory at its end is missing; it is cut off or damaged/],

@@ -1,4 +1,4 @@
-// Every control, by real clicks at the place that `locate` gives; after each the board is what arithmetic says.
+// Every control, by real clicks at the position given by `locate`; after each, the board must agree with plain arithmetic.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
@@ -106,7 +106,7 @@ onBoard('rotary positions as models have them, by their controls', async (board)
   await board.call('set', 'd_k', 6);
   await board.call('set', 'position', 'rotary');
   await board.settle();
-  await board.click('rotary');  // the rows below Positions unfold
+  await board.click('rotary');  // expands the rows below Positions
   await board.settle();
   await board.check();
   for (const [option, value] of [['rotary_pairs', 'half'], ['rotary_scaling', 'ntk']]) {
@@ -249,8 +249,8 @@ onBoard('theme, by its button, its attribute and the system', async (board) => {
   assert.equal(await shown(), 'dark', 'by its button');
 });
 
-// What a mouse can change in the side panel, keys alone can: wide, as a drawer, and where it has to be scrolled. One walk
-// from the first control to the last, which opens what is folded on its way. (The unit tests do the same at three sizes.)
+// Everything that a mouse can change in the side panel, the keyboard can: in a wide window, in a drawer, and with scrolling. One pass from
+// the first control to the last, expanding sections on the way. (The unit tests do the same at three sizes.)
 for (const viewport of [{width: 1100, height: 600}, {width: 390, height: 844}]) {
   onBoard(`every option by keys alone, ${viewport.width} × ${viewport.height}`, async (board) => {
     const focus = async () => (await board.call('items')).find(({name}) => name.startsWith('focus:'))?.name.slice('focus:'.length);
@@ -265,12 +265,12 @@ for (const viewport of [{width: 1100, height: 600}, {width: 390, height: 844}]) 
     };
     const change = async (name) => {
       const was = await board.call('get', name).catch(() => undefined);
-      if (was === undefined || Array.isArray(was)) return;  // a fold, a button, a sentence
+      if (was === undefined || Array.isArray(was)) return;  // an expander, a button, the sentence
       await board.press('ArrowRight');
       const atLimit = await board.get(name) === was;
       if (atLimit) await board.press('ArrowLeft');
       assert.notEqual(await board.get(name), was, name);
-      // There the board does not show which keys the lot left out.
+      // With this mistake the board does not show which keys the random pattern excluded.
       if (name !== 'mask_after_softmax') await board.check();
       const isOfView = ['whole_projections', 'decimals', 'step', 'weight_scale', 'weight_by', 'color_map', 'column_layout'].includes(name);
       if (!isOfView) await board.press('Control+z');
@@ -278,7 +278,7 @@ for (const viewport of [{width: 1100, height: 600}, {width: 390, height: 844}]) 
       assert.equal(await board.get(name), was, `${name} after undo`);
     };
     let name = await focus();
-    // Where the machine is so slow that a key repeats, a control that was passed over is reached in the next round.
+    // If the machine is so slow that a key repeats, controls that were skipped are reached in the next round.
     for (let i = 0; i < 60 || (isMissing() && i < 300); i++, name = await next()) {
       assert.ok(name, 'some control has the keys');
       if (reached.has(name)) {

@@ -1,19 +1,19 @@
-// Where the named things of a board are: none is cut, none lies over another.
+// The positions of the named items of a board: none is cut off, none overlaps another.
 import assert from 'node:assert/strict';
 
-const SLACK = 1;  // a pixel of rounding
+const SLACK = 1;  // pixels of rounding
 const isInside = (a, b) => a.x >= b.x - SLACK && a.y >= b.y - SLACK && a.x + a.width <= b.x + b.width + SLACK && a.y + a.height <= b.y + b.height + SLACK;
 const doOverlap = (a, b) => Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x) > SLACK &&
   Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y) > SLACK;
-/** Names that rise at 45° from their columns: their boxes overlap where the words, a line apart, do not. */
+/** Names at 45° above columns: their boxes overlap, but the texts, a line apart, do not. */
 const SLANTED = 18;
 const areSlanted = (a, b) => /^label:(above|below):/.test(a.name) && a.name.slice(0, 12) === b.name.slice(0, 12) &&
   Math.max(a.rect.height, b.rect.height) > SLANTED && Math.abs(a.rect.x - b.rect.x) >= SLANTED;
-/** The chosen bar with its number and name, which may be wider than the place where a bar can be pressed. */
+/** The selected bar with its number and name, which may be wider than the area of the bar. */
 const areBars = (a, b) => [a, b].some(({name}) => name === 'bar:chosen') && /^bar:/.test(a.name) && /^bar:/.test(b.name);
 const shown = ({name, rect: {x, y, width, height}}) => `${name} (${[x, y, width, height].map(Math.round)})`;
 
-/** No two named things overlap, but one may lie whole in another; and none is cut by an edge that cannot be scrolled. */
+/** No two named items overlap, except that one may contain another; and none is cut off by an edge, unless it can be scrolled. */
 export function checkPlaces(items, width, height) {
   const seen = items.filter(({rect}) => rect.y < height && rect.y + rect.height > 0);
   assert.ok(seen.length > 5, 'there is something on the board');

@@ -1,4 +1,4 @@
-// The plane in the card below the matrices: arrows and points where arithmetic says, dragged by a real mouse and a finger.
+// The plane in the card below the matrices: arrows and points are where arithmetic says, and are dragged by a real mouse and a finger.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
@@ -18,7 +18,7 @@ const middle = ({x, y, width, height}) => ({x: x + width / 2, y: y + height / 2}
 const place = async (board, name) => middle(await board.call('locate', name));
 const away = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);
 
-/** The two directions in which Σ rrᵀ is largest, by repeated multiplication. */
+/** The two directions in which Σ rrᵀ is largest, by power iteration. */
 function principal(vectors) {
   const width = vectors[0].length, found = [];
   for (let which = 0; which < 2; ++which) {

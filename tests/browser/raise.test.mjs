@@ -1,5 +1,5 @@
-// "What would raise this?" on the board, by a real mouse: the switch, Nudge, Nudge all, and what they do to the weights,
-// compared with softmax(q·k / √d_k) written out here.
+// "What would raise this?" on the board, by a real mouse: the switch, Nudge, Nudge all, and their effect on the weights, compared with
+// softmax(q·k / √d_k) computed here.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
@@ -19,7 +19,7 @@ function weight({q, k}, head, row, col, moved = {}) {
 
 const inputs = async (board) => ({q: await board.tensor('q'), k: await board.tensor('k')});
 
-/** ∂W/∂cell by differences, of every cell of q and k of the head, the largest first. */
+/** ∂W/∂cell by differences for every cell of q and k of the head, largest first. */
 function slopes(t, head, row, col) {
   const all = [];
   for (const name of ['q', 'k']) {

@@ -1,5 +1,5 @@
-// The component for React, with as much of React as it uses: what its properties become, and that events arrive at the newest of its
-// functions. Its types, and the element in a page of React 19, are tried by tests/hosts.
+// The React component, with a stub of the parts of React that it uses: what its props become, and that events call the latest callbacks.
+// Its types, and the element in a page of React 19, are tested in tests/hosts.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
@@ -8,7 +8,7 @@ import {suite} from './harness.mjs';
 
 const {browser} = suite();
 
-/** Renders one component, again and again, into one element. */
+/** Renders one component repeatedly into one element. */
 const REACT = `
 const kept = [], effects = [];
 let at = 0, node = null;

@@ -1,4 +1,4 @@
-// Choices that do not fit stay in sight, say why and offer the way; what steps is held down, and typed.
+// Choices that are not possible remain visible, give the reason and offer a remedy; steppers can be held, and their values typed.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -16,7 +16,7 @@ async function open(options = {}, settings) {
   return board;
 }
 
-/** In view, and where it stays. */
+/** Scrolls to it, waits until it no longer moves, and clicks. */
 async function click(board, name) {
   await isThere(board, name);
   await board.call('locate', name);
@@ -203,7 +203,7 @@ test('what is typed and does not divide, has no token, or no memory, offers what
   await board.call('set', 'tokens', 400);
   await type('tokens', '1024');
   await click(board, 'tokens:fix');
-  assert.equal(await board.get('tokens'), 591);  // 591² × 48 is the last below 2²⁴
+  assert.equal(await board.get('tokens'), 591);  // 591² × 48 is the largest product below 2²⁴
   await board.call('undo');
   assert.equal(await board.get('tokens'), 400);
   await board.close();

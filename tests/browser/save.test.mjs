@@ -1,4 +1,4 @@
-// What leaves the board as a file: by the Save menu, by Save as, by toBlob(). NumPy reads it back, and so does the board.
+// Saving the board as a file: by the Save menu, by Save as, by toBlob(). The files are read back by NumPy and by the board.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -30,7 +30,7 @@ function numbersIn(path) {
   return JSON.parse(read.stdout);
 }
 
-/** The bytes of toBlob(), in a file. */
+/** Writes the bytes of toBlob() to a file. */
 async function blob(board, options, name) {
   const {base64, type} = await board.page.evaluate(async (wanted) => {
     const made = await document.querySelector('attention-playground').toBlob(wanted);
@@ -49,12 +49,12 @@ const drop = (board, path) => board.page.evaluate(async ([base64, name]) => {
   await done;
 }, [readFileSync(path).toString('base64'), path.split('/').at(-1)]);
 
-/** The file that a press on an entry of the menu gives. */
+/** The file saved by an entry of the menu. */
 async function saved(board, entry) {
   const download = board.page.waitForEvent('download');
   await board.click('export');
   await until('the menu', async () => (await board.call('items')).some(({name}) => name === entry));
-  await board.rest();  // it has its place then
+  await board.rest();  // it has its final position then
   await board.click(entry);
   const file = await download, path = join(folder, file.suggestedFilename());
   await file.saveAs(path);

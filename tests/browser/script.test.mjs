@@ -1,4 +1,4 @@
-// Labels and sentences in any script: drawn by the browser's own text, not by "?".
+// Labels and sentences in any script are drawn by the browser, not as "?".
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -11,7 +11,7 @@ const SENTENCES = {
   emoji: '👩‍🚀 👀 🪚 🇩🇪',
 };
 
-/** The pixels of tokens' labels left of Q: how many differ from the background, how many are colourful, and all of them. */
+/** The pixels of tokens' labels left of Q: how many differ from the background, how many are colourful, and their total number. */
 async function labels(board, ...tokens) {
   await board.settle();
   const items = await board.call('items');
@@ -40,7 +40,7 @@ async function labels(board, ...tokens) {
 for (const colorScheme of ['light', 'dark']) {
   for (const deviceScaleFactor of [1, 1.5, 2, 3]) {
     test(`labels in five scripts, ${colorScheme}, ratio ${deviceScaleFactor}`, async () => {
-      // Not larger than four words need: the software renderer of a test machine paints every pixel.
+      // As small as possible for four words, because the software renderer of a test machine is slow.
       const board = await browser.open('/', {viewport: {width: 1120, height: 620}, colorScheme, deviceScaleFactor});
       for (const [script, sentence] of Object.entries(SENTENCES)) {
         await board.call('set', 'labels', sentence);

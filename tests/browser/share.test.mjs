@@ -1,4 +1,4 @@
-// Links that hold a board, code that embeds one, and the page for an iframe, which a host talks to over a port.
+// Links that contain a board, code that embeds one, and the page for an iframe, with which a host communicates over a port.
 import assert from 'node:assert/strict';
 import {existsSync, readFileSync} from 'node:fs';
 import {test} from 'node:test';
@@ -25,7 +25,7 @@ test('a link opens the same board, bit for bit, with its view and what is hidden
     assert.deepEqual(rest, own);
     for (const [i, name] of tensors.entries()) {
       const data = numbers[i]?.data, now = (await other.tensor(name).catch(() => null))?.data;
-      const isSame = i < 3 ? Object.is : (a, b) => Math.abs(a - b) <= 1e-6;  // what is computed may be summed in another order
+      const isSame = i < 3 ? Object.is : (a, b) => Math.abs(a - b) <= 1e-6;  // computed numbers may be summed in another order
       assert.ok(data === now || data.every((value, k) => isSame(value, now[k])), name);
     }
     assert.deepEqual(await other.page.evaluate(() => ['hide', 'lock', 'theme', 'view'].map((name) => document.querySelector('attention-playground').getAttribute(name))),
@@ -105,7 +105,7 @@ test('the code that embeds a board says what is asked for, and no more', async (
     `src="${browser.server.url}/embed.html?preset=i-saw-a-saw&amp;lock=heads,d_k&amp;theme=light"></iframe>`);
   await board.drag('q', [0, 0, 0], 33, 0);
   const own = await board.value('q', 0, 0, 0);
-  const host = await browser.open('/pages/embed.html', {allow: [/inline style/]});  // the size, which this host's policy forbids
+  const host = await browser.open('/pages/embed.html', {allow: [/inline style/]});  // the inline style with the size, which this host's policy forbids
   for (const kind of ['element', 'iframe']) {
     const code = await board.call('embedCode', {kind, state: true});
     assert.doesNotMatch(code, /preset=/);
@@ -128,7 +128,7 @@ test('the code that embeds a board says what is asked for, and no more', async (
 
 // ---------------------------------------------------------------- the page for an iframe
 
-/** A host with the embed page in a frame; ask() makes one call over its port. */
+/** A host with the embed page in a frame; ask() makes a call over its port. */
 async function openHost(query = '', sandbox = 'allow-scripts') {
   const board = await browser.open('/pages/host.html', {wait: false, viewport: {width: 800, height: 700}});
   const {page} = board;
@@ -210,7 +210,7 @@ test('the embed page answers nobody but a parent that connects', async () => {
     return messages;
   });
   assert.deepEqual(heard, []);
-  // A flood is answered, in part with errors, and the board is there afterwards.
+  // A flood of calls is answered, some with errors, and the board survives.
   const [fine, refused] = await page.evaluate(async () => {
     const answers = await Promise.all(Array.from({length: 3000}, () => globalThis.ask('get', 'causal')));
     return [answers.filter(({error}) => !error).length, answers.filter(({error}) => error?.name === 'RangeError').length];
@@ -240,7 +240,7 @@ test('a frame at the end of its board hands the wheel on to the page', async () 
 
 test('the standalone file works from a disk, without a server', async () => {
   const page = await (await browser.browser.newContext()).newPage();
-  await page.addInitScript(() => {  // a closed root that the test can look into
+  await page.addInitScript(() => {  // opens a closed shadow root to the test
     const {attachShadow} = Element.prototype;
     Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
   });
@@ -267,7 +267,7 @@ test('the standalone file works from a disk, without a server', async () => {
 });
 
 test('the standalone file stays as small as it is', () => {
-  const isOfEveryEngine = existsSync(`${SITE}/playground.rest.wasm`);  // else three modules in place of one, as in development
+  const isOfEveryEngine = existsSync(`${SITE}/playground.rest.wasm`);  // otherwise the site has three modules instead of one, as in development
   const size = gzipSync(readFileSync(`${SITE}/standalone.js`), {level: 9}).length;
   assert.ok(size <= 1024 * (isOfEveryEngine ? 705 : 800), `${size} bytes after gzip`);
 });
@@ -279,7 +279,7 @@ const openDialog = async (board) => {
   await board.click('share');
   await until('the dialog', () => dialog(board).isVisible());
 };
-/** What is put on the clipboard, in a list. */
+/** Records what is copied to the clipboard in a list. */
 const noteCopies = (board) => board.page.evaluate(() => {
   globalThis.copied = [];
   addEventListener('copy', (e) => queueMicrotask(() => globalThis.copied.push(e.clipboardData.getData('text/plain'))), true);
@@ -377,7 +377,7 @@ for (const [name, viewport] of [['small', {width: 640, height: 440}], ['phone', 
   test(`the dialog of a ${name} window has everything in reach`, async () => {
     const board = await browser.open('/', {viewport});
     await board.click('more');
-    await board.rest();  // the menu has found its place
+    await board.rest();  // the menu has reached its position
     await openDialog(board);
     for (const tab of [0, 1, 2, 3]) {
       await dialog(board, '[role=tab]').nth(tab).click();

@@ -1,4 +1,4 @@
-// show="…" lays out just these parts, from 200 × 120 up, and nothing is cut or lies on something else.
+// show="…" shows only the given parts, from 200 × 120 up, with nothing cut off or overlapping.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {SCREENSHOTS, suite} from './harness.mjs';
@@ -7,7 +7,7 @@ const {browser} = suite();
 
 const overlaps = (a, b) => a.x + a.width > b.x + 1 && b.x + b.width > a.x + 1 && a.y + a.height > b.y + 1 && b.y + b.height > a.y + 1;
 
-/** What is laid out, by name. */
+/** The visible parts, by name. */
 const parts = async (board) => new Map((await board.call('items')).filter(({name}) => /^(matrix:|arcs$|inspector$|brief$|heads$|panel|causal)/.test(name)).map(({name, rect}) => [name, rect]));
 
 const CASES = [

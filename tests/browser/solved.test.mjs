@@ -1,12 +1,12 @@
-// Every lesson and every puzzle, solved by a reader's hands: predictions are clicked, cells dragged and typed, controls clicked.
-// What has to be done is read from the lessons' own solutions.
+// Every lesson and puzzle, solved like a reader would: predictions are clicked, cells dragged and typed, controls clicked. The actions are
+// derived from the lessons' own solutions.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {SITE, suite} from './harness.mjs';
 
 const {browser} = suite();
-// One board for all of them, as one reader has: a lesson brings its own board. Each begins with what the page begins with.
+// One board for all lessons, as for a reader: each lesson brings its own state. Each starts with the page's initial state.
 let shared, begun, noted;
 const onBoard = (name, body) => test(name, async () => {
   if (!shared) {
@@ -23,7 +23,7 @@ const onBoard = (name, body) => test(name, async () => {
 const read = (file) => JSON.parse(readFileSync(`${SITE}/lessons/${file}`, 'utf8'));
 const places = async (board) => new Set((await board.call('items')).map(({name}) => name));
 
-/** Opens the tab of the left column, and the groups of controls, until the control is there. */
+/** Opens the tab of the left column, and expands sections, until the control is visible. */
 async function reach(board, control, ...groups) {
   for (const step of ['', 'panel:controls', ...groups]) {
     if (step && (await places(board)).has(step)) {
@@ -38,7 +38,7 @@ async function reach(board, control, ...groups) {
 const TOGGLES = {causal: [], mask_after_softmax: ['more-masks']};
 const GROUPS = {window_left: ['window'], window_right: ['window'], key_length: ['more-masks'], prefix: ['more-masks']};
 
-/** Switches it, or types its value where it stands. */
+/** Switches an option, or types its value. */
 async function setOption(board, option, value) {
   if (option in TOGGLES) {
     await reach(board, option, ...TOGGLES[option]);
@@ -50,7 +50,7 @@ async function setOption(board, option, value) {
   await typed(board, [value]);
 }
 
-/** Into the field that is open; the next of several with Tab. */
+/** Types into the open field; with several values, Tab goes to the next. */
 async function typed(board, values) {
   for (const [i, value] of values.entries()) {
     await board.until('the field is open', () => document.querySelector('attention-playground').shadowRoot.activeElement?.localName === 'input');
@@ -67,14 +67,14 @@ async function setCell(board, {tensor, at, value, values}) {
   const cell = at.length < 3 ? [...at, 0] : at, all = values ?? [value];
   const isPage = !['q', 'k', 'v', 'x', 'x_kv', 'w_q', 'w_k', 'w_v', 'w_o', 'w_a', 'u_a', 'v_a'].includes(tensor);
   if (isPage) {
-    await board.click(tensor, ...cell);  // it is chosen, then typed into
+    await board.click(tensor, ...cell);  // selects it, then it is typed into
     await board.settle();
     await board.doubleClick(tensor, ...cell);
     return typed(board, all);
   }
   const by = all[0] - await board.value(tensor, ...cell);
   if (all.length === 1 && Math.abs(by) <= FAR) return board.drag(tensor, cell, Math.round(by * PIXELS), 0);
-  if (tensor === 'k') {  // Tab goes on as it is seen: to the next key
+  if (tensor === 'k') {  // Tab moves in the order on the screen: to the next key
     for (const [i, one] of all.entries()) {
       await board.doubleClick(tensor, cell[0], cell[1], cell[2] + i);
       await typed(board, [one]);
@@ -85,7 +85,7 @@ async function setCell(board, {tensor, at, value, values}) {
   return typed(board, all);
 }
 
-/** Where a parameter stands that the step asks for: on the stage that its check looks at. */
+/** Opens the stage of the block that has the parameter that the step asks for. */
 async function openStage(board, {tensor}, checks) {
   if ((await places(board)).has(`slider:${tensor}`)) return;
   const stage = [checks].flat().map((check) => `stage:${check.tensor?.replace(/^block:/, '')}`).find((name) => name !== 'stage:undefined');

@@ -1,11 +1,11 @@
-// Stepping through a row, and arithmetic that is touched, by a real mouse and real keys. What the lines say is compared with
-// attention that is written out here.
+// Stepping through a row, and arithmetic that responds to the pointer, by a real mouse and real keys. The text of the lines is compared
+// with attention computed here.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
 const {onBoard} = suite();
 
-/** Softmax attention of one row of one head of the causal layer, in all of its steps. */
+/** Softmax attention for one row of one head of the causal layer, with all its steps. */
 async function row(board, head, i) {
   const q = await board.tensor('q'), k = await board.tensor('k'), v = await board.tensor('v');
   const width = q.shape[2], keys = k.shape[1];
@@ -16,7 +16,7 @@ async function row(board, head, i) {
   return {q, k, raw, scores, max, e, sum, weights, output};
 }
 
-/** The steps of the selected row, by their key. */
+/** Starts stepping through the selected row, by its key. */
 async function begin(board) {
   await board.click('weights', 0, 3, 2);
   await board.press('i');
@@ -25,7 +25,7 @@ async function begin(board) {
 
 const has = (board, name) => board.call('locate', name).then(() => true, () => false);
 const close = (a, b, what) => assert.ok(Math.abs(a - b) < 1e-5, `${what}: ${a}, not ${b}`);
-/** So many steps are shown, and the last one's numbers have come. */
+/** Waits until `step` steps are shown, and the animation of the last one has ended. */
 async function stepperIs(board, step) {
   await board.until(`step ${step}`, ([selector, to]) => document.querySelector(selector).get('stepper') === to, [board.selector, step]);
   await board.rest();
@@ -101,7 +101,7 @@ for (const [score, normalizer, position, steps] of [['additive', 'sparsemax', 'n
   });
 }
 
-/** The colour a little above the digits of each cell of the board, by its tensor, row and column. */
+/** The colour slightly above the digits of each cell of the board, by tensor, row and column. */
 async function colours(board, shapes) {
   const rects = await board.page.evaluate(([selector, all]) => all.flatMap(([name, count, cols]) => Array.from({length: count * cols}, (_, at) => {
     const i = Math.floor(at / cols), j = at % cols;

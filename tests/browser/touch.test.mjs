@@ -1,5 +1,5 @@
-// A finger, as the browser reports one: it scrolls every panel from wherever it goes down, taps what it goes down on, drags
-// sliders sideways; and on a small screen all that the header has no room for is in its menu.
+// A finger, as reported by the browser: it scrolls every panel from wherever it is pressed, taps what it is pressed on, and drags sliders
+// sideways; on a small screen, everything that does not fit in the header is in its menu.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -9,13 +9,13 @@ const {browser} = suite();
 
 const PHONE = {viewport: {width: 390, height: 600}, hasTouch: true, isMobile: true};
 
-/** Where a named thing is now, in view or not; `locate` would bring it into view. */
+/** The present position of a named item, whether in view or not; `locate` would scroll to it. */
 const rect = async (board, name) => (await board.call('items')).find((item) => item.name === name)?.rect;
 const isThere = (board, name) => until(`${name} is on the screen`, () => rect(board, name));
 const isGone = (board, name) => until(`${name} is gone`, async () => !await rect(board, name));
 const middleOf = ({x, y, width, height}) => [x + width / 2, y + height / 2];
 
-/** One finger from a place by some way. It rests before it goes up, unless panels shall glide on. */
+/** Moves one finger from a position by a distance. It pauses before it is released, unless panels are to continue scrolling. */
 async function swipe(board, [x, y], dx, dy, {rest = 150, steps = 10} = {}) {
   const session = await board.page.context().newCDPSession(board.page);
   const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
@@ -34,12 +34,12 @@ async function swipe(board, [x, y], dx, dy, {rest = 150, steps = 10} = {}) {
 
 async function tap(board, name, ...cell) {
   await board.middle(name, ...cell);
-  await board.settle();  // it may have had to be brought into view
+  await board.settle();  // it may have been scrolled into view
   await board.page.touchscreen.tap(...await board.middle(name, ...cell));
   await board.settle();
 }
 
-/** A swipe on `name` moves `witness` up, and nothing else happens. */
+/** A swipe on `name` must move `witness` up, and have no other effect. */
 async function scrollsFrom(board, name, witness, by = -90) {
   await board.middle(name);
   await board.settle();
@@ -124,7 +124,7 @@ test('the experiments scroll from sliders, buttons and cells; a cell is dragged 
   await scrollsFrom(board, 'lab:draw', 'slider:d_k');
   await board.call('set', 'experiment', 'block');
   await isThere(board, 'slider:gamma_2');
-  await board.call('locate', 'gamma_2', 0, 0, 0);  // brings it into view
+  await board.call('locate', 'gamma_2', 0, 0, 0);  // scrolls to it
   await board.settle();
   await scrollsFrom(board, 'slider:gamma_2', 'slider:gamma_2', 60);
   await board.call('locate', 'gamma_2', 0, 0, 0);
@@ -247,7 +247,7 @@ test('the menu fits the screen, its entries a finger, and leaves out what the pa
   await board.close();
 });
 
-/** A finger down until `during` is done. */
+/** Holds a finger until `during` has completed. */
 async function hold(board, [x, y], during) {
   const session = await board.page.context().newCDPSession(board.page);
   const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
@@ -270,7 +270,7 @@ for (const [what, path, focuses] of [['the page', '/', true], ['a board in a pag
     const before = await picture(board), at = await board.middle('k', 0, 1, 1);
     await hold(board, at, async () => {
       await until('the board to take the finger', async () => await picture(board) !== before);
-      await board.rest();  // frames are drawn until it has rested long enough
+      await board.rest();  // frames are drawn until it has been held long enough
     });
     await board.rest();
     assert.notEqual(await picture(board), before, 'it stays when the finger is gone');

@@ -1,4 +1,4 @@
-// Training on the page, by a real mouse: it learns, answers while it does, goes back, and opens what was learned on the board.
+// Training on the page, by a real mouse: it learns, answers in the meantime, goes back in the run, and opens what was learned on the board.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {start} from './harness.mjs';
@@ -29,7 +29,7 @@ onBoard('the tab opens the page; Play, and a control answers while the run goes 
   await board.until('a hundred steps', () => document.querySelector('attention-playground').getTensor('train:loss').shape[1] > 100);
   assert.equal(await board.get('train_running'), true);
   const before = (await board.stats()).frames;
-  await board.click('train_layer_norm');  // another model: the run begins anew, and goes on
+  await board.click('train_layer_norm');  // another model: the run is restarted, and continues
   await board.until('the switch', () => document.querySelector('attention-playground').get('train_layer_norm') === false);
   assert.ok((await board.stats()).frames - before < 60, 'the click was answered among the frames of the run');
   await board.click('train:play');

@@ -1,5 +1,5 @@
-// The tutorial page: each claim in its text holds on the board beside it, each number in it is that of the board, its text drives the
-// board and follows it, and it does so with what any author can use.
+// The tutorial page: each statement in its text is true for the board beside it, each number is that of the board, the text controls the
+// board and follows it, using only what is available to any author.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -13,19 +13,19 @@ const STEPS = ['score', 'softmax', 'values', 'matrices', 'projections', 'heads',
 const read = (name) => readFileSync(`${SITE}/${name}`, 'utf8');
 
 const open = (options = {}) => browser.open('/tutorial.html', options);
-/** The board of a step; the page waits for its frames there. */
+/** The board of a section; the page waits for its frames. */
 async function step(board, id) {
   await board.page.evaluate((name) => document.getElementById(name).querySelector('attention-playground').scrollIntoView({block: 'center'}), id);
   return new Board(board.page, `#${id} attention-playground`, {complaints: []});
 }
 
-/** Do all of these hold now? Which do not. */
+/** The checks that do not hold at present. */
 const broken = (board, checks) => board.page.evaluate(async ([selector, all]) => {
   const element = document.querySelector(selector), wrong = [];
   for (const check of all) {
     let held = false;
     const stop = element.on(check, () => { held = true; });
-    await Promise.resolve().then(() => {});  // a check that holds says so in a microtask
+    await Promise.resolve().then(() => {});  // a check that holds calls back in a microtask
     await Promise.resolve().then(() => {});
     stop();
     if (!held) wrong.push(JSON.stringify(check));
@@ -33,7 +33,7 @@ const broken = (board, checks) => board.page.evaluate(async ([selector, all]) =>
   return wrong;
 }, [board.selector, checks]);
 
-/** What the text says in numbers, and what the board has there. */
+/** The numbers in the text, and those on the board. */
 const numbers = (board, id) => board.page.evaluate((name) => {
   const section = document.getElementById(name), element = section.querySelector('attention-playground');
   return [...section.querySelectorAll('[data-number]')].map((node) => {
@@ -100,7 +100,7 @@ test('what a reader changes is in the text, and what the text says is shown on t
   await matrices.call('reset');
   await until('the switch to follow', async () => !await causal.isChecked());
 
-  // A ring around the cells that are spoken of.
+  // A ring around the cells that the text mentions.
   const spoken = board.page.locator('#matrices [data-at="weights 0 1 0 4"]');
   await spoken.scrollIntoViewIfNeeded();
   await board.settle();
@@ -134,7 +134,7 @@ for (const [name, options] of Object.entries({light: {viewport: {width: 1360, he
       await board.page.evaluate((selector) => document.querySelector(selector).ready.then(() => true), here.selector);
       await board.settle();
       await board.page.screenshot({path: `${SCREENSHOTS}/web-tutorial-${name}-${id}.png`});
-      // All of the matrices are in view, without scrolling in the board.
+      // All matrices are in view, without scrolling in the board.
       const [box, places] = [await board.page.locator(here.selector).boundingBox(), (await here.call('items')).filter((item) => item.name.startsWith('matrix:'))];
       assert.ok(places.length >= (id === 'heads' ? 1 : 2));
       for (const {name: matrix, rect} of places) assert.ok(rect.y >= box.y && rect.y + rect.height <= box.y + box.height + 1 && rect.x + rect.width <= box.x + box.width + 1, `${matrix} of ${id}: ${JSON.stringify([rect, box])}`);

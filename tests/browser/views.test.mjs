@@ -1,5 +1,5 @@
-// The views, by a real mouse and real keys: tabs open pages in the place of the board, and what their controls set is part
-// of the state. Numbers are those of plain arithmetic.
+// The views, by a real mouse and real keys: tabs open pages in place of the board, whose controls set options of the state. Numbers are
+// checked with plain arithmetic.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {start} from './harness.mjs';
@@ -37,7 +37,7 @@ onBoard('a tab opens its page in the place of the board, and back; header and si
     assert.ok(!shown.has('matrix:q') && !shown.has('arcs') && !shown.has('head:0'), `the board gave way to ${view}`);
     const {x, y} = await board.call('locate', 'causal');
     assert.deepEqual([x, y], [was.x, was.y]);
-    await click(board, 'causal');  // the side panel acts on the layer that the page is of
+    await click(board, 'causal');  // the side panel changes the layer that the page is about
     await click(board, 'causal');
     await board.check();
   }

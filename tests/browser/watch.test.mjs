@@ -1,4 +1,4 @@
-// Events and callbacks that tell a page what happened: who changed what, from which value to which, and when something holds.
+// Events and callbacks that tell a page what happened: who changed what, from which value to which, and when a check holds.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -34,7 +34,7 @@ onBoard('a click sends one select, wherever it lands', async (board) => {
   }
 });
 
-/** Starts el.observe() or el.on(); returns what was called back so far, and stop(). */
+/** Starts el.observe() or el.on(); returns what has been called back so far, and stop(). */
 async function watch(board, method, what) {
   const error = await board.page.evaluate(([name, target]) => {
     globalThis.heard = [];

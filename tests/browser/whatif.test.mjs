@@ -1,4 +1,4 @@
-// A weight that is dragged changes its query, or its key, by as little as can be; numbers by plain arithmetic.
+// Dragging a weight changes its query, or its key, as little as possible; numbers are checked with plain arithmetic.
 import assert from 'node:assert/strict';
 import {suite} from './harness.mjs';
 
@@ -28,7 +28,7 @@ onBoard('a selected weight is dragged to 0.40: q changes by as little as can be,
   assert.ok(Math.abs(softmaxAt(now[3], k, 2) - w) < 1e-4);
   [0, 1, 2].forEach((i) => assert.deepEqual(now[i], q[i]));
   assert.deepEqual(await rows(board, 'k'), k);
-  // No shorter way: along the surface of that weight, the change stands at a right angle.
+  // No change is shorter if it is perpendicular to the level surface of the weight.
   const delta = now[3].map((v, c) => v - q[3][c]), length = Math.hypot(...delta);
   const slope = [0, 1, 2].map((c) => {
     const at = (by) => softmaxAt(now[3].map((v, i) => v + (i === c ? by : 0)), k, 2);
@@ -101,7 +101,7 @@ onBoard('arcs are as thick as what a value adds', async (board) => {
   assert.equal(await picture(), before);
 });
 
-/** The bar of a key, brought into view; in its upper part, away from the press before, which would make a double-click of it. */
+/** Scrolls to the bar of a key; returns a position in its upper part, away from the last press, to avoid a double-click. */
 async function bar(board, name) {
   await board.call('locate', name);
   await board.settle();
@@ -156,7 +156,7 @@ for (const [what, name, viewport, along] of [['on a tablet', 'bar:3:0', {width: 
     await board.page.touchscreen.tap(...await board.middle('weights', 0, 3, 2));
     await board.rest(600);
     const state = await board.call('getState'), before = (await rows(board, 'weights'))[3][0];
-    for (let i = 0; i < 9 && !((await names(board)).has(name) && (await bar(board, name))[1] < 980); i++) {  // the whole arithmetic is further down
+    for (let i = 0; i < 9 && !((await names(board)).has(name) && (await bar(board, name))[1] < 980); i++) {  // the full inspector is further down
       await send('touchStart', {x: 8, y: 600});
       for (let y = 590; y >= 450; y -= 10) await send('touchMove', {x: 8, y});
       await board.rest();
@@ -178,7 +178,7 @@ onBoard('a finger drags a weight that it tapped before', async (board) => {
   await board.settle();
   const [x, y] = await board.middle('weights', 0, 3, 2);
   await board.page.touchscreen.tap(x, y);
-  await board.rest(600);  // or it would be a double tap, which types
+  await board.rest(600);  // to avoid a double tap, which would open a text field
   const q = await rows(board, 'q');
   const session = await board.page.context().newCDPSession(board.page);
   const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});

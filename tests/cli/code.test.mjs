@@ -1,4 +1,4 @@
-// `attn code`: programs that give the same numbers as the layer that they were made of.
+// `attn code`: programs that give the same numbers as the layer that they were generated from.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {join} from 'node:path';
@@ -11,7 +11,7 @@ function pythonWith(module) {
 const numpy = pythonWith('numpy'), torch = pythonWith('torch'), jax = pythonWith('jax');
 assert.ok(numpy, 'NumPy is missing: ./play test cli brings it');
 
-// Runs programs in one Python, and gives the output of each.
+// Runs programs in one Python process, and returns the output of each.
 function outputs(python, programs) {
   const main = 'import json, sys\nout = []\nfor program in json.load(sys.stdin):\n  scope = {}\n  exec(program, scope)\n  out.append(scope["output"].tolist())\nprint(json.dumps(out))';
   const done = spawnSync(python, ['-W', 'error', '-c', main], {encoding: 'utf8', input: JSON.stringify(programs), maxBuffer: 1 << 28});
@@ -63,7 +63,7 @@ function agree(python, language, given) {
   });
 }
 
-/** Numbers that are the same in every run (mulberry32). */
+/** Random numbers that are the same in every run (mulberry32). */
 function random(seed) {
   return () => {
     seed = seed + 0x6d2b79f5 | 0;
@@ -73,7 +73,7 @@ function random(seed) {
   };
 }
 
-/** A layer with any of the options, where what cannot stand together does not. */
+/** A layer with random options, without combinations that are not allowed. */
 function anyLayer(seed) {
   const next = random(seed), whole = (least, most) => least + Math.floor(next() * (most - least + 1)), maybe = (chance = 0.5) => next() < chance;
   const oneOf = (...list) => list[whole(0, list.length - 1)];

@@ -1,4 +1,4 @@
-// The block of the Transformer and hierarchical attention from files: the golden values of NumPy, and what is refused.
+// The Transformer block and hierarchical attention from files: golden values of NumPy, and errors.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -13,7 +13,7 @@ const near = (got, want, bound, what) => {
 };
 const identity = n => ({shape: [n, n], data: Array.from({length: n * n}, (_, i) => i % n === Math.floor(i / n)), dtype: 'bool'});
 
-// A layer whose output is `values`: every query sees the key of its own number alone.
+// A layer whose output is `values`: every query sees only the key with its own index.
 const giving = (q, values, more) => ({q, k: q, v: values, mask: identity(q.shape[0]), ...more});
 
 const names = {gamma1: 'gamma_1', delta1: 'delta_1', w1: 'w_1', b1: 'b_1', w2: 'w_2', b2: 'b_2', gamma2: 'gamma_2', delta2: 'delta_2'};

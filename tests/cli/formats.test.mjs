@@ -1,4 +1,4 @@
-// The formats of tensors: what NumPy writes is read bit for bit, and what attn writes NumPy reads.
+// The formats of tensors: files written by NumPy are read bit for bit, and files written by attn are read by NumPy.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
@@ -165,7 +165,7 @@ test('a state goes to tensors with everything in it, and they make the same laye
   }
 });
 
-// --------------------------------------------------------------------------------------------------------- refusals
+// --------------------------------------------------------------------------------------------------------- errors
 
 const broken = place('broken');
 numpy('bad', broken);
@@ -249,7 +249,7 @@ subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 P`, process.env.ATTN ?? join(here, '../../build/native/attn'), 'info', join(broken, name)], {encoding: 'utf8'});
     assert.ok(Number(done.stdout) > 0, done.stderr);
-    const most = process.env.ATTN ? 400_000 : 30_000;  // KB; the sanitizers take more for themselves
+    const most = process.env.ATTN ? 400_000 : 30_000;  // KB; sanitizers need additional memory
     assert.ok(Number(done.stdout) < most, `${name}: ${done.stdout} KB`);
   }
 });

@@ -1,4 +1,4 @@
-// `attn run` against the text of ONNX's operator Attention, opsets 23 to 25: see tests/golden/attn_onnx.py.
+// `attn run` against the specification of ONNX's operator Attention, opsets 23 to 25: see tests/golden/attn_onnx.py.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -12,7 +12,7 @@ const eps = 2 ** -23;
 const size = value => Math.abs(value === '-inf' ? 0 : value);
 const largest = values => values.reduce((most, v) => Math.max(most, size(v)), 0);
 
-// The bounds that src/attention/kernels/kernels.h gives.
+// The bounds given in src/attention/kernels/kernels.h.
 function tolerance(name, given, expected) {
   const depth = given.q.shape.at(-1);
   if (name === 'weights') return 4e-7;

@@ -1,5 +1,5 @@
-// `attn grad`: gradients against central differences of what `attn run` computes, by the file and by a cell, and its refusals.
-// Differences of float32 results are off by rounding: steps of 2^-7, and answers within 4e-3 of the largest.
+// `attn grad`: gradients, from the file's upstream gradients and for a single cell, against central differences of what `attn run`
+// computes; and its errors. Differences of float32 results have rounding errors: steps of 2^-7, and results within 4e-3 of the largest.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -16,7 +16,7 @@ function grad(content, ...args) {
 }
 const refuses = (status, content, ...args) => refusal(status, attn('grad', file(content), ...args));
 
-/** Compares the gradient of `value(content)` by a tensor of a file with central differences, at some of its cells. */
+/** Compares the gradient of `value(content)` with respect to a tensor of a file with central differences, at some of its cells. */
 function compare(content, name, gradient, value, within = 4e-3) {
   const {shape, data} = content[name], step = 2 ** -7;
   assert.deepEqual(gradient.shape, shape, name);

@@ -1,4 +1,4 @@
-// Runs `attn`: the program of the environment variable ATTN, or the one that ./play builds.
+// Runs `attn`: the program named by the environment variable ATTN, or the one that ./play builds.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
@@ -22,14 +22,14 @@ export function attn(...args) {
 }
 
 let count = 0;
-// A file with this content: a text as it is, anything else as JSON.
+// Writes a file with this content: a string as it is, anything else as JSON.
 export function file(content, extension = '.json') {
   const path = join(folder, `in-${count++}${extension}`);
   writeFileSync(path, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
   return path;
 }
 
-// What `attn run` writes for a file, as JSON.
+// The output of `attn run` for a file, as JSON.
 export function run(content, ...args) {
   const done = attn('run', file(content), ...args);
   assert.equal(done.status, 0, done.stderr);
@@ -37,7 +37,7 @@ export function run(content, ...args) {
   return JSON.parse(done.stdout);
 }
 
-// `attn run` refuses: its status, and one line on stderr.
+// `attn run` must fail with this status, and one line on stderr.
 export function refuses(status, content, ...args) {
   const done = attn('run', file(content), ...args);
   return refusal(status, done);
@@ -53,7 +53,7 @@ export function refusal(status, done) {
 
 export const tensor = (shape, data, more = {}) => ({shape, data, ...more});
 
-// Numbers from -2 to 2 that look random and are the same each time.
+// Pseudorandom numbers from -2 to 2 that are the same each time.
 export function numbers(count, seed = 1) {
   let state = seed;
   return Array.from({length: count}, () => {
@@ -63,5 +63,5 @@ export function numbers(count, seed = 1) {
 }
 export const filled = (shape, seed) => tensor(shape, numbers(shape.reduce((a, b) => a * b, 1), seed));
 
-// A small layer that computes: 2 heads, 3 queries, 4 keys of 2 columns.
+// A small valid layer: 2 heads, 3 queries, 4 keys of 2 columns.
 export const layer = (more = {}) => ({q: filled([2, 3, 2], 1), k: filled([2, 4, 2], 2), v: filled([2, 4, 2], 3), ...more});

@@ -1,4 +1,4 @@
-// What attn leaves behind, waits for and prints when things go wrong around it.
+// What attn leaves behind, waits for and prints when something goes wrong around it.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
 import {createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -9,7 +9,7 @@ import {attn, file, filled, folder, here, layer, refusal, run} from './harness.m
 
 const program = process.env.ATTN ? resolve(process.env.ATTN) : resolve(here, '../../build/native/attn');
 
-// Large enough that it is still at work when its unfinished file is seen.
+// Large enough for it to be still running when its incomplete file is seen.
 const large = () => file({q: filled([8, 1500, 8], 1), k: filled([8, 1500, 8], 2), v: filled([8, 1500, 8], 3)});
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

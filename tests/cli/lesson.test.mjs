@@ -1,4 +1,4 @@
-// `attn lesson` holds lessons against the board.
+// `attn lesson` checks lessons against the board.
 import assert from 'node:assert/strict';
 import {existsSync, readFileSync, readdirSync, mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';

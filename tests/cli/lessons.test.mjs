@@ -1,5 +1,5 @@
-// The lessons, puzzles, questions and cards of examples in web/lessons: each is what it should be, true on the board, and
-// written as the others are. `attn lesson` holds them against the board; here it is also shown to notice when one is wrong.
+// The lessons, puzzles, questions and example cards in web/lessons: each is complete, true on the board, and written consistently. `attn
+// lesson` checks them against the board; here it is also tested to notice a mistake.
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
@@ -89,7 +89,7 @@ test('a real model is an example of its own file, fetched when it is opened, wit
 });
 
 const run = content => attn('lesson', '--quiet', file(content));
-// What is left of a card when it is alone.
+// A card by itself, without references to others.
 const alone = card => ({lesson: 1, ...card, next: undefined});
 
 test('a wrong answer is noticed in every prediction', () => {
@@ -118,7 +118,7 @@ test('a try that is solved from the start is noticed, and one that its solution 
   }
 });
 
-// Numbers that a text says of a board which it does not show: those of other settings, and what happens after “Try”.
+// Numbers in a text that are not on the board shown: those for other settings, and after “Try”.
 const cell = (tensor, at, near, within = 0.005) => ({tensor, at, near, within});
 const option = (name, is) => ({option: name, is});
 const put = (tensor, at, values) => ({tensor, at, values});
@@ -167,7 +167,7 @@ test('what the texts say of other settings is so', () => {
 test('a sparse table keeps as many scores as the texts say', () => {
   const probe = (preset, set, sum) => ({preset, set, text: 'This.', predict: {question: 'True?', choices: ['Yes', 'No'], answer: 0,
     claim: [[{tensor: 'weights', at: [0], of: 'sum', near: sum, within: 0.01}], [{tensor: 'weights', at: [0], of: 'sum', near: sum + 1, within: 0.01}]]}});
-  // With queries of zeros and no normaliser but the sigmoid, each visible key weighs 1/2: twice their sum is their number.
+  // With queries of zeros and only the sigmoid as normaliser, each visible key has weight 1/2: twice their sum is their number.
   const zeros = (rows, columns) => [Array.from({length: rows}, () => Array(columns).fill(0))];
   const sigmoid = {normalizer: 'sigmoid'};
   const done = run({lesson: 1, id: 'count', title: 'Count', steps: [
@@ -190,7 +190,7 @@ test('texts are written alike: real minus signs, no doubled spaces, whole senten
     assert.match(text, /[.?:](\*\*)?\)?$/, `${step.where}: ${text}`);
 });
 
-// A factor that is negative stands in parentheses. The place of its number is asked of `attn lesson` by a claim.
+// A negative factor must be in parentheses. The position of its number is found by a claim for `attn lesson`.
 test('negative factors of a product stand in parentheses', () => {
   const factors = [];
   for (const card of cards)
@@ -217,7 +217,7 @@ test('negative factors of a product stand in parentheses', () => {
 
 test('texts use only signs that the built-in faces have', () => {
   const faces = readFileSync(join(here, '../../src/views/fonts/make.py'), 'utf8').match(/SYMBOLS = \(([^)]*)\)/)[1];
-  // Inter has no raised T, though it is asked for.
+  // Inter has no superscript T, though it is requested.
   const known = new Set([...faces].filter(sign => sign !== 'ᵀ'));
   for (const step of steps)
     for (const sign of textsOf(step).join(''))

@@ -1,4 +1,4 @@
-// The manual pages and the completions: what a person has of them, and that they say what the help says.
+// The manual pages and the completions: that they can be used, and say the same as the help.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
@@ -21,7 +21,7 @@ const shell = (program, script, args = [], options = {}) => {
   assert.equal(done.status, 0);
   return done.stdout;
 };
-/** The long options of a help. */
+/** The long options in a help text. */
 const optionsIn = (help) => [...help.matchAll(/^ {2}(?:-\w,)?(--[\w-]+)/gm)].map(([, option]) => option);
 const commands = () => [...attn('--help').stdout.split('Subcommands:')[1].matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
 
@@ -59,7 +59,7 @@ test('bash completes commands, options, values and files', () => {
   assert.deepEqual(complete('attn', 'convert', 'two'), ['two words.json']);
   assert.deepEqual(complete('attn', 'run', 'layer.npz', '--out', 'l'), ['layer.npz']);
   assert.deepEqual(complete('attn', 'train', '--steps', ''), [], 'a number is nobody\'s to guess');
-  // In a shell that people use, by the Tab key.
+  // In an interactive shell, by the Tab key.
   const typed = spawnSync('bash', ['--norc', '-i'], {cwd: place, encoding: 'utf8', timeout: 60_000, env: {...process.env, PS1: '', HISTFILE: ''},
     input: `source ${script}; complete -p attn\nexit\n`});
   assert.match(typed.stdout, /complete -F _attn attn/);
@@ -91,7 +91,7 @@ for (const name of programs) {
       writeFileSync(path, text);
       if (has(program)) assert.equal(spawnSync(program, ['-n', path], {encoding: 'utf8'}).stderr, '');
     }
-    // Quotes are closed, line by line or in all.
+    // Quotes are balanced, on each line or in total.
     assert.equal((zsh.replaceAll("'\\''", '').match(/'/g).length) % 2, 0);
     for (const line of fish.split('\n')) assert.equal((line.replaceAll("\\'", '').match(/'/g) ?? []).length % 2, 0, line);
   });

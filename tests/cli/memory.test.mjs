@@ -1,11 +1,11 @@
-// `attn` with little memory: of a program with the address sanitizer, which takes terabytes of addresses, that cannot be asked.
+// `attn` with little memory; not testable with the address sanitizer, which reserves terabytes of addresses.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {attn, file, filled, folder, numbers, refusal} from './harness.mjs';
 
-const badData = 1, onLinux = {skip: process.platform !== 'linux'};  // others have no limit of addresses
+const badData = 1, onLinux = {skip: process.platform !== 'linux'};  // other systems have no limit on address space
 
 test('a large file is read and written in seconds and in little memory', onLinux, () => {
   const length = 20_000, width = 64;

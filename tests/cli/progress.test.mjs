@@ -1,4 +1,4 @@
-// What is said while work is done: on a terminal how far it is, elsewhere nothing. The terminals here are real ones, of Python's pty.
+// Progress output: shown on a terminal, and nowhere else. The terminals are real ones, of Python's pty.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, readdirSync} from 'node:fs';
@@ -8,7 +8,7 @@ import {attn, file, folder, here, layer} from './harness.mjs';
 
 const program = process.env.ATTN ? resolve(process.env.ATTN) : resolve(here, '../../build/native/attn');
 
-// Runs a program whose standard error is a terminal, and presses Ctrl-C there after that many bytes of it, if any.
+// Runs a program whose standard error is a terminal, and presses Ctrl-C there after that many bytes of output, if given.
 const terminal = `
 import os, pty, subprocess, sys
 after, out = int(sys.argv[1]), sys.argv[2]

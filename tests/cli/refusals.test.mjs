@@ -1,4 +1,4 @@
-// Bad input gets one sentence on stderr, an exit status, and nothing else.
+// Invalid input gives one sentence on stderr, an exit status, and nothing else.
 import assert from 'node:assert/strict';
 import {chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -7,7 +7,7 @@ import {attn, file, filled, folder, layer, numbers, refusal, refuses, tensor} fr
 
 const badData = 1, wrongUse = 2;
 
-// Each: what is wrong, the file, and what the sentence must say.
+// Each entry: what is wrong, the file, and what the sentence must contain.
 function each(title, status, entries) {
   test(title, async t => {
     for (const [name, content, says, ...args] of entries)
@@ -238,23 +238,23 @@ test('a refusal leaves what was there, and nothing beside it', () => {
   const before = readdirSync(folder).length;
   refusal(badData, attn('run', file(layer({mask: filled([9])})), '--out', out));
   assert.equal(readFileSync(out, 'utf8'), 'what was there');
-  assert.equal(readdirSync(folder).length, before + 1);  // the file that was refused
+  assert.equal(readdirSync(folder).length, before + 1);  // only the refused file itself was added
 });
 
 test('a disk that fills up leaves nothing', {skip: process.platform !== 'linux'}, () => {
   const out = join(folder, 'limited.json');
   const big = file({q: filled([1, 400, 2]), k: filled([1, 400, 2]), v: filled([1, 400, 2])});
   const before = readdirSync(folder).length;
-  // A limit of 100 KB on any file that is written; its signal is ignored, so that writing fails instead.
+  // A limit of 100 KB on written files; its signal is ignored, so that writing fails instead.
   const done = attn('run', big, '--outputs', 'weights', '--out', out, {limits: "trap '' XFSZ; ulimit -f 100"});
   assert.match(refusal(badData, done), /limited.json: it cannot be written: File too large/);
   assert.equal(readdirSync(folder).length, before);
 });
 
 test('more memory than there is gets a sentence', () => {
-  // 4 million tokens that take 8 MB to write down would take 64 TB of scores.
+  // 4 million tokens, which take 8 MB of text, would need 64 TB for the scores.
   const ones = {shape: [4_000_000, 1], data: new Array(4_000_000).fill(1)};
-  // A sanitizer would stop at such a request instead of refusing it, as the system does.
+  // Without this option a sanitizer would abort on such an allocation, which the system refuses.
   const env = {...process.env, ASAN_OPTIONS: `${process.env.ASAN_OPTIONS ?? ''}:allocator_may_return_null=1`};
   const sentence = refusal(badData, attn('run', file({q: ones, k: ones, v: ones}), '--outputs', 'weights', {env}));
   assert.match(sentence, /weights: .*4000000 queries × 4000000 keys take 64 TB, and .* are free/);

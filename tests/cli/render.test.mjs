@@ -58,7 +58,7 @@ test('a file is written whole, and what there is not is refused by name', () => 
   assert.match(refusal(1, attn('render', file(content), '--head', '7')), /head: 7 is not one of 2 heads/);
 });
 
-/** XML by a parser that forgives nothing. */
+/** Parses XML strictly. */
 function parses(svg) {
   const parsed = spawnSync(python, ['-c', 'import sys\nimport xml.etree.ElementTree as tree\ntree.fromstring(sys.stdin.buffer.read())'], {input: svg, encoding: 'utf8'});
   assert.equal(parsed.stderr, '');

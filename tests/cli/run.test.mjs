@@ -1,4 +1,4 @@
-// What `attn` is as a program: files in and out, options, states, and numbers that keep their bits.
+// `attn` as a program: input and output files, options, states, and numbers that keep their bits.
 import assert from 'node:assert/strict';
 import {chmodSync, existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -29,7 +29,7 @@ test('layers with any option are as large as memory allows, not as the board', (
   const n = 1500, values = Array.from({length: n}, (_, j) => j % 7), zeros = {shape: [n, 2], data: Array(2 * n).fill(0)};
   const {weights, output} = run({q: zeros, k: zeros, v: {shape: [n, 1], data: values}, options: {position: 'alibi', causal: true}}, '--outputs', 'output,weights');
   assert.deepEqual(weights.shape, [n, n]);
-  const powers = values.map((_, j) => Math.exp(-(n - 1 - j) / 256)), total = sum(powers);  // the slope of one head is 1/256
+  const powers = values.map((_, j) => Math.exp(-(n - 1 - j) / 256)), total = sum(powers);  // the slope of a single head is 1/256
   powers.forEach((power, j) => assert.ok(Math.abs(weights.data[n * (n - 1) + j] - power / total) < 1e-6));
   assert.ok(Math.abs(output.data[n - 1] - sum(powers.map((power, j) => power * values[j])) / total) < 1e-5);
   const wide = {shape: [3, 700], data: Array.from({length: 2100}, (_, i) => Math.sin(i))};
@@ -89,7 +89,7 @@ test('numbers come back with the same bits', () => {
     do bits[i] = state = (Math.imul(state, 1664525) + 1013904223) >>> 0; while (!Number.isFinite(floats[i]));
   }
   floats.set([0, 1, -1, 2 ** -149, 2 ** -126, -(2 ** -126), 2 ** 127 * (2 - 2 ** -23), 16777216, 16777215, 0.1, 1e-45, 1.17549421e-38, 1e20, 1e21]);
-  const k = {shape: [1, floats.length, 1], data: Array.from(floats)};  // all 17 digits of the doubles
+  const k = {shape: [1, floats.length, 1], data: Array.from(floats)};  // with all 17 digits of the doubles
   const short = {shape: k.shape, data: k.data.map(v => Number(v.toPrecision(9)))};
   for (const given of [k, short]) {
     const {present_k} = run({q: filled([1, 1, 1]), k: given, v: given}, '--outputs', 'present_k');

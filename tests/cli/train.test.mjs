@@ -1,4 +1,4 @@
-// `attn train`: what it prints and writes, that a run is the same bit for bit, Ctrl-C, and its refusals.
+// `attn train`: its output and files, that runs are reproducible bit for bit, Ctrl-C, and its errors.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';

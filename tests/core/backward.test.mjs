@@ -1,11 +1,11 @@
-// attn.backward of attention-playground/core: against double precision written to be read, which is itself held to central
+// attn.backward of attention-playground/core: against a readable double-precision implementation, which is itself checked by central
 // differences, and against careless and hostile callers.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
 import {everyOption, kernels, loadAttention, near, numbers} from './common.mjs';
 
-/** One layer in double: L = Σ dOutput·output + Σ dWeights·weights, and its gradients by the chain rule, a row at a time. */
+/** One layer in double: L = Σ dOutput·output + Σ dWeights·weights, and its gradients by the chain rule, row by row. */
 function exact({q, k, v, dOutput, dWeights, heads, kvHeads = heads, n, m, d, e, scale = 1 / Math.sqrt(d), packed, sees = () => true,
   bias = () => 0, softcap = 0, temperature = 1}) {
   const at = (among, rows, dim, h, r, c) => packed ? (r * among + h) * dim + c : (h * rows + r) * dim + c;

@@ -1,5 +1,5 @@
-// attention-playground/core in Chromium, in a page and in a worker, from a host that sends a strict content policy:
-// script-src 'self' 'wasm-unsafe-eval' (see the harness). CORE is the folder of the built package, as in common.mjs.
+// attention-playground/core in Chromium, in a page and in a worker, from a host with a strict content policy: script-src 'self'
+// 'wasm-unsafe-eval' (see the harness). CORE is the folder of the built package, as in common.mjs.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
@@ -24,7 +24,7 @@ const WANTED = [0, 1].flatMap((i) => {
 const near = (got) => WANTED.forEach((want, i) =>
   assert.ok(Math.abs(got[i] - want) < 1e-6, `output[${i}] is ${got[i]}, and should be ${want}`));
 
-/** Runs `act` in a page under the policy; nothing may have been refused or complained about. */
+/** Runs `act` in a page under the policy; nothing may be blocked or logged. */
 async function visit(act, ...values) {
   const page = await (await browser.newContext()).newPage();
   const complaints = [], requests = [];

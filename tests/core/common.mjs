@@ -1,5 +1,5 @@
-// What the tests of attention-playground/core share. CORE is the folder of the built package (default build/package). Older
-// versions of Node run the relaxed build with --experimental-wasm-relaxed-simd.
+// What the tests of attention-playground/core share. CORE is the folder of the built package (default build/package). Older versions of
+// Node run the relaxed build with --experimental-wasm-relaxed-simd.
 import assert from 'node:assert/strict';
 import {pathToFileURL} from 'node:url';
 
@@ -7,7 +7,7 @@ export const folder = process.env.CORE ? pathToFileURL(`${process.env.CORE}/`) :
 export const script = new URL('core.js', folder);
 export const {loadAttention} = await import(script);
 
-/** The builds that run here. */
+/** The builds that can run here. */
 export const kernels = [];
 for (const kernel of ['wasm-simd128', 'wasm-relaxed']) {
   await loadAttention({kernel}).then(() => kernels.push(kernel), (error) => assert.match(error.message, /kernel: this engine cannot run/));
@@ -26,7 +26,7 @@ export function near(actual, wanted, bound, what) {
   }
 }
 
-/** Every option of a layer of two heads, `n` queries and `m` keys, with what it means: which keys are seen, and what is added. */
+/** Every option for a layer with two heads, `n` queries and `m` keys, with its meaning: which keys are visible, and what is added. */
 export function everyOption(n, m) {
   const byKey = Array.from({length: m}, (_, j) => j % 3 !== 1), byPair = Uint8Array.from({length: n * m}, (_, i) => i % 5 ? 1 : 0);
   const added = numbers(2 * n * m, 10);

@@ -1,4 +1,4 @@
-// attention-playground/core under Node, every build that it offers, against double precision.
+// attention-playground/core under Node, in all builds, against double precision.
 import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {test} from 'node:test';
@@ -86,7 +86,7 @@ for (const kernel of kernels) {
     assert.equal(result.weights, weights);
     near(out, wanted, 0, 'output');
     near(own.forward({...options, q: q.subarray(0, 12), k, v}).output, wanted, 0, 'from a part');
-    const large = own.alloc(16 << 20);  // memory grows: JavaScript empties the arrays
+    const large = own.alloc(16 << 20);  // the memory grows, and JavaScript detaches existing arrays
     assert.equal(q.length, 0);
     const again = own.forward({...options, q, k, v, out});
     near(again.output, wanted, 0, 'output after growth');
@@ -131,7 +131,7 @@ for (const kernel of kernels) {
     check('a large number again');
     k[7] = 0.5;
     check('a small one');
-    const large = own.alloc(16 << 20);  // memory grows: JavaScript empties the arrays
+    const large = own.alloc(16 << 20);  // the memory grows, and JavaScript detaches existing arrays
     const [grownQ, grownK, grownV] = [q, k, v].map((array) => own.renew(array));
     near(own.forward({...options, q, k, v, out}).output, exact({...shape, q: grownQ, k: grownK, v: grownV}).output, 1e-6, 'after growth');
     own.free(large);

@@ -1,5 +1,5 @@
-// attention-playground/core against careless and hostile callers: each argument is read once, a refusal names it and writes
-// nothing, and the next call is right.
+// attention-playground/core against careless and hostile callers: each argument is read once, an error names it and nothing is written, and
+// the next call is correct.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
@@ -21,7 +21,7 @@ function refused(act, type, message) {
   works();
 }
 
-/** A list whose items and length are told by `read`, where that knows them. */
+/** A list whose items and length are given by `read`, where that returns something. */
 const shifty = (list, read) => new Proxy(list, {get: (_, key) => read(key) ?? Reflect.get(list, key)});
 const LENGTH = (length) => shifty([], (key) => key === 'length' ? length : 1);
 
@@ -92,7 +92,7 @@ test('getters and Proxies: each value is read once, and what was read is what is
   assert.deepEqual([...attn.forward(options).output], RIGHT);
   const often = Object.entries(reads).filter(([, times]) => times !== 1);
   assert.deepEqual(often, []);
-  // A number first, anything else later.
+  // A number at the first read, something else later.
   const seen = new Set();
   const once = (list) => shifty(list, (key) => seen.has(key) ? 'later' : (seen.add(key), undefined));
   assert.deepEqual([...attn.forward({...BASE(), q: once(q)}).output], RIGHT);
@@ -130,7 +130,7 @@ test('a list whose items call back: memory grows, arrays are freed, other calls 
   const q = own.alloc(4);
   assert.throws(() => own.forward({...BASE(), q, k: shifty(BASE().k, (key) => { if (key === '3') own.free(q); })}), /^TypeError: q has been freed/);
   works(own);
-  // The same call again is quick, but not when looking at its options changes what it stands on.
+  // An identical call is fast, but not if reading its options changes what it relies on.
   const arrays = ['q', 'k', 'v'].map((name) => { const array = own.alloc(4); array.set(BASE()[name]); return array; });
   const [a, b, c] = arrays, same = {...BASE(), q: a, k: b, v: c, out: own.alloc(4)};
   own.forward(same);

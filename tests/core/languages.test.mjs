@@ -1,6 +1,6 @@
-// The tables of web/languages against the sources: no table lacks a message, none has one that nobody says, and their places agree.
-// What is said in English stands in the sources as literals, in pieces where values come between them: each piece has to be a part of a message.
-// languages.json says which sources are covered, and which names are the same in all languages.
+// The tables of web/languages against the sources: no table lacks a message, or has one that is not used, and placeholders agree. English
+// texts are literals in the sources, in pieces if values are inserted: each piece must be part of a message. languages.json lists the
+// sources that are checked, and names that are the same in all languages.
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
@@ -25,7 +25,7 @@ const PLACE = /\{[A-Za-z0-9]\}/;
 const MARKS = /^[\s.,:;?!·=%)]+/;
 const placesOf = (words) => (words.match(new RegExp(PLACE, 'g')) ?? []).sort().join();
 
-/** All literals of a C++ or JavaScript source, those that follow each other in C++ as one; of templates the parts between their places. */
+/** All literals of a C++ or JavaScript source; adjacent C++ literals are joined; of templates the parts between placeholders. */
 function literals(file) {
   const source = text(file).replace(/^\s*#\s*include.*$/gm, '').replace(/R"\([^]*?\)"/g, '""'), found = [];
   const isScript = file.endsWith('.js');
@@ -50,7 +50,7 @@ function literals(file) {
 
 const known = new Set(names), notSaid = new Set(markup);
 
-/** Identifiers, markup, names and formulas are no words. */
+/** Identifiers, markup, names and formulas are not text. */
 function isMessage(words) {
   const bare = words.trim();
   const isCode = /^[a-z0-9_:.#+\-/*,=%()[\]'"\\]+$/i.test(bare) && !/^([A-Z][a-z]{2,}|[A-Z]{4,})[.?!]?$/.test(bare);
@@ -60,7 +60,7 @@ function isMessage(words) {
 const escaped = (words) => words.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
 const patternOf = (key) => new RegExp(`^${key.split(/(\{[A-Za-z0-9]\})/).map((part) => /^\{\d\}$/.test(part) ? '[-−+]?\\d[^A-Za-z]*' : PLACE.test(part) ? '.+' : escaped(part)).join('')}$`, 'u');
 
-/** The literals that no message of a table holds. Sentences and what stands around a colon may be messages of their own. */
+/** The literals that no message of a table contains. Sentences, and the parts around a colon, may be separate messages. */
 function lacks(keys) {
   const patterns = keys.map(patternOf), bare = (words) => words.trim().replace(/^[\d\s),;.]+|[\s(]+$| [a-z]$/g, '');
   const isFound = (words) => keys.some((key) => key.includes(words)) || patterns.some((pattern) => pattern.test(words));
@@ -84,18 +84,18 @@ test('all tables have the same messages, and the same places in them', () => {
 });
 
 test('no table has a message that nobody says', () => {
-  // In the column layout a label's row becomes a column.
+  // In the column layout, "row" in a label becomes "column".
   const turned = (one) => [one, one.replace(/\brow\b/, 'column')];
   const said = [...new Set(sources([...covered, ...also]).flatMap(literals).flatMap(turned))].filter((one) => one.trim()), all = said.join('\x1f');
   const stripped = said.map((one) => one.trim().replace(/[.,:;]$/, '')).filter((one) => one.length > 1).sort((a, b) => b.length - a.length);
-  /** Is it made of pieces that stand in the sources? Marks and spaces between them may be glued by anything. */
+  /** Does it consist of pieces in the sources? Punctuation and spaces between them may be inserted by anything. */
   const isSaid = (part) => {
     const rest = part.trim().replace(MARKS, '');
     if (rest.length < 3 || all.includes(rest) || all.toLowerCase().includes(rest.toLowerCase())) return true;
     const piece = stripped.find((one) => rest.startsWith(one));
     return piece !== undefined && isSaid(rest.slice(piece.length));
   };
-  const names = said.flatMap((one) => one.split(',')).map((one) => one.replace(/[-_:]+/g, ' ').trim().toLowerCase());  // what the board in words calls a control without words
+  const names = said.flatMap((one) => one.split(',')).map((one) => one.replace(/[-_:]+/g, ' ').trim().toLowerCase());  // the mirror's names for controls without text
   const unsaid = [...tables[tags[0]].keys()].filter((key) => !key.split(PLACE).every(isSaid) && !names.some((name) => name === key.replace(/ ?\{1\}/, '').toLowerCase()));
   assert.deepEqual(unsaid, []);
 });

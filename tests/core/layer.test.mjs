@@ -1,5 +1,5 @@
-// attention-playground/core with any score, normaliser, position and batch, against the numbers of NumPy and PyTorch that the layer
-// itself is held to (tests/golden).
+// attention-playground/core with any score, normaliser, position and batch, against the golden numbers of NumPy and PyTorch with which the
+// layer itself is tested (tests/golden).
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
@@ -10,7 +10,7 @@ const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperC
 const TAKEN = new Set(['heads', 'kvHeads', 'score', 'scale', 'temperature', 'causal', 'causalOffset', 'windowLeft', 'windowRight', 'softcap', 'normalizer', 'position',
   'prefix', 'keyLength', 'maskAfterSoftmax', 'rotaryPairs', 'rotaryBase', 'rotaryDims', 'rotaryScaling', 'rotaryFactor', 'positionIds']);
 
-// The call of a stored layer; none where it is one of x, or has what is for masks of the caller's own.
+// The call for a stored layer; none if it is a projected layer, or needs a mask that the caller would have to build.
 function callOf({options, inputs, painted}) {
   const {q, k, v, w_a, u_a, v_a, bias} = inputs;
   if (!q) return null;

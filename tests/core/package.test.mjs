@@ -1,4 +1,4 @@
-// The npm package as an application gets it: the tarball that ./play dist makes, unpacked under node_modules.
+// The npm package as an application uses it: the tarball made by ./play dist, unpacked under node_modules.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
@@ -19,7 +19,7 @@ before(() => {
 });
 after(() => rmSync(application, {recursive: true}));
 
-// What a module of the application prints.
+// The output of a module of the application.
 function run(lines) {
   writeFileSync(join(application, 'main.mjs'), lines);
   const {status, stdout, stderr} = spawnSync('node', ['main.mjs'], {cwd: application, encoding: 'utf8'});

@@ -1,4 +1,4 @@
-// The desktop program with real events: what is dragged, typed, pasted and dropped is what is saved and shown.
+// The desktop program with real events: what is dragged, typed, pasted and dropped is saved and shown.
 import assert from 'node:assert/strict';
 import {copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -13,7 +13,7 @@ after(() => display?.close());
 const BOARD = ['--size', '1440x900', '--theme', 'light'];
 const start = (t, args = BOARD, options = {}) => Session.start(t, display, args, options);
 
-/** Rows of one head of a saved tensor. */
+/** The rows of one head of a saved tensor. */
 function rows(tensor, head = 0) {
   const [, n, d] = tensor.shape, flat = tensor.data.flat(Infinity);
   return Array.from({length: n}, (_, i) => flat.slice((head * n + i) * d, (head * n + i + 1) * d));

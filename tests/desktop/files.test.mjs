@@ -1,4 +1,4 @@
-// Files of the desktop: as an argument, dropped, by a dialog; saved in other formats. They are real ones, written by NumPy.
+// Files on the desktop: as an argument, dropped, by a dialog; saved in other formats. They are real files, written by NumPy.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -40,7 +40,7 @@ test('any file is an argument: clear ones open, unclear ones ask, wrong ones are
   }
 });
 
-/** A program in the place of a desktop's dialog, which answers at once. */
+/** A program that replaces the desktop's dialog and answers immediately. */
 function dialog(home, answer) {
   const bin = join(home, 'bin');
   if (!existsSync(bin)) mkdirSync(bin);
@@ -92,14 +92,14 @@ test('a file that is dropped asks, and Enter takes what it offers', async (t) =>
 
 test('a recorded model opens with all its layers; keys go through them, and to the page of all heads and back', async (t) => {
   const home = made(t), app = await Session.start(t, display, ['layers.npz'], {home});
-  await app.key('Return');  // what the form offers first
+  await app.key('Return');  // what the form proposes first
   await until('all layers', async () => { const {batch, batch_of} = await app.saved(); return batch === 12 && batch_of === 'layers'; });
   await app.key('j');
   await app.key('j');
   await until('the third layer', async () => (await app.saved()).batch_item === 2);
   await app.key('ctrl+z');
   await until('the second layer', async () => (await app.saved()).batch_item === 1);
-  for (const key of ['a', 'j', 'Escape']) await app.key(key);  // on the page of all heads j is no key
+  for (const key of ['a', 'j', 'Escape']) await app.key(key);  // on the page of all heads, j is not a shortcut
   assert.equal((await app.saved()).batch_item, 1);
   await app.key('j');
   await until('the third layer again', async () => (await app.saved()).batch_item === 2);

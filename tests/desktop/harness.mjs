@@ -1,4 +1,4 @@
-// The desktop program in a real window, on a display of its own, driven by real key and pointer events.
+// The desktop program in a real window, on a display of its own, controlled by real key and pointer events.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
@@ -17,7 +17,7 @@ const EVENTS = join(BUILD, 'window_events');
 export const SCREENSHOTS = process.env.SCREENSHOTS ?? here('../../build/screenshots');
 mkdirSync(SCREENSHOTS, {recursive: true});
 
-/** A folder that goes when the test ends. */
+/** A folder that is deleted when the test ends. */
 export function folder(t) {
   const path = mkdtempSync(join(tmpdir(), 'attention-playground-'));
   t.after(() => rmSync(path, {recursive: true, force: true}));
@@ -26,7 +26,7 @@ export function folder(t) {
 
 // ---------------------------------------------------------------- a display
 
-/** Starts Xvfb on a free display. Its screen is a file that pixels are read from. */
+/** Starts Xvfb on a free display. Its screen is a file from which pixels are read. */
 export async function startDisplay() {
   const screen = mkdtempSync(join(tmpdir(), 'attention-screen-'));
   const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1600x1200x24', '-fbdir', screen, '-nolisten', 'tcp', '-noreset'],
@@ -47,7 +47,7 @@ export async function startDisplay() {
   };
 }
 
-/** One pixel of the screen, from the X window dump that Xvfb keeps. */
+/** One pixel of the screen, from the X window dump that Xvfb maintains. */
 function readPixel(file, x, y) {
   const handle = openSync(file, 'r');
   try {
@@ -68,7 +68,7 @@ export const environment = (display, home, more = {}) =>
   ({PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: home, XDG_CONFIG_HOME: join(home, 'config'), DISPLAY: display,
     ...(process.env.LSAN_OPTIONS && {LSAN_OPTIONS: process.env.LSAN_OPTIONS}), ...more});
 
-/** Runs it to its end: {status, stdout, stderr}. */
+/** Runs it until it exits: {status, stdout, stderr}. */
 export function run(args, {display = '', home, cwd = home, env} = {}) {
   return spawnSync(PROGRAM, args, {env: environment(display, home, env), cwd, encoding: 'utf8', timeout: 60000});
 }
@@ -95,13 +95,13 @@ export class Session {
     return Object.fromEntries([...text.matchAll(/(\w+)=(-?\d+)/g)].map(([, name, value]) => [name.toLowerCase(), Number(value)]));
   }
 
-  /** CPU time used so far, all threads, in clock ticks; `asleep`: it waits for something. */
+  /** CPU time used so far by all threads, in clock ticks; `asleep`: it is waiting. */
   ticks(pid = this.process.pid) {
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
     return {used: Number(fields[11]) + Number(fields[12]), asleep: fields[0] === 'S'};
   }
 
-  /** Until it has been asleep for a while, and not because the display is busy: both have nothing more to do. */
+  /** Waits until it has been asleep for a while, and the display has nothing to do either. */
   async settled() {
     let before = '', quiet = 0;
     await until('the program to fall asleep', () => {
@@ -114,7 +114,7 @@ export class Session {
     });
   }
 
-  /** The middle of a cell or control in screen pixels, told by the same program with the same arguments. */
+  /** The centre of a cell or control in screen pixels, as reported by the same program with the same arguments. */
   async place(name, head, row, col) {
     const {width, height, x, y} = this.geometry();
     const at = head === undefined ? name : [name, head, row, col].join(',');
@@ -125,13 +125,13 @@ export class Session {
     return {left: x + left, top: y + top, x: Math.round(x + left + w / 2), y: Math.round(y + top + h / 2), w, h};
   }
 
-  /** The colour of a cell near its lower left corner, where no number is drawn and no outline. */
+  /** The colour of a cell near its lower left corner, where there is neither a number nor an outline. */
   async cellColor(...cell) {
     const {left, top, h} = await this.place(...cell);
     return readPixel(this.display.file, Math.round(left + 7), Math.round(top + h - 7));
   }
 
-  /** A pointer that is there already is left alone: xdotool would wait 15 seconds for it to move. */
+  /** Does nothing if the pointer is already there, because xdotool would wait 15 seconds for it to move. */
   async move(x, y) {
     if (this.tool('getmouselocation').startsWith(`x:${x} y:${y} `)) return;
     this.tool('mousemove', '--sync', x, y);

@@ -1,4 +1,4 @@
-// Nothing is lost and nothing is overwritten: files as the desktop program writes them, and how it ends.
+// Nothing is lost and nothing is overwritten: how the desktop program writes files, and how it ends.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, openSync, closeSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
@@ -134,7 +134,7 @@ const sessions = (home) => {
   const kept = join(home, '.local/state/attention-playground');
   return existsSync(kept) ? readdirSync(kept).filter((name) => !name.endsWith('.lock')) : [];
 };
-/** Until the window has kept all that was done in it: within a second of the last edit, so nothing is written any more. */
+/** Waits until the window has stored everything done in it, which takes up to a second after the last edit. */
 const kept = (home, began = Date.now()) => until('the session to be kept', () => sessions(home).length > 0 && sessions(home).every((name) =>
   Date.now() - Math.max(began, statSync(join(home, '.local/state/attention-playground', name)).mtimeMs) > 1000));
 
@@ -179,7 +179,7 @@ test('an edit is kept within a second, whole or not at all, and idle means that 
   assert.ok(took < 5000, `${took} ms, where a second is meant and a busy machine may take longer`);
   const inode = statSync(file).ino;
   await app.click(at);
-  await until('another file', () => statSync(file).ino !== inode);  // written beside it and renamed
+  await until('another file', () => statSync(file).ino !== inode);  // written under another name and renamed
   await app.settled();
   const {mtimeMs} = statSync(file);
   for (let i = 0; i < 3; ++i) await app.settled();
@@ -191,7 +191,7 @@ test('two windows keep a session each, and each comes back', async (t) => {
   const home = folder(t);
   const one = await start(t, BOARD, {home});
   await causal(one);
-  const other = await start(t, [...BOARD, '--preset', 'i-saw-a-saw'], {home});  // over the first one
+  const other = await start(t, [...BOARD, '--preset', 'i-saw-a-saw'], {home});  // in front of the first one
   await other.click(await other.place('heads+'));
   await until('two sessions', () => sessions(home).length === 2);
   await kept(home);
@@ -200,7 +200,7 @@ test('two windows keep a session each, and each comes back', async (t) => {
     await ended(app);
   }
   const found = [];
-  for (let i = 0; i < 2; ++i) {  // the second over the first, which is open still
+  for (let i = 0; i < 2; ++i) {  // the second in front of the first, which is still open
     const back = await start(t, BOARD, {home});
     found.push(await back.saved());
     rmSync(join(home, 'attention.json'));
@@ -255,7 +255,7 @@ test('closing a window with unsaved changes of a file asks: save, discard, or st
   const asks = async (app) => {
     await causal(app);
     spawnSync(events, ['close', app.window], {env: app.env});
-    await app.settled();  // which says so where the program ended
+    await app.settled();  // which fails if the program has exited
   };
   const stays = await start(t, [...BOARD, '--state', file], {home});
   await asks(stays);

@@ -1,4 +1,4 @@
-// Many tokens on the desktop: nothing is drawn where nothing should be.
+// Many tokens on the desktop: nothing is drawn outside the matrices.
 import {writeFileSync} from 'node:fs';
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
@@ -10,7 +10,7 @@ let display;
 before(async () => { display = await startDisplay(); });
 after(() => display.close());
 
-/** Numbers that are neither all alike nor in any order. */
+/** Numbers that are neither equal nor ordered. */
 const tensor = (...shape) => ({shape, data: Array.from({length: shape.reduce((a, b) => a * b)}, (_, i) => Math.round(1000 * Math.sin(i * 1.7)) / 1000)});
 
 test('no number of tokens draws where nothing should be', (t) => {

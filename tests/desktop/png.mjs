@@ -1,9 +1,9 @@
-// Pictures that a test looks at.
+// Reading pictures in tests.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {inflateSync} from 'node:zlib';
 
-/** Decodes an 8-bit RGB or RGBA PNG: {width, height, at(x, y)}, where a colour is [r, g, b]. */
+/** Decodes an 8-bit RGB or RGBA PNG: {width, height, at(x, y)}, where at() gives a colour [r, g, b]. */
 export function readPng(path) {
   const bytes = readFileSync(path);
   assert.equal(bytes.subarray(1, 4).toString(), 'PNG');

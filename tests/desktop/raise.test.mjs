@@ -1,4 +1,4 @@
-// "What would raise this?" in the window, by a real pointer: Nudge moves the cell that arithmetic says, by 0.10.
+// "What would raise this?" in the window, by a real pointer: Nudge changes the cell that arithmetic predicts, by 0.10.
 import assert from 'node:assert/strict';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -18,9 +18,9 @@ test('Nudge moves the cell of Q or K with the steepest slope', async (t) => {
   const app = await Session.start(t, display, ['--state', file, '--size', '1440x900'], {home});
   const start = JSON.parse(readFileSync(file, 'utf8'));
   assert.equal(start.gradient, true);
-  const row = 3, last = weights(start, 0)[row], column = last.indexOf(Math.max(...last));  // what is selected where an example begins
+  const row = 3, last = weights(start, 0)[row], column = last.indexOf(Math.max(...last));  // the initial selection of an example
   const [, tokens, width] = start.q.shape;
-  /** The weight with one number of one tensor, by its place in the data, moved. */
+  /** The weight after changing one number of one tensor, by its index in the data. */
   const moved = (name, i, by) => {
     const state = {...start, [name]: {...start[name], data: start[name].data.flat(Infinity).map((v, at) => v + (at === i ? by : 0))}};
     return weights(state, 0)[row][column];

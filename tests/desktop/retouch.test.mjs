@@ -1,4 +1,5 @@
-// Without a graphics card the window draws only what changed of a frame: the same pixels as all of it, for far less work.
+// With software rendering the window draws only what has changed in a frame: the pixels must be the same as if it drew everything, with far
+// less work.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {after, before, test} from 'node:test';
@@ -8,20 +9,20 @@ let display;
 before(async () => { display = await startDisplay(); });
 after(() => display?.close());
 
-/** The pixels of the screen, a row each, from the X window dump that Xvfb keeps. */
+/** The pixels of the screen, row by row, from the X window dump that Xvfb maintains. */
 function screen() {
   const dump = readFileSync(display.file), word = (at) => dump.readUInt32BE(at);
   const [begin, height, line] = [word(0) + word(76) * 12, word(20), word(48)];
   return Array.from({length: height}, (_, y) => Buffer.from(dump.subarray(begin + y * line, begin + (y + 1) * line)));
 }
 
-/** The rows, and the first column of the first of them, where two screens differ. */
+/** The rows in which two screens differ, and the first differing column in the first of them. */
 function difference(a, b) {
   const rows = a.flatMap((row, y) => (row.equals(b[y]) ? [] : [y]));
   return rows.length === 0 ? 'none' : `rows ${rows[0]} to ${rows.at(-1)}, from column ${a[rows[0]].findIndex((byte, i) => byte !== b[rows[0]][i]) >> 2}`;
 }
 
-/** Another size draws all anew, and so does the old one. */
+/** A change of size, and back, redraws everything. */
 async function wholeScreen(app) {
   const {width, height} = app.geometry();
   for (const more of [1, 0]) {
@@ -32,7 +33,7 @@ async function wholeScreen(app) {
 }
 
 const board = async (app, name) => app.click(await app.place(name, 0, 1, 1));
-/** The same where a window of 960 × 640 has half as many pixels more. */
+/** The same with a window half as large again as 960 × 640, in pixels. */
 async function larger(app, name) {
   const {stdout} = run(['--size', '960x640', '--locate', name], {display: display.name, home: app.home}), {x, y} = app.geometry();
   const [left, top, w, h] = stdout.split(' ').map(Number);

@@ -1,5 +1,5 @@
-// The desktop program through its ways once, mainly for the build with sanitizers (BUILD names it): a report of theirs ends
-// the program, which every step here notices.
+// Exercises the desktop program once, mainly in the build with sanitizers (named by BUILD): a sanitizer report ends the program, which
+// every step here notices.
 import assert from 'node:assert/strict';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';

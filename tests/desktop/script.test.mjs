@@ -1,4 +1,4 @@
-// Labels in any script in the window: shaped by Pango, typed into the field, saved as they were typed.
+// Labels in any script in the window: shaped by Pango, typed into the field, and saved as they were typed.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
@@ -55,7 +55,7 @@ for (const scale of [1, 1.5, 2]) {
 }
 
 test('a sentence is typed in another script, and the caret goes by whole characters', async (t) => {
-  // A keyboard with these letters: without one xdotool makes a key for each letter, and takes it away before it is heard.
+  // A keyboard layout with these letters: otherwise xdotool creates a key for each letter, and removes it before it is processed.
   execFileSync('setxkbmap', ['-display', display.name, '-layout', 'us,ru']);
   const session = await Session.start(t, display);
   await session.click(await session.place('labels'));

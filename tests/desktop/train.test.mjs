@@ -1,5 +1,5 @@
-// Training in the window, by a real pointer: Step learns what `attn train` learns, a click is answered while a run goes on, and the
-// layer that was trained opens on the board.
+// Training in the window, by a real pointer: Step gives the same result as `attn train`, clicks are handled during a run, and the trained
+// layer can be opened on the board.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {readFileSync, statSync, writeFileSync} from 'node:fs';
@@ -17,7 +17,7 @@ after(() => display.close());
 const SIZE = ['--size', '1440x900'];
 const flat = (tensor) => tensor.data.flat(Infinity);
 
-/** The window with the page of training, and where its controls are: asked before anything is saved over the file. */
+/** The window with the training page, and the positions of its controls, which are queried before anything is saved to the file. */
 async function trainPage(t) {
   const home = folder(t), file = join(home, 'board.json');
   const first = await Session.start(t, display, [], {home});
@@ -28,16 +28,16 @@ async function trainPage(t) {
   const places = {};
   for (const name of ['train:play', 'train:step', 'train:reset', 'train:open', 'view:train', 'train_causal']) places[name] = await app.place(name);
   const click = (name) => app.click(places[name]);
-  /** Moves and presses without waiting for the program to fall asleep, which it does not while a run goes on. */
+  /** Moves and clicks without waiting until the program is idle, which it is not during a run. */
   const press = async (name) => { await app.move(places[name].x, places[name].y); app.tool('click', 1); };
-  /** What Ctrl+S writes, once it has. */
+  /** The content saved by Ctrl+S, once it has been written. */
   const saved = async () => {
     const was = statSync(file).mtimeMs;
     app.tool('key', 'ctrl+s');
     await until('the file to be written', () => statSync(file).mtimeMs > was);
     return JSON.parse(readFileSync(file, 'utf8'));
   };
-  /** The layer as it is trained now, as a saved board; then the page again. */
+  /** The layer in its present state of training, as a saved board; then returns to the page. */
   const opened = async () => {
     await click('train:open');
     const board = await saved();
@@ -47,7 +47,7 @@ async function trainPage(t) {
   return {app, home, click, press, opened};
 }
 
-/** The first layer after so many steps on the command line. */
+/** The first layer after that many steps on the command line. */
 function trained(home, steps) {
   const out = join(home, `${steps}.json`);
   const done = spawnSync(ATTN, ['train', '--task', 'tags', '--steps', String(steps), '--out', out], {encoding: 'utf8', timeout: 120_000});
@@ -79,8 +79,8 @@ test('Play learns while a click is answered; Pause, and the program sleeps', asy
   assert.notEqual(begun.train_causal, false);
   const used = app.ticks().used;
   await press('train:play');
-  await until('a run', () => app.ticks().used > used + 100);  // a second of the processor
-  await press('train_causal');  // answered among the frames of the run, which begins anew and goes on
+  await until('a run', () => app.ticks().used > used + 100);  // one second of processor time
+  await press('train_causal');  // handled between frames of the run, which is restarted and continues
   const then = app.ticks().used;
   await until('the run to go on', () => app.ticks().used > then + 100);
   await press('train:play');
@@ -89,7 +89,7 @@ test('Play learns while a click is answered; Pause, and the program sleeps', asy
   assert.equal(board.train_causal, false, 'the switch was heard');
   assert.equal(board.causal, false, 'and the layer that was trained is one without the mask');
   assert.ok(!near(flat(board.w_q), flat(begun.w_q)), 'it learned');
-  // The first saw may look at what follows it: the weights of the board, by arithmetic, say so.
+  // The first "saw" may attend to later tokens, as the weights on the board show.
   const {q, k} = projected(board);
   for (const head of [0, 1]) {
     const [, first] = weights({...board, q, k, scale: true, temperature: 1}, head);

@@ -1,4 +1,4 @@
-// Typing into cells in a real window: no digit is lost, however slow or quick.
+// Typing into cells in a real window: no digit is lost, whether typing is slow or fast.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {Session, startDisplay} from './harness.mjs';
@@ -13,7 +13,7 @@ const number = async (app, name, row, col) => {
   const {shape: [, , d], data} = (await app.saved())[name];
   return data.flat(Infinity)[row * d + col];
 };
-/** Keys in one go, without waiting for the program between them. GLFW takes two presses of a key in one millisecond for one. */
+/** Sends keys without waiting for the program in between. GLFW takes two presses of a key in the same millisecond for one. */
 const quickly = async (app, ...keys) => { app.tool('key', '--delay', 4, ...keys); await app.settled(); };
 const KEYS = {'-': 'minus', '.': 'period', ',': 'comma'};
 const keysOf = (text) => [...text].map((c) => KEYS[c] ?? c);
@@ -21,7 +21,7 @@ const keysOf = (text) => [...text].map((c) => KEYS[c] ?? c);
 test('a digit, a rest, and another digit make one number', async (t) => {
   const app = await start(t);
   await app.click(await app.place('q', 0, 1, 1));
-  await app.key('4');  // waits until the program has fallen asleep again
+  await app.key('4');  // waits until the program is idle again
   await app.key('2');
   await app.key('Return');
   assert.equal(await number(app, 'q', 1, 1), 42);
@@ -73,7 +73,7 @@ test('what is refused stays in its field, and is mended there', async (t) => {
   await app.key('5', 'Return');
   assert.equal(await number(app, 'q', 1, 1), 45);
   await app.key('8', 'x');
-  await app.click(await app.place('q', 0, 3, 1));  // leaves the field, is refused, and selects nothing
+  await app.click(await app.place('q', 0, 3, 1));  // tries to leave the field, is refused, and selects nothing
   await app.key('BackSpace', 'Return');
   assert.equal(await number(app, 'q', 1, 1), 8);
   assert.equal(await number(app, 'q', 3, 1), q.data.flat(Infinity)[3 * q.shape[2] + 1]);

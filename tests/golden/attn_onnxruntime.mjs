@@ -1,8 +1,8 @@
-// Compares attn_onnx_1.json and attn_onnx_2.json with ONNX Runtime, another implementation of the operator. Not part of the tests, since the
-// runtime is a large download: in any folder, `npm install --ignore-scripts onnxruntime-node`, then
+// Compares attn_onnx_1.json and attn_onnx_2.json with ONNX Runtime, another implementation of the operator. Not part of the tests, because
+// the runtime is a large download: in any folder run `npm install --ignore-scripts onnxruntime-node`, then
 //   node tests/golden/attn_onnxruntime.mjs FOLDER/node_modules/onnxruntime-node
-// Prints what differs, and what the runtime does not take (1.30: masks of rank 1, shared by queries or by some axes of
-// several, or with fewer keys; windows). Debian 12's python3-onnx (1.12) is older than the operator, so its reference is no help.
+// Prints the differences, and what the runtime does not support (1.30: masks of rank 1, shared by queries or by some axes of several, or
+// with fewer keys; windows). Debian 12's python3-onnx (1.12) is older than the operator, so its reference implementation cannot be used.
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join, resolve} from 'node:path';
@@ -13,7 +13,7 @@ ort.env.logLevel = 'fatal';
 const cases = [1, 2].flatMap((part) =>
   JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), `attn_onnx_${part}.json`), 'utf8')));
 
-// The few pieces of a protocol buffer that a model of one operator takes.
+// The few elements of protocol buffers needed for a model with a single operator.
 const varint = value => {
   const bytes = [];
   for (let n = BigInt.asUintN(64, BigInt(value)); ; n >>= 7n) {
@@ -79,7 +79,7 @@ for (const entry of cases.filter(c => c.opset >= 23)) {
       const is = await runtime(entry, output);
       if (is.length !== want.data.length) throw new Error(`${is.length} values in place of ${want.data.length}`);
       let worst = 0;
-      // The runtime masks with the lowest float in place of -inf.
+      // The runtime masks with the lowest float instead of -inf.
       const lowest = -3.4e38;
       want.data.forEach((w, i) => { worst = Math.max(worst, w === '-inf' ? (is[i] <= lowest / 2 ? 0 : Infinity) : Math.abs(is[i] - w) / Math.max(1, Math.abs(w))); });
       if (!(worst < 1e-5)) ++differ, console.log(`${label}: differs by ${worst}`);

@@ -1,5 +1,5 @@
-// Real builds of an application with a board in it: the tarball that ./play dist makes, bundled by each tool as web/hosts/README.md says, served
-// from a folder, and used in Chromium: drawn, dragged, shared, a lesson and a file opened.
+// Real builds of an application with a board: the tarball made by ./play dist, bundled with each tool as described in web/hosts/README.md,
+// served from a folder, and used in Chromium: drawn, dragged, shared, with a lesson and a file opened.
 import assert from 'node:assert/strict';
 import {cpSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -17,10 +17,10 @@ after(() => browser?.close());
 
 const app = join(root, 'app');
 const target = (name) => fresh(`dist-${name}`);
-/** What a bundler leaves as it is: the files are copied beside the bundle. */
+/** Files that a bundler does not process are copied beside the bundle. */
 const copyModules = (to) => readdirSync(installed).filter((name) => name.endsWith('.wasm') && !name.startsWith('core')).forEach((name) => cpSync(join(installed, name), join(to, name)));
 
-/** The built application does what the element does. */
+/** Checks that the board works in the built application. */
 async function works(folder) {
   cpSync(SITE, join(folder, 'playground'), {recursive: true});
   await visit(browser, folder, 'index.html', async (board, tab, url) => {
@@ -29,7 +29,7 @@ async function works(folder) {
     await board.check();
     const link = new URL(await board.call('link'));
     assert.equal(link.origin + link.pathname, `${url}/playground/`);
-    // Parts that are fetched when they are needed: the dialog, lessons, the reader of files in its worker.
+    // Parts that are fetched on demand: the dialog, lessons, the file reader in its worker.
     await board.click('share');
     await until('the dialog', () => tab.locator('attention-playground dialog').isVisible());
     await tab.keyboard.press('Escape');

@@ -1,5 +1,5 @@
-// The recipes of web/hosts. Tried with the tool itself: a page of one's own, reveal.js, Sphinx, MyST-Parser, React (the component for Docusaurus).
-// Only what they put into a page, in Chromium, without the tool: Quarto, WordPress, Observable, mystmd, Notion, Moodle, Docusaurus itself.
+// The recipes of web/hosts. Tested with the actual tool: a plain page, reveal.js, Sphinx, MyST-Parser, React (the component for
+// Docusaurus). Tested only with the HTML that they produce: Quarto, WordPress, Observable, mystmd, Notion, Moodle, Docusaurus itself.
 import assert from 'node:assert/strict';
 import {cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -17,14 +17,14 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** The code blocks under a heading, in a list. */
+/** The list of code blocks under a heading. */
 function blocks(heading) {
   const section = recipes.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
   assert.ok(section, `a recipe for ${heading}`);
   return [...section.matchAll(/^(`{3,})(\S*)\n([\s\S]*?)^\1$/gm)].map(([, , language, text]) => ({language, text}));
 }
 
-/** A folder with the playground in it, and with pages in which its address is here. */
+/** A folder with the playground, and pages that refer to it locally. */
 function folder(name, pages) {
   const made = fresh(name);
   cpSync(SITE, join(made, 'playground'), {recursive: true});
@@ -67,7 +67,7 @@ test('reveal.js: a board keeps its keys, and takes the pointer where slides are 
     assert.ok(Math.abs(await board.value('q', 0, 1, 1) - 0.6 - 0.4) < 0.15, String(await board.value('q', 0, 1, 1)));
     const index = () => tab.evaluate(() => location.hash);
     const before = await index();
-    await board.press('ArrowLeft', 'ArrowRight');  // among the cells of the board
+    await board.press('ArrowLeft', 'ArrowRight');  // moves among the cells of the board
     assert.equal(await index(), before);
     await tab.evaluate(() => document.activeElement.blur());
     await board.press('ArrowRight');
@@ -133,7 +133,7 @@ test('Sphinx and MyST-Parser: the element in HTML, the picture in LaTeX, a sente
   assert.throws(() => build('html'), /pink/);
 });
 
-// ---------------------------------------------------------------- what others put into a page
+// ---------------------------------------------------------------- HTML produced by other tools
 
 test('Docusaurus: its component, with React', async () => {
   const {build} = await load('esbuild'), [{text}] = blocks('Docusaurus'), source = fresh('docusaurus-source'), made = folder('docusaurus', {'index.html': page('<div id="root"></div><script type="module" src="main.js"></script>')});

@@ -1,5 +1,5 @@
-// The tools of other people that boards are put into pages with: installed once into build/hosts, as package-lock.json says, with the tarball
-// that ./play dist makes beside them.
+// Third-party tools for pages with boards: installed once into build/hosts according to package-lock.json, together with the tarball made
+// by ./play dist.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
@@ -29,7 +29,7 @@ export function install() {
   if (!existsSync(mark) || readFileSync(mark, 'utf8') !== key) {
     rmSync(join(root, 'node_modules'), {recursive: true, force: true});
     files.forEach((file) => cpSync(file, join(root, file.slice(here.length))));
-    // Not `ci`, which refuses a lock without the packages of platforms that a registry does not have.
+    // Not `ci`, which refuses a lock file if a registry lacks packages for other platforms.
     run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']);
     writeFileSync(mark, key);
   }
@@ -42,10 +42,10 @@ export function install() {
   }
 }
 
-/** A package of those tools, by its name. */
+/** Imports a package of these tools by name. */
 export const load = async (name) => import(pathToFileURL(createRequire(join(root, 'package.json')).resolve(name)));
 
-/** An empty folder for what a tool makes. */
+/** An empty folder for the output of a tool. */
 export function fresh(name) {
   const folder = join(root, name);
   rmSync(folder, {recursive: true, force: true});
@@ -53,7 +53,7 @@ export function fresh(name) {
   return folder;
 }
 
-/** Serves a folder, opens a page of it, and gives its first board, which is ready, to `body`; the console must be silent. */
+/** Serves a folder, opens a page of it, and passes its first board, once ready, to `body`; nothing may be logged to the console. */
 export async function visit(browser, folder, page, body, {selector = 'attention-playground', allow = []} = {}) {
   const server = await serve(folder, {policy: false});
   const context = await browser.newContext({viewport: {width: 1440, height: 700}}), tab = await context.newPage(), complaints = [];

@@ -1,4 +1,4 @@
-// The wheel that ./play makes, in a fresh virtual environment of its own.
+// The wheel made by ./play, in a fresh virtual environment.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readdirSync, rmSync} from 'node:fs';
@@ -10,7 +10,7 @@ import {python} from '../numpy.mjs';
 export const dist = process.env.PYTHON_DIST ?? fileURLToPath(new URL('../../build/python/dist', import.meta.url));
 export const script = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** What a program prints; options of spawnSync may come before its arguments. */
+/** The output of a program; options of spawnSync may precede its arguments. */
 export function run(program, ...args) {
   const options = typeof args[0] === 'object' ? args.shift() : {};
   const done = spawnSync(program, args, {encoding: 'utf8', maxBuffer: 1 << 28, timeout: 300_000, ...options});
@@ -24,7 +24,7 @@ export const built = (ending) => {
   return join(dist, names[0]);
 };
 
-/** A folder with a virtual environment that has the wheel, NumPy of the system, and nothing from a network. */
+/** A folder with a virtual environment that contains the wheel and the system's NumPy; nothing is downloaded. */
 export function fresh() {
   const folder = mkdtempSync(join(tmpdir(), 'wheel-'));
   run(python, '-m', 'venv', '--system-site-packages', join(folder, 'venv'));

@@ -1,4 +1,4 @@
-// The Python with PyTorch, transformers, anywidget and Jupyter that ./play test models brings, with the wheel in it.
+// The Python with PyTorch, transformers, anywidget and Jupyter that ./play test models installs, and the wheel.
 import assert from 'node:assert/strict';
 import {existsSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
@@ -6,7 +6,7 @@ import {built, run} from './installed.mjs';
 
 let python = null;
 
-/** Its path; the wheel is installed anew when it is first asked for. */
+/** Its path; the wheel is reinstalled when this is first called. */
 export function models() {
   if (python) return python;
   python = process.env.MODELS ?? fileURLToPath(new URL('../../.toolchain/models/bin/python', import.meta.url));

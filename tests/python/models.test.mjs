@@ -1,5 +1,5 @@
-// Real models: small ones made from their configurations, a trained one, and the layers of torch.nn. What attn computes from the files that were
-// recorded is what the models say (output_attentions), in every layer and head.
+// Real models: small ones created from their configurations, a trained one, and the layers of torch.nn. What attn computes from recorded
+// files must agree with the models (output_attentions), in every layer and head.
 import assert from 'node:assert/strict';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';

@@ -1,4 +1,4 @@
-// A notebook in a real Jupyter, run in a browser: what the kernel says and what the board says are the same.
+// A notebook in a real Jupyter, in a browser: kernel and board must show the same.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -63,7 +63,7 @@ test('a board in JupyterLab tells the kernel what it computes, and takes what th
   await page.keyboard.press('Shift+Enter');
   const second = await until('the mask in the kernel', () => told()?.causal && told());
   assert.deepEqual(second.weights[0][0], [1, 0, 0, 0]);
-  await page.keyboard.press('Shift+Enter');  // the next cell has the focus
+  await page.keyboard.press('Shift+Enter');  // the next cell gets the focus
   await until('the labels in the kernel', () => told()?.labels.join() === 'I,saw,her,duck');
   assert.deepEqual(await page.evaluate(() => document.querySelector('attention-playground').get('labels')), ['I', 'saw', 'her', 'duck']);
 });

@@ -1,4 +1,4 @@
-// The Python package without PyTorch and without a notebook: built, installed, its files read by `attn`, its page in a browser.
+// The Python package without PyTorch and without a notebook: built, installed, its files read by `attn`, its page opened in a browser.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
@@ -82,7 +82,7 @@ test('what is wrong is a sentence with its name, and leaves no file behind', () 
   if (!made.needs.anywidget) assert.match(made.plain, /pip install anywidget/);
 });
 
-/** The status of a path as it is written, dots and all. */
+/** The status for a path that is sent unmodified, including dots. */
 const status = (port, path, host = `127.0.0.1:${port}`) => new Promise((resolve, reject) => {
   request({port, path, headers: {host}}, (response) => {
     response.resume();
@@ -116,7 +116,7 @@ test('show() serves the page with the board, and a recording asks for its layer'
       const element = document.querySelector('attention-playground');
       done(element.items().some((item) => item.name === wanted) ? JSON.stringify(element.locate(wanted)) : '');
     }))), name);
-    const click = async (name) => {  // where it stays: a dialog takes the size of its content in the frame after
+    const click = async (name) => {  // waits until it no longer moves: a dialog adapts to its content in the next frame
       let last = '';
       await until(name, async () => last === (last = await placeOf(name)) && last !== '');
       const {x, y, width, height} = JSON.parse(last);
@@ -132,7 +132,7 @@ test('show() serves the page with the board, and a recording asks for its layer'
     assert.deepEqual(await call('get', 'labels'), ['[CLS]', '▁I', '␣saw', '\\n', '日本']);
     assert.ok(requests.every((address) => address.startsWith(new URL(board).origin)), String(requests));
     assert.deepEqual(complaints, []);
-    // Only who has the address, on this computer, sees it.
+    // Only visible to who knows the address, on this computer.
     const {port, pathname} = new URL(board);
     assert.equal(await status(port, pathname), 200);
     assert.equal(await status(port, `${pathname}board.json`), 200);

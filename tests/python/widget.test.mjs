@@ -1,4 +1,4 @@
-// The widget of notebooks, by the contract that anywidget has with its front end; a real Jupyter has it in notebook.test.mjs.
+// The notebook widget, tested by anywidget's contract with its front end; notebook.test.mjs tests it in a real Jupyter.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {createServer} from 'node:http';
@@ -73,7 +73,7 @@ test('what the reader changes comes to the kernel, and what the kernel changes t
   const {page, close} = await notebook();
   await display(page, {state: text});
   await until('the weights', () => weights(page));
-  // From the board: a cell that is dragged.
+  // From the board: dragging a cell.
   const {x, y, width, height} = await page.evaluate(() => document.querySelector('attention-playground').locate('q', 0, 3, 0).toJSON());
   const before = await page.evaluate(() => document.querySelector('attention-playground').getTensor('q').data[9]);
   await page.mouse.move(x + width / 2, y + height / 2);
@@ -92,7 +92,7 @@ test('what the reader changes comes to the kernel, and what the kernel changes t
   await page.evaluate((state) => globalThis.cells[0].model.set('state', state), text);
   await until('the state on the board', () => page.evaluate(() => document.querySelector('attention-playground').get('causal') === false));
   assert.equal(await page.evaluate(() => document.querySelector('attention-playground').undo()), true, 'it can be undone');
-  // How it is shown.
+  // View options.
   await page.evaluate(() => globalThis.cells[0].model.set('height', 444));
   await page.evaluate(() => globalThis.cells[0].model.set('parts', 'q,weights'));
   assert.equal(await page.evaluate(() => document.querySelector('attention-playground').style.height), '444px');

@@ -19,7 +19,7 @@ const sources = filesUnder(join(root, 'src'))
     .filter(path => /\.(cpp|h)$/.test(path))
     .map(path => ({path: relative(join(root, 'src'), path), text: readFileSync(path, 'utf8')}));
 
-// Lines of all sources that match, as "path:line: text".
+// The lines of all sources that match, as "path:line: text".
 function lines(pattern, skip = () => false) {
   return sources.filter(({path}) => !skip(path)).flatMap(({path, text}) =>
     text.split('\n').flatMap((line, i) => pattern.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : []));

@@ -1,4 +1,5 @@
-// `cmake --install`: the programs with all that belongs to them, and the page. Runs last of the suites, when nothing is being built.
+// `cmake --install`: the programs with everything that belongs to them, and the page. The last of the suites, because nothing may be built
+// at the same time.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync, readdirSync} from 'node:fs';

@@ -11,7 +11,7 @@ import {fileURLToPath} from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const play = (...args) => spawnSync('./play', args, {cwd: root, encoding: 'utf8'});
 
-// Runs a few lines of shell after loading play's functions, with its folders in a temporary place.
+// Runs shell commands after sourcing play, with its folders in a temporary directory.
 function shell(lines) {
   const folder = mkdtempSync(join(tmpdir(), 'play-test-'));
   const script = `source ./play; TC=${folder}/tools; BUILD=${folder}/build; LOGS=$BUILD/log; mkdir -p "$TC"; ${lines}`;
@@ -125,7 +125,7 @@ test('a suite that cannot be built is one failure, and the others run', () => {
   assert.match(stderr, /there is no compiler/);
 });
 
-// Folders as people have them.
+// Names of folders that occur in practice.
 const ODD = ["it's here", 'a "quoted" one', 'two  spaces', '$HOME `id` $(id)', 'Größe 我', 'semi;colon & [x] #1'];
 
 for (const name of ODD) {
@@ -142,7 +142,7 @@ for (const name of ODD) {
         assert.deepEqual([found.stdout, found.stderr], [inside, ''], 'the folder of the script itself');
         assert.equal(spawnSync(path, ['help'], {encoding: 'utf8'}).status, 0);
       }
-      // What is written for Emscripten is Python, for Binaryen shell, and for CMake CMake.
+      // Emscripten's configuration is Python, Binaryen's wrappers are shell, and CMake's file is CMake.
       const written = spawnSync('bash', ['-c', `source "$1"; emscripten_config "$ROOT" >"$ROOT/config.py"
         binaryen_wrapper "$ROOT/load" "$ROOT/libraries" "$ROOT/program" >"$ROOT/wrapper"
         mkdir -p "$ROOT/cmake/Modules/Platform"; echo 'message("read")' >"$ROOT/cmake/Modules/Platform/Emscripten.cmake"; use_emscripten "$ROOT"`,
@@ -194,7 +194,7 @@ test('the fuzz suite leaves its seeds as they are', () => {
   assert.equal(stdout, once + once);
 });
 
-// Starts ./play, resolves with its address.
+// Starts ./play, and resolves to its address.
 function serve() {
   const child = spawn('./play', [], {cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe']});
   return new Promise((resolve, reject) => {
@@ -232,7 +232,7 @@ test('the page is served on a free port, with the right types, until Ctrl-C', as
     for (const {child, address} of [first, second]) {
       const began = Date.now();
       const end = ended(child);
-      process.kill(-child.pid, 'SIGINT');  // what a terminal does on Ctrl-C
+      process.kill(-child.pid, 'SIGINT');  // like a terminal on Ctrl-C
       assert.equal(await end, 0);
       assert.ok(Date.now() - began < 2000);
       assert.ok(await refused(Number(new URL(address).port)));

@@ -29,7 +29,7 @@ function numbers(length, seed) {
   return Float32Array.from({length}, () => { let sum = -6; for (let i = 0; i < 12; ++i) sum += uniform(); return sum; });
 }
 
-/** What a page would write by hand. */
+/** What a page would implement by hand. */
 function plain({heads, tokens, dim, q, k, v}, causal, out) {
   const scale = 1 / Math.sqrt(dim), row = new Float32Array(tokens);
   for (let h = 0; h < heads; ++h) {
@@ -70,7 +70,7 @@ async function contenders([heads, tokens, dim], causal, withWeights) {
     };
     const {q, k, v} = call(false);
     q.set(input.q), k.set(input.k), v.set(input.v);
-    attn.forward(call(arrays.length > 4));  // memory may grow here, and not after
+    attn.forward(call(arrays.length > 4));  // memory can grow here, but not afterwards
     const options = call(false);
     runs[name] = () => attn.forward(options);
     outputs[name] = () => options.out.slice();
@@ -105,7 +105,7 @@ async function contenders([heads, tokens, dim], causal, withWeights) {
   return {runs, refused, outputs, release: async () => { for (const done of releases) await done(); }};
 }
 
-/** Rounds of everybody in turn; each takes as many calls as fill a few milliseconds. Seconds a call. */
+/** Runs everybody in turn; a round makes as many calls as take a few milliseconds. Returns seconds per call. */
 async function rounds(runs, count, fill) {
   const times = {}, repeats = {};
   for (const [name, run] of Object.entries(runs)) {
@@ -118,7 +118,7 @@ async function rounds(runs, count, fill) {
   }
   for (let r = 0; r < count; ++r) {
     for (const [name, run] of Object.entries(runs)) {
-      // The slow ones need no more rounds than show that they are slow.
+      // A few rounds are enough to show that something is slow.
       if (r >= 3 && times[name][0] > 1) continue;
       const n = repeats[name], begin = performance.now();
       for (let i = 0; i < n; ++i) {
@@ -138,13 +138,13 @@ globalThis.bench = {
     const measured = {};
     const measurePeaks = () => {
       for (const [name, peak] of Object.entries(peaks)) {
-        const begin = performance.now(), operations = peak(10_000_000, 1);  // some 20 ms, as the clock ticks in tenths of one
+        const begin = performance.now(), operations = peak(10_000_000, 1);  // takes about 20 ms, since the clock has a resolution of 0.1 ms
         (measured[name] ??= []).push(operations / (performance.now() - begin) * 1e3);
       }
     };
     measurePeaks();
     const times = {};
-    for (let part = 0; part < 3; ++part) {  // the peak is measured between, so that it sees the same machine
+    for (let part = 0; part < 3; ++part) {  // the peak is measured in between, under the same conditions
       for (const [name, t] of Object.entries(await rounds(runs, Math.ceil(count / 3), 5))) (times[name] ??= []).push(...t);
       for (let i = 0; i < 5; ++i) measurePeaks();
     }

@@ -1,5 +1,5 @@
-// The model of training.cpp in plain JavaScript, as a page would write it by hand: typed arrays made once, and loops that run along
-// rows. Vaswani et al. 2017 with the norm before each part; Adam of Kingma and Ba 2015.
+// The model of training.cpp in plain JavaScript, as a page would implement it by hand: typed arrays allocated once, and loops along rows.
+// Vaswani et al. 2017 with pre-norm; Adam by Kingma and Ba 2015.
 
 /** c[n, m] (+)= a[n, k]·b[k, m] */
 function times(a, b, c, n, k, m, adds = false) {

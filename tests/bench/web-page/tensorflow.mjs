@@ -1,11 +1,11 @@
-// The model of training.cpp in TensorFlow.js: its gradients, its Adam, and operations that all of its backends have.
+// The model of training.cpp in TensorFlow.js: its gradients, its Adam, and only operations that all of its backends have.
 export function tensorflow(tf, {parameters, batches, batch, heads, d, layers, rate}) {
   const vector = (name) => /gamma|delta|b_|bias/.test(name.split('.').at(-1));
   const p = Object.fromEntries(Object.entries(parameters).map(([name, {data, shape}]) => [name, tf.variable(tf.tensor(data, vector(name) ? [shape[1]] : shape))]));
   const rows = batches[0].tokens.length, length = rows / batch, dim = d / heads, classes = p.unembedding_bias.shape[0];
   const places = tf.tensor2d(Array.from({length}, (_, i) => Array.from({length: d}, (__, c) => (c % 2 ? Math.cos : Math.sin)(i * 10000 ** (-2 * (c >> 1) / d)))));
   const future = tf.tensor2d(Array.from({length}, (_, i) => Array.from({length}, (__, j) => j > i ? -1e9 : 0)));
-  // Rows of zeros where nothing is asked; words as rows of a one-hot matrix, whose product has a gradient in every backend.
+  // Rows of zeros where there is no target; words as rows of a one-hot matrix, whose product has a gradient in every backend.
   const hot = (list, depth) => tf.tensor2d(Array.from(list, (at) => Array.from({length: depth}, (_, c) => c === at ? 1 : 0)));
   const data = batches.map(({tokens, targets}) => ({
     tokens: hot(tokens, p.embedding.shape[0]), targets: hot(targets, classes), asked: Array.from(targets).filter((t) => t >= 0).length,

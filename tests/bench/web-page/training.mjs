@@ -1,9 +1,9 @@
-// The contenders of training.bench.mjs, as globalThis.bench: start() -> what the first steps' losses are, round(seconds) -> seconds a
-// step of each.
+// The contenders of training.bench.mjs, as globalThis.bench: start() -> the losses of the first steps, round(seconds) -> seconds per step
+// for each.
 import {plain} from './plain.mjs';
 import {tensorflow} from './tensorflow.mjs';
 
-/** Our own, as the page has it: {steps(n), model}. */
+/** Our own, as used by the page: {steps(n), model}. */
 async function ours(file) {
   let memory;
   const none = () => 0;
@@ -33,7 +33,7 @@ async function backend(name) {
 }
 
 globalThis.bench = {
-  /** The loss of step `count` of each, from the same numbers and batches: all compute the same. */
+  /** The loss of each at step `count`, from the same parameters and batches, which must be equal. */
   async start(count) {
     const {tf} = globalThis, losses = {};
     tf.wasm.setWasmPaths('/modules/@tensorflow/tfjs-backend-wasm/dist/');
@@ -58,7 +58,7 @@ globalThis.bench = {
     }
     return losses;
   },
-  /** Each in turn, as many steps as fill `milliseconds`, or one. */
+  /** Runs each in turn, for as many steps as take `milliseconds`, but at least one. */
   async round(milliseconds) {
     const times = {};
     for (const [name, run] of Object.entries(contenders)) {

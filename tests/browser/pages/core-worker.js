@@ -1,4 +1,4 @@
-// attention-playground/core in a worker: answers the options of a call with its output.
+// attention-playground/core in a worker: answers each call with its output.
 import {loadAttention} from '/core.js';
 
 onmessage = async ({data: {kernel, call}}) => {

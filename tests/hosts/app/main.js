@@ -1,4 +1,4 @@
-// An application with a board in it, as each bundler gets it.
+// An application with a board, as input for each bundler.
 import {AttentionPlayground} from 'attention-playground';
 
 AttentionPlayground.home = '/playground/';
