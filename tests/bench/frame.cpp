@@ -1,5 +1,5 @@
-// What a frame costs the processor: the whole App with Dear ImGui, drawn into lists that nobody renders. A Q cell is
-// dragged, the edit included; the pointer goes over cells of Q, K, V and W. Prints a JSON object a line.
+// Measures the processor time of a frame: the whole App with Dear ImGui, drawn into lists that nobody renders. A cell of Q
+// is dragged, including the edit itself; the pointer moves over cells of Q, K, V and W. Prints one JSON object per line.
 #include <imgui.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class Bench {
     report("drag Q", tokens, heads, causal, drag(tokens));
     for (const char* name : {"q", "k", "v", "weights"}) report(std::string("hover ") + name, tokens, heads, causal, hover(name, tokens));
     report("step", tokens, heads, causal, step());
-    // A cell painted out: the mask has holes.
+    // With a painted cell the mask has a hole.
     if (app_.locate("weights", 0, tokens / 2, tokens / 3)) {
       paint(tokens / 2, tokens / 3);
       report("hover k, painted", tokens, heads, causal, hover("k", tokens));
@@ -73,7 +73,7 @@ class Bench {
   }
 
   double drag(int tokens) {
-    const auto cell = app_.locate("q", 0, tokens / 2, 6);  // pointers stand at whole pixels, which may hold many cells
+    const auto cell = app_.locate("q", 0, tokens / 2, 6);  // the pointer is at whole pixels, and one pixel may hold many cells
     if (!cell) return -1;
     const float x = cell->x + cell->width / 2, y = cell->y + cell->height / 2;
     moveTo(x, y), frame(), frame();
@@ -86,7 +86,7 @@ class Bench {
       times.push_back(frame());
     }
     ImGui::GetIO().AddMouseButtonEvent(0, false);
-    if (**app_.tensor("q") == before) std::exit(1);  // nothing was dragged
+    if (**app_.tensor("q") == before) std::exit(1);  // the drag had no effect
     frame(), frame();
     return median(times);
   }
@@ -104,7 +104,7 @@ class Bench {
     return median(times);
   }
 
-  /// The way of the selected row: every frame in which numbers travel, and those of another step.
+  /// Playing through the steps of the selected row: all frames, those in which numbers move and those between two steps.
   double step() {
     (void)app_.set("stepper", "1");
     ImGuiIO& io = ImGui::GetIO();
@@ -113,7 +113,7 @@ class Bench {
       for (const bool down : {true, false}) io.AddKeyEvent(ImGuiKey_RightArrow, down), times.push_back(frame());
       for (int rest = 0; rest < 10; ++rest) app_.wake(), times.push_back(frame());
     }
-    if (*app_.get("stepper") == "1") std::exit(1);  // nothing was stepped
+    if (*app_.get("stepper") == "1") std::exit(1);  // no step was taken
     (void)app_.set("stepper", "0");
     return median(times);
   }

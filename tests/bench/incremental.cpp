@@ -1,10 +1,10 @@
-// What an edit costs against recomputing everything: ./play bench incremental
+// Compares the time of an incremental edit with that of a full recomputation: ./play bench incremental
 //
 //   incremental [--json FILE] [--shape HEADSxTOKENSxDIM] [--rounds N] [--only NAME]
 //
-// Each round times one full recomputation and a handful of edits of every kind, alternating, so that whatever else the
-// machine does falls on both alike. The table gives medians. After each kind the trace is compared with a recomputation.
-// Without a shape a second table shows a small board, where a token more or less makes the engine recompute everything.
+// Each round times one full recomputation and a few edits of every kind in turn, so that other load on the machine affects
+// both alike. The table gives medians. After each kind of edit the trace is compared with a recomputation. Without a shape a
+// second table shows a small board, on which the engine recomputes everything when a token is inserted or removed.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -24,7 +24,7 @@ using namespace attention;
 
 namespace {
 
-/// Processor time in microseconds: both sides run on one thread, and a busy machine falls on neither.
+/// Processor time in microseconds. Both sides run on one thread, so other load on the machine does not count.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -50,7 +50,7 @@ struct Random {
   }
 };
 
-/// The board that is edited: the numbers, and the engine that keeps the trace.
+/// The board being edited: its numbers, and the engine that keeps the trace.
 struct Board {
   Spec spec;
   Tensor q, k, v;
@@ -79,7 +79,7 @@ Change cells(TensorId id, int head, int row, int col, int rows, int cols) {
   return {Change::What::cells, id, head, row, col, rows, cols};
 }
 
-/// Changes a block of rows × cols somewhere. A drag stays on one cell, so row and column follow `round`, not chance.
+/// Changes a block of rows × cols somewhere. A drag stays on one cell, so row and column follow `round` and are not random.
 Change touch(Board& board, TensorId id, Tensor& tensor, int round, int rows, int cols) {
   const int place = round / 8;
   const int row = place * 37 % (tensor.rows() - rows + 1), col = place * 11 % (tensor.cols() - cols + 1);
@@ -92,7 +92,7 @@ Change touch(Board& board, TensorId id, Tensor& tensor, int round, int rows, int
 
 struct Edit {
   const char* name;
-  double target;  ///< times faster than recomputing everything; 0: no figure is asked for
+  double target;  ///< required speedup over recomputing everything; 0: none is required
   std::function<Change(Board&, int)> make;
 };
 
@@ -112,7 +112,7 @@ Change paintCell(Board& b, int round) {
   return change;
 }
 
-/// One token fewer, or one more, somewhere in the middle.
+/// Removes or inserts one token near the middle.
 Change moveToken(Board& b, int round, bool insert) {
   const int at = round * 37 % b.spec.queryCount, delta = insert ? 1 : -1;
   b.spec.queryCount += delta, b.spec.keyCount += delta;
@@ -130,7 +130,7 @@ Change moveToken(Board& b, int round, bool insert) {
   return change;
 }
 
-/// The same, with the opposite done before it, so that the size stays.
+/// The same, after the opposite operation, so that the size does not change.
 Change moveTokenBack(Board& b, int round, bool insert) {
   b.apply(moveToken(b, round, !insert));
   return moveToken(b, round, insert);
@@ -203,7 +203,7 @@ Figure measure(const Spec& spec, const Edit& edit, int rounds) {
   return {edit.name, edit.target, median(fullTimes), median(editTimes), difference(full, board.engine.trace())};
 }
 
-/// The edits whose names hold `only`.
+/// Measures the edits whose names contain `only`.
 std::vector<Figure> measureAll(const Spec& spec, const char* only, int rounds) {
   std::vector<Figure> figures;
   for (const Edit& edit : edits(spec)) {
@@ -215,7 +215,7 @@ std::vector<Figure> measureAll(const Spec& spec, const char* only, int rounds) {
 void print(const Spec& s, const std::vector<Figure>& figures) {
   std::printf("edits at %d x %d x %d (heads x tokens x dim), kernel %s, medians\n", s.heads, s.queryCount, s.headDim,
               std::string(kernels::name(kernels::best())).c_str());
-  const bool isAsked = s.heads == 8 && s.queryCount == 1024 && s.headDim == 64;  // the targets are for this board
+  const bool isAsked = s.heads == 8 && s.queryCount == 1024 && s.headDim == 64;  // the targets apply to this board only
   std::printf("%-14s %12s %12s %10s %10s %12s\n", "edit", "full, us", "edit, us", "ratio", "target", "difference");
   for (const Figure& f : figures) {
     std::printf("%-14s %12.1f %12.1f %9.1fx", f.name.c_str(), f.full, f.edit, f.ratio());

@@ -1,7 +1,7 @@
-// The native contenders of native.bench.mjs. Reads lines "what heads tokens dim causal weights threads" and answers each with
-// the seconds of one call, wall clock and processor time of all threads: what is a kernel's name, that with "backward:"
-// before it, "eigen", or "peak"
-// (which answers with operations per second of wall and of processor time). "kernels" lists the kernels.
+// The native contenders of native.bench.mjs. Reads lines "what heads tokens dim causal weights threads", where `what` is the
+// name of a kernel, optionally preceded by "backward:", or "eigen", or "peak". Answers each line with the seconds of one call, by
+// the clock and as processor time of all threads; for "peak" with floating-point operations per second, by the clock and by
+// processor time. The line "kernels" lists the kernels.
 #include <Eigen/Core>
 
 #include <chrono>
@@ -122,7 +122,7 @@ int main() {
     const Backward b{f, {numbers->dOutput.data(), head, shape.dim}, {}, {numbers->dQ.data(), head, shape.dim},
                      {numbers->dK.data(), head, shape.dim}, {numbers->dV.data(), head, shape.dim}};
     if (isBackward) what = what.substr(what.find(':') + 1);
-    // A call too short for the clock is repeated.
+    // A call that is too short for the resolution of the clock is repeated.
     const double work = 4.0 * shape.heads * shape.tokens * static_cast<double>(shape.tokens) * shape.dim;
     const int repeats = work < 2e8 ? static_cast<int>(2e8 / work) + 1 : 1;
     const Clock clock;

@@ -1,12 +1,13 @@
-// The most that an instruction set can do: multiplications and additions on registers alone, in twelve independent
-// chains, so that neither memory nor latency stands in the way. Where they are one instruction, all chains do both;
-// where they are two, half of the chains multiply and half add: a chain of both would wait twice as long for itself.
+// The peak rate of an instruction set: multiplications and additions on registers only, in twelve independent chains, so
+// that neither memory nor latency limits the rate. With fused multiply-add every chain does both. Without it half of the
+// chains multiply and half add, because a chain that does both would have twice the latency.
 // Compiled like the kernels, once per instruction set (KERNEL_LANES, KERNEL_NAMESPACE).
 #include "attention/kernels/kernels_vector.h"
 
 namespace attention::kernels::KERNEL_NAMESPACE {
 
-/// Floating-point operations done in `rounds` rounds; `seed` must be 1, and is there so that nothing is known before.
+/// Returns the number of floating-point operations done in `rounds` rounds. `seed` must be 1; it is an argument so that the
+/// compiler cannot compute the result in advance.
 double peak(int rounds, float seed, float* result) {
   constexpr int kChains = 12;
   V chains[kChains];

@@ -1,7 +1,7 @@
-// Training `induction` as the product does it, for training.bench.mjs. Natively a server of lines: "run STEPS" trains on and answers
-// with the seconds of the clock and of the processor, and the loss; "steps" says what the same numbers and batches come to in other
-// frameworks: JSON with the model's first numbers, some batches, and the loss of each of the steps that learn from them. In pages the
-// same as exported functions.
+// Training of the task `induction` as in the product, for training.bench.mjs. The native program answers lines: "run STEPS" trains
+// for so many steps and answers with the seconds by the clock and of processor time, and the loss; "steps" answers with what another
+// framework needs to repeat the training, as JSON: the model's initial parameters, some batches, and the loss of each step that learns
+// from them. In the page the same is available as exported functions.
 #include <cstdio>
 #include <cstring>
 #include <string>

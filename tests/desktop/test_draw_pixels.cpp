@@ -1,8 +1,8 @@
-// What the heatmap shader draws, read back from a real OpenGL context (no window is shown), and what an edit uploads.
-// Needs a display: the desktop suite starts one.
+// The pixels that the heatmap shader draws, read back from a real OpenGL context without a visible window, and the number of
+// cells that an edit uploads. Needs a display, which the desktop suite starts.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
-// After the GL declarations of draw, GLFW brings none of its own.
+// After draw/gl.h, which declares OpenGL: GLFW then includes no OpenGL headers of its own.
 #include "draw/gl.h"
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
@@ -35,7 +35,7 @@ struct Pixel {
   int r, g, b, a;
 };
 
-/// A framebuffer of its own, so that the size of windows plays no part.
+/// An offscreen framebuffer, so that the results do not depend on the size of a window.
 class Canvas {
  public:
   Canvas(int width, int height) : width_(width), height_(height), pixels_(static_cast<std::size_t>(width * height) * 4) {
@@ -59,7 +59,7 @@ class Canvas {
     glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
     REQUIRE(glGetError() == GL_NO_ERROR);
   }
-  /// y runs down, as everywhere but in OpenGL.
+  /// y points down, unlike in OpenGL.
   Pixel at(int x, int y) const {
     const std::uint8_t* p = pixels_.data() + static_cast<std::size_t>((height_ - 1 - y) * width_ + x) * 4;
     return {p[0], p[1], p[2], p[3]};
@@ -71,7 +71,7 @@ class Canvas {
   std::vector<std::uint8_t> pixels_;
 };
 
-/// One frame with one heatmap on white, and a black square of Dear ImGui's after it, at the bottom right.
+/// Draws one frame: a heatmap on white, then a black square of Dear ImGui at the bottom right.
 void drawFrame(draw::Heatmaps& heatmaps, int width, int height, float scale, const draw::Values& values,
                const draw::Heatmap& heatmap, const ImVec4* clip = nullptr) {
   ImGuiIO& io = ImGui::GetIO();
@@ -121,7 +121,7 @@ struct Fixture {
   float& at(int row, int col) { return numbers[static_cast<std::size_t>(row * values.cols + col)]; }
 };
 
-/// Draws the fixture once more with a new revision; how many cells did that send?
+/// Draws the fixture again with a new revision and returns the number of cells that were uploaded.
 std::uint64_t upload(Fixture& f) {
   const std::uint64_t before = f.heatmaps.uploadedCells();
   ++f.values.revision;
@@ -173,7 +173,7 @@ TEST_CASE("edges of cells are sharp: no pixel along a side is between the cell's
       background += white;
       CHECK((white || near(p, left) || near(p, right)));
     }
-    const float gap = std::round(2 * scale);  // half of it before the first cell, a whole one before the second
+    const float gap = std::round(2 * scale);  // half a gap lies before the first cell, a whole one before the second
     CHECK(background == static_cast<int>(std::round(10.3f * scale) + std::floor(gap / 2) + gap));
   }
 }
@@ -188,7 +188,7 @@ TEST_CASE("a masked cell has a dashed border on its fill") {
   CHECK(near(canvas.at(52 + 23, 4 + 23), map.masked_fill));
   int dark = 0, light = 0;
   for (int x = 52 + 4; x < 52 + 42; ++x) {
-    const Pixel p = canvas.at(x, 4 + 1);  // half of the gap of 2 is above
+    const Pixel p = canvas.at(x, 4 + 1);  // half of the gap of 2 pixels lies above
     dark += p.r < 140;
     light += p.r > 240;
   }
@@ -253,12 +253,12 @@ TEST_CASE("only what changed is uploaded") {
   CHECK(upload(f) == 32);
   for (int r = 10; r < 14; ++r) f.at(r, r - 8) += 1;  // a block of 4 x 4 around a diagonal
   CHECK(upload(f) == 16);
-  f.at(0, 0) += 1, f.at(20, 20) += 1;  // far apart: two blocks
+  f.at(0, 0) += 1, f.at(20, 20) += 1;  // far apart: uploaded as two blocks
   CHECK(upload(f) == 2);
   f.at(0, 0) = kMinusInfinity;
   CHECK(upload(f) == 1);
   CHECK(upload(f) == 0);
-  --f.values.revision;  // the same revision as last time: not even compared
+  --f.values.revision;  // the same revision as last time: the numbers are not even compared
   f.at(1, 1) += 1;
   CHECK(upload(f) == 0);
 }
@@ -275,7 +275,7 @@ TEST_CASE("where it is told which rows and columns were written, no others are l
   f.at(9, 3) += 1, f.at(20, 3) += 1, f.at(21, 3) += 1;
   cols[3] = 4;
   CHECK(upload(f) == 3);
-  f.values.written.whole = 5;  // all is new: what was left out is found
+  f.values.written.whole = 5;  // the whole matrix counts as written: the change that was not reported is found
   CHECK(upload(f) == 1);
   f.at(0, 0) += 1;
   const std::vector<float> other = f.numbers;  // another matrix in the same texture

@@ -1,7 +1,7 @@
-// What xdotool cannot do to a window.
-//   window_events close WINDOW-ID       asks it to close, as the button in its frame does
-//   window_events drop WINDOW-ID FILE   drops a file on it, as a file manager does (the source's side of XDND, version 5);
-//                                       exit status 0 when the window says that it took it
+// Sends X11 messages to a window that xdotool cannot send.
+//   window_events close WINDOW-ID       asks the window to close, like the close button of its frame
+//   window_events drop WINDOW-ID FILE   drops a file on the window, like a file manager (the source's side of XDND, version 5);
+//                                       exit status 0 if the window reports that it accepted the file
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-// Edits, undo and redo in any order: the engine stays at the reference, undo leads back bit for bit, and forth again.
+// Edits, undo and redo in any order: the engine agrees with the reference, and undo and redo restore every state bit for bit.
 #include <cmath>
 #include <vector>
 
@@ -111,7 +111,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Document document(start);
   attention::Engine engine;
   engine.apply(spec(document.state()), inputs(document.state()), document.takeChanges());
-  std::vector<State> past{start};  // one for each step of undo, and the present
+  std::vector<State> past{start};  // one state for each step of undo, and the present one
   std::size_t at = 0;
   for (int i = 0; i < 40 && !bytes.empty(); ++i) {
     const int what = bytes.byte();
@@ -139,7 +139,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     HOLDS(document.historyBytes() <= kHistoryBytes);
     const auto changes = document.takeChanges();
     const State& s = document.state();
-    if (s.tokens > 12 || s.keyTokens > 12) return 0;  // slow, and no more is found
+    if (s.tokens > 12 || s.keyTokens > 12) return 0;  // larger layers are slow and find no more errors
     engine.apply(spec(s), inputs(s), changes);
     if (i % 8 == 7) checkNumbers(s, engine);
   }

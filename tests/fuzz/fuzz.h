@@ -1,4 +1,4 @@
-// What the fuzz targets share: an invariant that does not hold ends the program, which libFuzzer reports with the input.
+// Shared by the fuzz targets: a violated invariant aborts the program, which libFuzzer reports together with the input.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ inline std::string_view text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Every refusal names its field, which its sentence does not repeat, in valid UTF-8.
+/// Checks that the error names its field, that its sentence does not repeat the field, and that both are valid UTF-8.
 inline void checkSentence(const base::Error& error) {
   HOLDS(!error.field.empty());
   HOLDS(!error.sentence.empty() && !error.sentence.starts_with(error.field + ": "));
@@ -40,7 +40,7 @@ inline void checkSentence(const base::Error& error) {
   }
 }
 
-/// Reads a few choices off the input; 0 once it is used up.
+/// Reads a few choices from the input; every choice is 0 once the input is used up.
 class Bytes {
  public:
   Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -58,7 +58,7 @@ class Bytes {
   std::size_t size_;
 };
 
-/// The input as it comes, or `valid` with some of its bytes changed: by the first bit of the input.
+/// The input itself, or `valid` with some bytes changed, depending on the first bit of the input.
 inline std::string bytesOrChanged(const std::string& valid, const std::uint8_t* data, std::size_t size) {
   if (size == 0 || data[0] % 2 == 0) return std::string(text(data, size));
   std::string bytes = valid;

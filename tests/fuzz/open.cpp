@@ -1,4 +1,4 @@
-// Files of any format as the board opens them, with the question in between: refused with a sentence, or a state that is whole.
+// Files of any format, opened as on the board including the form: either refused with a sentence, or opened as a valid state.
 #include "files/opener.h"
 #include "fuzz.h"
 
@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const int choice = bytes.byte();
   files::Opener opener;
   files::Result<files::Opened> opened = opener.open(bytes.rest(), name);
-  // Three answers are enough for every question: what one of them changes is asked anew.
+  // Three answers are enough for all fields: after each of them the form is asked for again.
   for (int i = 0; opened && opened->kind == files::Opened::Kind::form && i < 3; ++i) {
     document::Choices choices;
     for (const document::Field& field : opened->form.fields) {

@@ -1,5 +1,5 @@
-// Any JSON for any option, as scripts and `--set` give it: refused with a sentence and nothing changed, or the value that
-// is read back, and undone bit for bit.
+// Any JSON for any option, as scripts and `--set` pass it: either refused with a sentence without any change, or applied,
+// read back as the same value, and undone bit for bit.
 #include "document/document.h"
 #include "document/preset.h"
 #include "document/text.h"
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       continue;
     }
     HOLDS(check(document.state()));
-    // An empty list may be one of numbers or of texts: what it says is the same.
+    // An empty list may be one of numbers or of texts; both are written the same.
     const State set = document.state();
     const Value shown = get(set, option->id);
     const auto again = valueFromJson(toJson(shown), option->name);

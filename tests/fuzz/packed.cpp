@@ -1,4 +1,4 @@
-// States as bytes, which the page's reader of files hands over: refused, or whole and the same again.
+// Packed states, as the page's file reader passes them on: either refused, or valid and packed again to the same bytes.
 #include "document/preset.h"
 #include "document/text.h"
 #include "files/packed.h"

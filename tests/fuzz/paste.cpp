@@ -1,4 +1,4 @@
-// What is pasted into the board: printed tensors, lists, dictionaries.
+// Text pasted into the board: printed tensors, lists, dictionaries.
 #include "files/opener.h"
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// What a window or a tab kept, of any bytes: refused, or a board that passes its checks with a history that can be gone through.
+// Kept sessions (what a window or tab stores) of arbitrary bytes: either refused, or a valid board whose history can be undone and redone.
 #include "document/preset.h"
 #include "files/keeper.h"
 #include "fuzz.h"

@@ -1,4 +1,5 @@
-// What every reader of tensors keeps to: a refusal is a sentence; what is read has as many bytes as it says, is written, and reads back the same.
+// Required of every reader of tensors: an error is a sentence; a tensor has as many bytes as its shape says, can be written, and reads
+// back the same.
 #pragma once
 
 #include <string>
@@ -36,7 +37,7 @@ inline int checkReader(const std::uint8_t* data, std::size_t size, files::Format
     if (!array) checkSentence(array.error());
     else HOLDS(array->values.size() == static_cast<std::size_t>(*count));
   }
-  HOLDS(total <= 64u << 20);  // no more than may be inflated of what is so small
+  HOLDS(total <= 64u << 20);  // the limit for what so small an input may inflate to
   HOLDS(!files::listing(*file).empty() || file->tensors.empty());
   if (files::checkWritable(*file, format)) {
     const std::string again = written(*file, format);
@@ -45,7 +46,7 @@ inline int checkReader(const std::uint8_t* data, std::size_t size, files::Format
     if (back && !hasBrain) {
       HOLDS(back->tensors.size() == file->tensors.size() || format == files::Format::safetensors);
     } else if (!back) {
-      checkSentence(back.error());  // two names that are one when printed, a table of nothing
+      checkSentence(back.error());  // two names that are equal when printed, or an empty table
     }
     if (back && format == files::Format::npy && file->tensors[0].type != files::Type::bfloat16 && file->tensors[0].type != files::Type::text) {
       checkSame(back->tensors[0], file->tensors[0]);

@@ -1,4 +1,4 @@
-// Tensors files as `attn` reads and computes them: refused with a sentence, or a file of results that reads back.
+// Tensors files as `attn` reads and computes them: either refused with a sentence, or computed into a file that reads back.
 #include <cmath>
 
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-// Cells as they are pasted: refused with a sentence, or a block that copies and pastes to the same bits.
+// Pasted cells: either refused with a sentence, or a block that is bit for bit the same after copying and pasting.
 #include <cmath>
 #include <cstring>
 

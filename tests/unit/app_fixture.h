@@ -46,11 +46,11 @@ class FakeHost : public test::QuietHost {
   int requests = 0, drops = 0;
   std::vector<app::TextField> texts;
   std::vector<app::Event> events;
-  std::string saved, clipboard, lesson;  ///< `lesson`: the one that was asked for last
-  std::function<void()> duringFrame;  ///< what a field that is drawn into the frame does, once
+  std::string saved, clipboard, lesson;  ///< `lesson`: the last one that was requested
+  std::function<void()> duringFrame;  ///< called once, while a frame is drawn: the events of a text field in it
 };
 
-// One App in a window of its own.
+// An App in a window of its own.
 class Fixture {
  public:
   explicit Fixture(float width = 1440, float height = 900) : screen_(width, height), app_(std::make_unique<app::App>(host, heatmaps_)) {
@@ -70,7 +70,7 @@ class Fixture {
     while (app_->wantsFrame() && frames < (isHeld() ? 6 : 100)) frame(), ++frames;
     return frames;
   }
-  /// Is a button or an arrow key down? Frames go on for as long as that.
+  /// Is a mouse button or an arrow key held down? While one is, the App keeps requesting frames.
   static bool isHeld() {
     bool held = ImGui::IsMouseDown(0);
     for (const ImGuiKey key : {ImGuiKey_LeftArrow, ImGuiKey_RightArrow, ImGuiKey_UpArrow, ImGuiKey_DownArrow}) held |= ImGui::IsKeyDown(key);
@@ -113,7 +113,7 @@ class Fixture {
     for (const ImGuiKey m : mods) io().AddKeyEvent(m, false);
     settle();
   }
-  /// Clicks on a control, and looks at the option that it sets.
+  /// Clicks on a control and checks the option that it sets.
   void press(std::string_view place, std::string_view name, std::string_view value) {
     click(at(place));
     CHECK_MESSAGE(option(name) == value, name);
@@ -123,7 +123,7 @@ class Fixture {
     settle();
   }
 
-  /// The control that the keys change; "" for none.
+  /// The name of the control that has the keyboard focus; "" for none.
   std::string focus() const {
     constexpr std::string_view kFocus = "\"focus:";
     const std::string items = app_->items();
@@ -132,8 +132,7 @@ class Fixture {
     const std::size_t from = at + kFocus.size();
     return items.substr(from, items.find('"', from) - from);
   }
-  /// Goes down from the first control until the one of this name has the keys.
-  /// From the control that has the keys onwards, once around the ring.
+  /// Moves the focus down until the control of this name has it, at most 60 steps. Returns whether it has.
   bool focusOn(std::string_view name) {
     for (int i = 0; i < 60 && focus() != name; ++i) key(ImGuiKey_DownArrow);
     return focus() == name;
@@ -142,7 +141,7 @@ class Fixture {
   float q(int row, int col, int head = 0) { return (*app_->tensor("q"))->at(head, row, col); }
   std::string option(std::string_view name) { return *app_->get(name); }
 
-  // Head 0's weights, from nothing but the definition.
+  // Compares the weights of head 0 with the definition.
   void checkWeights() {
     const Tensor &keys = **app_->tensor("k"), &queries = **app_->tensor("q"), &w = **app_->tensor("weights");
     const bool causal = option("causal") == "true";

@@ -1,4 +1,4 @@
-// The numbers of tests/golden/derived.json, and tensors made of them.
+// The numbers of tests/golden/derived.json, and tensors filled with them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace test {
 
 inline nlohmann::json derived() { return nlohmann::json::parse(golden::derived.begin(), golden::derived.end()); }
 
-/// All numbers of `got` within `bound` of those in `wanted`, which may be a JSON list or a vector of double.
+/// Checks that all numbers of `got` are within `bound` of those in `wanted`, a JSON list or a vector of double.
 template <class Numbers>
 void compare(const Numbers& wanted, const attention::Tensor& got, double bound) {
   REQUIRE(wanted.size() == got.size());

@@ -1,4 +1,4 @@
-// What the tests of the document share: states, edits made from a seed, and the look of a sentence.
+// Shared by the tests of the document: states, random edits made from a seed, and checks of error sentences.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ inline document::Edit setCell(attention::TensorId tensor, int head, int row, int
   return document::SetCells{tensor, head, row, col, 1, 1, {value}};
 }
 
-/// Every refusal names its field and ends as a sentence does, in valid UTF-8.
+/// Checks that the error names its field, that its sentence ends with a full stop, and that both are valid UTF-8.
 inline void checkSentence(const base::Error& error) {
   const std::string message = error.message();
   CAPTURE(message);
@@ -38,7 +38,7 @@ inline void checkSentence(const base::Error& error) {
   }
 }
 
-/// What went wrong, or "accepted".
+/// The error as text, or "accepted".
 template <class T>
 std::string refusal(const base::Result<T>& result) {
   if (result) return "accepted";
@@ -46,7 +46,7 @@ std::string refusal(const base::Result<T>& result) {
   return result.error().message();
 }
 
-/// Edits of every kind at places that mostly exist, from a seed.
+/// Random edits of every kind, made from a seed; most of them refer to cells and tokens that exist.
 class RandomEdits {
  public:
   explicit RandomEdits(std::uint32_t seed, bool view = false) : random_(seed), view_(view) {}
@@ -144,14 +144,14 @@ class RandomEdits {
   document::Edit labels(const document::State& s) {
     if (below(2) != 0) {
       document::SetOption edit{document::OptionId::labels,
-                               {}};  // in pieces: GCC 12 warns of a free that is none
+                               {}};  // in two steps: GCC 12 warns of a free of an invalid pointer otherwise
       edit.value.emplace<std::string>("a b c d e f", 0, static_cast<std::size_t>(1 + below(11)));
       return edit;
     }
     return document::SetLabels{below(s.tokens), {"n" + std::to_string(below(100))}, side()};
   }
   document::Side side() { return below(2) != 0 ? document::Side::keys : document::Side::queries; }
-  /// Any value of any option with choices.
+  /// A random value of a random option that has choices.
   document::Edit choice() {
     static constexpr document::OptionId ids[] = {document::OptionId::score, document::OptionId::normalizer,
                                                  document::OptionId::position, document::OptionId::pattern};

@@ -1,4 +1,4 @@
-// What the golden numbers are written as: tensors and words of enumerations.
+// Reads the golden numbers from JSON: tensors, and the names of enumeration values.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ inline attention::Tensor tensorOf(const nlohmann::json& stored) {
   return tensor;
 }
 
-/// The word's place in a list, as the enumerations number them.
+/// The index of the word in a list, which is also the value of the enumeration.
 template <class Choice>
 Choice chosen(const nlohmann::json& word, std::initializer_list<const char*> words) {
   const auto found = std::find(words.begin(), words.end(), word.get<std::string>());
@@ -39,7 +39,7 @@ inline attention::ReferenceTensor inDouble(const attention::Tensor& from) {
   return out;
 }
 
-/// How far numbers are from stored ones, relative to the largest of 1 and those.
+/// The largest difference from stored numbers, relative to the largest of 1 and those numbers.
 template <class Numbers>
 double off(const Numbers& numbers, const nlohmann::json& wanted) {
   const auto exact = wanted.at("data").get<std::vector<double>>();

@@ -1,4 +1,4 @@
-// A layer with its numbers, for tests: owns the tensors that attention::Inputs only points to.
+// A layer with its numbers, for tests. Owns the tensors, to which attention::Inputs only points.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace test {
 
-/// Random numbers that are the same on every platform (the standard's distributions are not). xorshift64*, Vigna 2016.
+/// Random numbers that are the same on every platform, which the standard's distributions are not. xorshift64*, Vigna 2016.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 1) {}
@@ -23,7 +23,7 @@ class Random {
   int below(int limit) { return static_cast<int>((bits() >> 33) % static_cast<std::uint64_t>(limit)); }
   bool chance(double p) { return uniform() < p; }
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// About normal, mean 0 and variance 1: the sum of twelve uniform numbers, less six.
+  /// Approximately normal with mean 0 and variance 1: the sum of twelve uniform numbers, minus 6.
   float normal() {
     double sum = -6.0;
     for (int i = 0; i < 12; ++i) sum += uniform();
@@ -40,7 +40,7 @@ inline void fill(attention::Tensor& tensor, Random& random, float size = 1.0f) {
 
 struct Layer {
   attention::Spec spec;
-  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias, bQ, bK, bV, bO, xV;  // from wA on, and xKv, they may be empty
+  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias, bQ, bK, bV, bO, xV;  // xKv and those from wA on may be empty
   attention::PaintedMask painted;
   bool projected = false, withOutputWeights = false;
 
@@ -120,7 +120,7 @@ inline Layer direct(const attention::Spec& spec, Random& random) {
   return layer;
 }
 
-/// The layer with another score, and the weights of that score.
+/// The layer with another score and random weights for it.
 inline Layer withScore(Layer layer, attention::Score score, Random& random) {
   using attention::Score;
   const int dim = layer.spec.headDim;
@@ -133,7 +133,7 @@ inline Layer withScore(Layer layer, attention::Score score, Random& random) {
   return layer;
 }
 
-/// Adds a bias that masks some pairs, of all heads or of each, and paints a share of the pairs, each or not, by chance.
+/// Adds, at random, a bias that masks some pairs (one for all heads, or one per head), and paints the given share of the pairs.
 inline void maybeMask(Layer& layer, double painted, Random& random) {
   const attention::Spec& s = layer.spec;
   if (random.chance(0.3)) {
@@ -147,8 +147,8 @@ inline void maybeMask(Layer& layer, double painted, Random& random) {
   for (std::uint8_t& cell : layer.painted.blocked) cell = random.chance(painted);
 }
 
-/// A projected layer: cross-attention where keyCount is not queryCount. Weights are scaled so that Q, K and V have
-/// variance about 1.
+/// A layer with projections; cross-attention if keyCount differs from queryCount. The weights are scaled so that Q, K and V
+/// have variance about 1.
 inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim, Random& random) {
   Layer layer;
   layer.spec = spec;
@@ -163,7 +163,7 @@ inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim,
   return layer;
 }
 
-/// The layer with biases of its projections.
+/// The layer with random biases of its projections.
 inline Layer withBiases(Layer layer, Random& random) {
   fill(layer.bQ = {1, 1, layer.wQ.cols()}, random), fill(layer.bK = {1, 1, layer.wK.cols()}, random), fill(layer.bV = {1, 1, layer.wV.cols()}, random);
   if (layer.withOutputWeights) fill(layer.bO = {1, 1, layer.wO.cols()}, random);
@@ -183,7 +183,7 @@ void forEveryCell(const Layer& layer, const attention::Trace& trace, Use use) {
   }
 }
 
-/// The worst cell of one tensor: how far it is off, as a share of its bound, and the sentence if that is more than 1.
+/// The worst cell of one tensor: its error as a share of its bound, and a sentence if that share is more than 1.
 struct Worst {
   double share = 0.0;
   std::string sentence;
@@ -205,7 +205,7 @@ inline Worst worstCell(const Layer& layer, const attention::Trace& trace, const 
     const double a = double{fast->data()[i]}, b = slow->values[i];
     const double off = a == b ? 0.0 : std::abs(a - b);
     if (off <= bound && bound > 0.0) worst.share = std::max(worst.share, off / bound);
-    if (off <= bound || !worst.sentence.empty()) continue;  // the first is false for NaN
+    if (off <= bound || !worst.sentence.empty()) continue;  // the first comparison is false for NaN
     worst.share = 2.0;
     worst.sentence = name + " number " + std::to_string(i) + " is " + std::to_string(a) + ", not " + std::to_string(b) +
                      " (bound " + std::to_string(bound * 1e9) + "e-9)";
@@ -213,8 +213,8 @@ inline Worst worstCell(const Layer& layer, const attention::Trace& trace, const 
   return worst;
 }
 
-/// What is wrong with the trace, compared with the reference, or "" where all is within the bounds of
-/// attention::errorBound: the sentence names the tensor, the position and both values.
+/// Compares the trace with the reference. Returns "" if all cells are within attention::errorBound, else a sentence with the
+/// tensor, the position and both values.
 inline std::string difference(const Layer& layer, const attention::Trace& trace,
                               const attention::ReferenceTrace& exact) {
   for (int t = static_cast<int>(attention::TensorId::q); t < attention::kTensorCount; ++t) {

@@ -1,4 +1,4 @@
-// What a frame wrote and painted, read back from the vertices of Dear ImGui: words with their places, and where a colour is.
+// Reads back from the vertices of Dear ImGui what a frame shows: text with its position, and where a colour is painted.
 #pragma once
 
 #include <imgui.h>
@@ -14,13 +14,13 @@
 
 namespace test {
 
-/// Letters of one face, size and colour in one line, with their spaces.
+/// A run of letters of one font, size and colour on one line, including its spaces.
 struct Words {
   std::string text;
   float left, right, top, bottom;
   ImU32 color;
-  int order = 0;       ///< how much was painted before it
-  bool isCut = false;  ///< at its left or right end, by what clips it
+  int order = 0;       ///< the number of primitives painted before it
+  bool isCut = false;  ///< clipped at its left or right end
   float midX() const { return (left + right) / 2; }
   float midY() const { return (top + bottom) / 2; }
 };
@@ -31,7 +31,7 @@ struct Rectangle {
   float height() const { return bottom - top; }
 };
 
-/// Everything that the last frame shows: what lies outside of its clip rectangle does not count.
+/// Everything that the last frame shows, without what lies outside its clip rectangle.
 class Painted {
  public:
   explicit Painted(const ImDrawData& data = *ImGui::GetDrawData()) : data_(data) {
@@ -47,17 +47,17 @@ class Painted {
   }
 
   const std::vector<Words>& words() const { return words_; }
-  /// What is written rising at 45°, in the order in which it was drawn; `left` and `bottom` are where it begins.
+  /// Text at an angle of 45°, in the order of drawing; `left` and `bottom` are where it begins.
   const std::vector<Words>& slanted() const { return slanted_; }
 
-  /// What is written in a place, from the left to the right and from the top down, with a space between pieces.
+  /// The text inside a rectangle, from left to right and from top to bottom, with a space between runs.
   std::string in(float left, float top, float right, float bottom) const {
     std::list<Words> found;
     std::copy_if(words_.begin(), words_.end(), std::back_inserter(found), [&](const Words& w) {
       return w.left >= left - 1 && w.right <= right + 1 && w.midY() >= top && w.midY() <= bottom;
     });
     found.sort([](const Words& a, const Words& b) {
-      const bool sameLine = std::abs(a.midY() - b.midY()) < 6;  // raised letters belong to their line
+      const bool sameLine = std::abs(a.midY() - b.midY()) < 6;  // superscripts belong to their line
       return sameLine ? a.left < b.left : a.midY() < b.midY();
     });
     std::string all;
@@ -69,13 +69,13 @@ class Painted {
     return in(b.x, b.y, b.x + b.width, b.y + b.height);
   }
 
-  /// The first piece that holds `part`, or null.
+  /// The first run that contains `part`, or null.
   const Words* find(std::string_view part) const {
     const auto at = std::find_if(words_.begin(), words_.end(), [part](const Words& w) { return w.text.find(part) != std::string::npos; });
     return at == words_.end() ? nullptr : &*at;
   }
 
-  /// What words stand on, a little left of their first letter, or right of their last: all that was painted there before them, blended over each other.
+  /// The background of the text, just left of its first letter or just right of its last: all that was painted there before it, blended.
   ImU32 ground(const Words& w, bool isRight = false) const {
     const float x = isRight ? w.right + 1.5f : w.left - 1.5f, y = w.midY();
     float under[3] = {0, 0, 0};
@@ -88,26 +88,26 @@ class Painted {
     });
     return IM_COL32(std::lround(under[0]), std::lround(under[1]), std::lround(under[2]), 255);
   }
-  /// Does something that was painted later lie over their middle?
+  /// Does something that was painted later cover the middle of the text?
   bool isCovered(const Words& w) const {
     const float x = w.midX(), y = w.midY();
     int order = 0;
     bool is = false;
     each([&](const ImDrawVert* v, bool isQuad, const ImVec4& clip) {
       if (order++ <= w.order || is || v[0].col >> 24 < 255 || x < clip.x || x > clip.z || y < clip.y || y > clip.w) return;
-      const bool isBroad = std::abs(v[2].pos.x - v[0].pos.x) > 6 && std::abs(v[2].pos.y - v[0].pos.y) > 6;  // no line or letter
+      const bool isBroad = std::abs(v[2].pos.x - v[0].pos.x) > 6 && std::abs(v[2].pos.y - v[0].pos.y) > 6;  // neither a line nor a letter
       is = isBroad && isQuad && !glyphs_.contains({v[0].uv.x, v[0].uv.y, v[2].uv.x, v[2].uv.y}) && (isIn(v[0].pos, v[1].pos, v[2].pos, x, y) || isIn(v[0].pos, v[2].pos, v[3].pos, x, y));
     });
     return is;
   }
-  /// The colour of words as it is seen on that ground.
+  /// The colour of the text as it appears on this background.
   static ImU32 seen(ImU32 color, ImU32 ground) {
     float under[3] = {static_cast<float>(ground & 255), static_cast<float>(ground >> 8 & 255), static_cast<float>(ground >> 16 & 255)};
     blend(under, color);
     return IM_COL32(std::lround(under[0]), std::lround(under[1]), std::lround(under[2]), 255);
   }
 
-  /// The smallest rectangle around all that has exactly this colour in a part of the screen; empty (right < left) for none.
+  /// The bounding rectangle of all that has exactly this colour in a part of the screen; empty (right < left) for none.
   Rectangle extent(ImU32 color, const Rectangle& within) const {
     Rectangle out{within.right, within.bottom, within.left - 1, within.top - 1};
     each([&](const ImDrawVert* v, bool isQuad, const ImVec4& clip) {
@@ -142,7 +142,7 @@ class Painted {
     for (int i = 0; i < 3; ++i) under[i] += (static_cast<float>(color >> (8 * i) & 255) - under[i]) * alpha;
   }
 
-  /// Calls `visit` with the corners of each triangle, or of each rectangle that is drawn as two.
+  /// Calls `visit` with the corners of each triangle, or of each rectangle drawn as two triangles.
   template <class Visit>
   void each(Visit visit) const {
     for (const ImDrawList* list : data_.CmdLists) {
@@ -163,7 +163,7 @@ class Painted {
 
   void quad(const ImDrawVert* v, const ImVec4& clip) {
     const auto known = glyphs_.find({v[0].uv.x, v[0].uv.y, v[2].uv.x, v[2].uv.y});
-    if (known == glyphs_.end()) return;  // no letter
+    if (known == glyphs_.end()) return;  // not a letter
     if (v[2].pos.x <= clip.x || v[0].pos.x >= clip.z || v[2].pos.y <= clip.y || v[0].pos.y >= clip.w) return;
     const auto [font, g] = known->second;
     if (v[0].pos.y != v[1].pos.y) return rotated(v, font, g->Codepoint);
@@ -186,7 +186,7 @@ class Painted {
 
   void rotated(const ImDrawVert* v, ImFont* font, unsigned codepoint) {
     finish();
-    const auto &from = v[3].pos, &to = v[1].pos;  // lower left, upper right
+    const auto &from = v[3].pos, &to = v[1].pos;  // lower left, upper right corner
     const bool goesOn = !slanted_.empty() && font == turnedFont_ && from.x > slanted_.back().left && from.y < slanted_.back().bottom &&
                         std::abs((from.x - slanted_.back().left) - (slanted_.back().bottom - from.y)) < 3;
     if (!goesOn) slanted_.push_back({"", from.x, to.x, to.y, from.y, v[0].col});

@@ -1,5 +1,5 @@
-// What tests and benchmarks of the whole App share: a window that nobody sees, with the faces of the shells, and a host
-// that takes everything and does nothing.
+// Shared by tests and benchmarks of the whole App: an invisible window with the fonts of the shells, and a host that accepts
+// everything and does nothing.
 #pragma once
 
 #include <imgui.h>
@@ -29,8 +29,8 @@ class QuietHost : public app::Host {
   void emit(const app::Event&) override {}
 };
 
-/// Adds a face whose lines are so many pixels high. `advance`: how far each of its characters is from the next, 0: as
-/// it was drawn. The page's build of Dear ImGui has no face of its own.
+/// Adds a font with the given line height in pixels. `advance` is the same advance for all of its characters; 0 keeps those
+/// of the font. The page's build of Dear ImGui has no font of its own.
 inline ImFont* addFace(ImFontAtlas& atlas, std::span<const unsigned char> bytes, float height, float advance = 0) {
   static constexpr ImWchar kGlyphs[] = {0x20, 0x27ff, 0};
   ImFontConfig config;
@@ -41,7 +41,7 @@ inline ImFont* addFace(ImFontAtlas& atlas, std::span<const unsigned char> bytes,
   return atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()), height, &config);
 }
 
-/// The faces in the sizes that the shells give them at a pixel ratio of 1. Made once for all windows of a process.
+/// The fonts in the sizes that the shells use at a pixel ratio of 1. Made once for all windows of a process.
 struct Faces {
   Faces() {
     const auto words = [this](std::span<const unsigned char> face, float em) { return addFace(atlas, face, std::round(em * 1.21f)); };
@@ -64,7 +64,7 @@ struct Faces {
   views::Fonts all;
 };
 
-/// A Dear ImGui context with such a window.
+/// A Dear ImGui context with the size of a window, and no window.
 class Screen {
  public:
   explicit Screen(float width = 1440, float height = 900, Faces& faces = Faces::shared()) : context_(ImGui::CreateContext(&faces.atlas)) {
@@ -82,7 +82,7 @@ class Screen {
   ImGuiContext* context_;
 };
 
-/// Builds one frame as the shells do, again where its input changed what was built; ready to be looked at.
+/// Builds one frame as the shells do (a second time if input changed what was built) and renders it into draw lists.
 template <class App>
 void build(App& app, float seconds = 1.0f / 60) {
   ImGuiIO& io = ImGui::GetIO();

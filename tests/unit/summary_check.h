@@ -1,4 +1,4 @@
-// Summaries against what a scan of the whole tensors gives, and stamps against what has in fact changed.
+// Compares summaries with a scan of the whole tensors, and stamps with what has actually changed.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace test {
 
-/// The range of a block, by looking at every number of it.
+/// The range of a block, found by looking at every number.
 inline attention::Range scanned(const attention::Tensor& t, int head, attention::Span rows, attention::Span cols) {
   attention::Range range;
   for (int r = rows.begin; r < rows.end; ++r) {
@@ -24,10 +24,10 @@ inline attention::Range scanned(const attention::Tensor& t, int head, attention:
   return range;
 }
 
-/// Remembers what the tensors were when it looked last.
+/// Keeps a copy of the tensors from the previous check.
 class SummaryCheck {
  public:
-  /// What is wrong, or "".
+  /// A description of what is wrong, or "".
   std::string wrong(attention::Engine& engine, const attention::Inputs& inputs) {
     using namespace attention;
     Summaries& s = engine.summaries();
@@ -50,7 +50,7 @@ class SummaryCheck {
   }
 
  private:
-  // A number that changed stands in a row or a column that says so.
+  // A changed number must be in a row or a column that is stamped as changed.
   std::string wrongStamps(attention::Summaries& s, attention::TensorId id, const attention::Tensor& t) {
     attention::Tensor& before = before_[static_cast<std::size_t>(id)];
     std::string bad;
@@ -86,7 +86,7 @@ class SummaryCheck {
     return s.range(id, t) == all ? "" : "the range of all";
   }
 
-  // Of the heads that take part.
+  // The mean is over the heads that take part.
   static std::string wrongMean(const attention::Tensor& mean, const attention::Tensor& all, const attention::Spec& spec) {
     if (mean.rows() != all.rows() || mean.cols() != all.cols()) return "the shape of a mean";
     for (int i = 0; i < all.rows(); ++i) {
@@ -141,7 +141,7 @@ class SummaryCheck {
     for (int i = 0; i < spec.queryCount; ++i) {
       const attention::MaskRow row(spec, i);
       for (int j = 0; j < spec.keyCount; ++j) {
-        bool isSeen = inputs.bias == nullptr;  // else by a head whose bias lets it through
+        bool isSeen = inputs.bias == nullptr;  // with a bias, a key is seen if the bias of any head lets it through
         for (int h = 0; !isSeen && h < inputs.bias->heads(); ++h) isSeen = std::isfinite(inputs.bias->at(h, i, j));
         isSeen = isSeen && row.sees(j) && !(inputs.painted && inputs.painted->isBlocked(i, j));
         count += isSeen;

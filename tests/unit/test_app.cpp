@@ -1,4 +1,4 @@
-// The whole frame without a screen: real Dear ImGui input on a real App, drawn into lists that nobody renders.
+// Whole frames without a screen: real Dear ImGui input to a real App, drawn into lists that nobody renders.
 #include <set>
 
 #include "app_fixture.h"
@@ -23,7 +23,7 @@ TEST_CASE("app: the name of a narrow column leaves the sums of the rows their ro
   REQUIRE(f.app().set("labels", R"(["east", "EAST", "north", "NORTH", "north-north-east"])"));
   f.settle();
   const app::Rect name = f.at("label:above:4"), last = f.at("weights", 0, 0, 4);
-  CHECK((name.x + name.width < last.x + last.width + 14 || name.y + name.height <= last.y));  // slanted, it stands above them
+  CHECK((name.x + name.width < last.x + last.width + 14 || name.y + name.height <= last.y));  // written at an angle, it is above them
 }
 
 TEST_CASE("app: an example of shared keys shows how many heads they have") {
@@ -41,7 +41,7 @@ TEST_CASE("app: a mask that comes too late begins with a row that it makes wrong
   f.settle();
   CHECK(std::stof(f.app().copyCells()) == doctest::Approx(0.2));
   for (int i = 0; i < 4; ++i) f.key(ImGuiKey_RightArrow);
-  CHECK(std::stof(f.app().copyCells()) == 0.0f);  // the last key of that row
+  CHECK(std::stof(f.app().copyCells()) == 0.0f);  // the last key in that row
 }
 
 TEST_CASE("app: the table of positions has a row for every position, and not a token for each") {
@@ -268,7 +268,7 @@ TEST_CASE("options: every one in the side panel is reached and changed by keys, 
     for (const auto& [name, value] : {std::pair{"mode", "\"x\""}, {"heads", "2"}, {"pattern", "\"bigbird\""}}) {
       REQUIRE(f.app().set(name, value));
     }
-    // How the board is shown is no part of the history.
+    // Options of the view are not part of the history.
     const auto ofView = [](const std::string& name) { return name == "whole_projections" || name == "decimals" || name == "step"; };
     f.type('O');
     for (const char* fold : {"more-sizes", "window", "more-masks"}) {
@@ -444,7 +444,7 @@ TEST_CASE("views: a tab each, and a page is in the place of the board while head
     CHECK_FALSE(f.app().locate("matrix:q", 0, 0, 0));
     CHECK_FALSE(f.app().locate("arcs", 0, 0, 0));
     CHECK(f.at("tokens+").x == tokens.x);
-    f.click({20, 880, 4, 4});  // a page is no window: a click beside it does not close it
+    f.click({20, 880, 4, 4});  // a page is not a dialog: a click beside it does not close it
     CHECK(f.option("view") == '"' + std::string(view) + '"');
   }
   f.click(f.at("lab:3"));
@@ -502,7 +502,7 @@ TEST_CASE("views: b, g and e open a page and go back, and what is hidden or lock
   for (const char* name : {"views", "view:block", "experiments"}) CHECK_FALSE(f.app().locate(name, 0, 0, 0));
   f.type('b');
   CHECK(f.option("view") == "\"layer\"");
-  CHECK(f.app().set("view", "\"block\""));  // an author may show one page alone
+  CHECK(f.app().set("view", "\"block\""));  // an author may show a single page
   f.settle();
   CHECK(f.at("block:norm_2").width > 0);
   f.key(ImGuiKey_Escape);
@@ -604,7 +604,7 @@ TEST_CASE("experiments: the pages fit into the window at all widths, in both inp
         CHECK(r->x >= left);
         CHECK(r->x + r->width <= right);
       }
-      CHECK(found >= 4);  // on narrow windows the tabs are a menu
+      CHECK(found >= 4);  // in narrow windows the tabs are a menu
     }
   }
 }
@@ -833,7 +833,7 @@ TEST_CASE("experiments: a cell of a parameter is typed and changed by keys") {
   CHECK(f.host.texts[1].text == "3");
   f.app().endText(app::Entry::commit, "three");
   CHECK(f.host.count(app::Event::Type::error) == 1);
-  REQUIRE(f.host.texts.size() == 3);  // with what was refused
+  REQUIRE(f.host.texts.size() == 3);  // the field is open again with the refused text
   f.app().endText(app::Entry::commit, "1\t2");
   CHECK(f.host.count(app::Event::Type::error) == 2);
   f.app().endText(app::Entry::cancel, "");
@@ -894,7 +894,7 @@ TEST_CASE("experiments: Escape while the dropout is dragged ends the gesture") {
   f.key(ImGuiKey_Escape);
   CHECK(f.option("experiment") == "\"none\"");
   CHECK(f.option("block_dropout") != "0");
-  CHECK(f.host.count(app::Event::Type::change) == before + 2);  // of the page, and of the drag
+  CHECK(f.host.count(app::Event::Type::change) == before + 2);  // one for the page, one for the drag
   f.button(false);
   CHECK(f.app().undo());
   CHECK(f.option("block_dropout") == "0");
@@ -947,7 +947,7 @@ TEST_CASE("experiments: every page opens over every mechanism") {
     Fixture f;
     CHECK(f.app().set("mode", mode));
     f.type('e');
-    int accepted = 0;  // Q and K that are typed in have no sinusoids
+    int accepted = 0;  // Q and K that are entered directly have no sinusoidal positions
     for (const auto& [name, value] : options) {
       accepted += bool(f.app().set(name, value));
       for (const char page : {'2', '4', '5'}) {
@@ -979,7 +979,7 @@ TEST_CASE("app: a cell around the layer is found and explained where its page is
   CHECK(where("segment_weights", 1)->y == where("segment:1")->y);
   CHECK(where("token_weights", 1)->y > where("token_weights", 0)->y);
   const app::Rect last = *where("segment_b", 0, 3);
-  CHECK(last.y + last.height <= 900);  // where the page ends: it is scrolled to it
+  CHECK(last.y + last.height <= 900);  // the page is scrolled to its end
   f.settle();
   CHECK(where("slider:segment_b")->y == doctest::Approx(last.y));
 
@@ -1115,7 +1115,7 @@ TEST_CASE("app: everything grows with a large window, by hand, and where it is p
   CHECK(f.app().zoomFor(640, 440) == 1);
   CHECK(f.app().zoomFor(2560, 1440) == 1.5f);
   CHECK(f.app().zoomFor(3840, 2160) == 2.25f);
-  // By hand: quarters, by keys; 0 gives it back to the window.
+  // Set by hand, in steps of a quarter with keys; 0 returns to the automatic zoom.
   for (const char* zoom : {"1.25", "1.5", "2.5"}) {
     REQUIRE(f.app().set("zoom", zoom));
     CHECK(f.app().zoomFor(1440, 900) == std::stof(zoom));
@@ -1146,7 +1146,7 @@ TEST_CASE("app: the gradient of a cell, and what has none") {
   bool isReached = false;
   for (int c = 0; c < q.cols(); ++c) {
     isReached = isReached || q.at(0, 2, c) != 0.0f;
-    CHECK(q.at(0, 1, c) == 0.0f);  // another query's row
+    CHECK(q.at(0, 1, c) == 0.0f);  // the row of another query
   }
   CHECK(isReached);
   CHECK(f.app().gradient("weights", 0, 9, 0, "q").error().field == "row");

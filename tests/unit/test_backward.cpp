@@ -1,4 +1,4 @@
-// The layer backwards: the double reference against central differences, and the float version against the reference.
+// The backward pass of the layer: the double reference against central differences, and the float version against the reference.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -17,8 +17,8 @@ using test::Random;
 
 namespace {
 
-/// Half of the distance between the two ends of a central difference. All numbers are multiples of it and less than 16, so
-/// both ends are floats; the reference is double, and its error of such a difference is about 1e-9.
+/// Half of the distance between the two points of a central difference. All numbers are multiples of it and less than 16, so
+/// both points are exact as floats. The reference computes in double; the error of its differences is about 1e-9.
 constexpr double kStep = 0x1p-16;
 
 void roundTo(double step, Tensor& tensor) {
@@ -38,7 +38,7 @@ std::vector<TensorId> inputsOf(const Layer& layer) {
 
 Tensor& inputOf(Layer& layer, TensorId id) { return id == TensorId::bias ? layer.bias : layer.input(id); }
 
-/// A layer with anything that a layer may have, of numbers that a difference can be taken of.
+/// A layer with any combination of features, with numbers suitable for differences.
 Layer anyLayer(Random& random) {
   for (;;) {
     const int kvHeads = 1 + random.below(2), heads = kvHeads * (1 + random.below(2)), dim = 2 * (1 + random.below(3));
@@ -75,7 +75,7 @@ Layer anyLayer(Random& random) {
   }
 }
 
-/// Random gradients to start from: of the output, and of some other steps.
+/// Random upstream gradients: of the output and of some other steps.
 ReferenceGradients anyUpstream(const ReferenceTrace& trace, Random& random) {
   ReferenceGradients upstream;
   for (int i = 0; i < kTensorCount; ++i) {
@@ -88,7 +88,7 @@ ReferenceGradients anyUpstream(const ReferenceTrace& trace, Random& random) {
   return upstream;
 }
 
-/// The number whose gradients these are: Σ gradient·tensor over all that were given.
+/// The scalar whose gradients are computed: Σ gradient·tensor over all upstream gradients.
 double total(const ReferenceGradients& upstream, const ReferenceTrace& trace) {
   double sum = 0.0;
   for (int i = 0; i < kTensorCount; ++i) {
@@ -102,12 +102,12 @@ double total(const ReferenceGradients& upstream, const ReferenceTrace& trace) {
 }
 
 struct Differences {
-  double worst = 0.0;  ///< relative to the largest of 1 and the gradients
+  double worst = 0.0;  ///< relative to the larger of 1 and the largest gradient
   int cells = 0, kinks = 0;
 };
 
-/// Compares the reference with central differences, for every cell of every input. Where the differences to both sides are
-/// far apart there is a kink between them, and no derivative.
+/// Compares the reference with central differences, for every cell of every input. Where the one-sided differences are far
+/// apart, the function has a kink between them and no derivative.
 void compare(Layer layer, const ReferenceGradients& upstream, Differences& seen) {
   const ReferenceTrace trace = reference(layer.spec, layer.inputs());
   const ReferenceGradients gradients = referenceBackward(layer.spec, layer.inputs(), trace, upstream);
@@ -143,7 +143,7 @@ Tensor inFloat(const ReferenceTensor& from) {
   return out;
 }
 
-/// What backward() is off by, at most, as a share of its bound; 2 where it is beyond it or the bound says nothing sensible.
+/// The largest error of backward() as a share of its bound; 2 where the error exceeds the bound or the bound is not usable.
 double shareOfBound(const Layer& layer, Random& random, int& unbounded) {
   const Inputs in = layer.inputs();
   const ReferenceTrace exact = reference(layer.spec, in);
@@ -444,7 +444,7 @@ TEST_CASE("raise: equal ones in a fixed order, the mean of heads, and the time i
   CHECK(tied.strongest[2].cell == CellRef{TensorId::k, 0, 2, 0});
   CHECK(tied.strongest[3].cell == CellRef{TensorId::k, 0, 2, 1});
 
-  double fastest = 1e9;  // of many, as other programs may have the processor too
+  double fastest = 1e9;  // the minimum of many, because other programs may use the processor too
   for (int i = 0; i < 200; ++i) {
     const auto started = std::chrono::steady_clock::now();
     REQUIRE(raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, 2, 9, 3}, all).reached > 0);

@@ -25,7 +25,7 @@ using test::tensorOf;
 namespace {
 
 constexpr double kExact = 1e-9;  ///< stored with 12 digits
-constexpr double kFloat = 1e-5;  ///< both relative to the largest of 1 and the gradient's
+constexpr double kFloat = 1e-5;  ///< both relative to the larger of 1 and the largest gradient
 
 const json& stored() {
   static const json all = json::parse(golden::gradients.begin(), golden::gradients.end());

@@ -41,7 +41,7 @@ ReferenceTensor inDouble(const Tensor& from) {
   return out;
 }
 
-/// What one tensor is off by, as a share of the bound of kernels.h.
+/// The largest error of one tensor, as a share of the bound in kernels.h.
 double share(const Tensor& fast, const ReferenceTensor& exact, double bound) {
   double worst = 0.0;
   for (std::size_t i = 0; i < fast.size(); ++i) {
@@ -52,7 +52,7 @@ double share(const Tensor& fast, const ReferenceTensor& exact, double bound) {
   return worst;
 }
 
-/// Runs the layer backwards with `kernel` from gradients of its output, of its weights, or of both.
+/// Runs the backward pass with `kernel` from gradients of the output, of the weights, or of both.
 double shareOfBound(kernels::Kernel kernel, const Layer& layer, bool ofOutput, bool ofWeights, Random& random, int threads = 1) {
   const Spec& spec = layer.spec;
   Tensor dOutput(spec.heads, spec.queryCount, spec.valueDim), dWeights(spec.heads, spec.queryCount, spec.keyCount);
@@ -151,7 +151,7 @@ TEST_CASE("backward kernels: numbers too large for floats give no NaN, and those
     }
     Layer careful = test::direct(test::shape(2, 1, 5, 6, 4, 3), random);
     careful.spec.causal = true, careful.spec.softcap = 2.0f;
-    for (float& v : careful.v.values()) v *= 1e34f;  // the float path is left, and double has room
+    for (float& v : careful.v.values()) v *= 1e34f;  // too large for the float path; double has enough range
     CHECK(shareOfBound(kernel, careful, true, true, random) <= 1.0);
   }
 }

@@ -1,5 +1,5 @@
-// What stands around the layer, backwards: block, hierarchical attention and recurrent cells against the double version with
-// a tape (reference/tape.h), which is held to central differences of itself.
+// The backward passes of what surrounds the layer: block, hierarchical attention and recurrent cells, compared with a double
+// version on a tape (reference/tape.h), which is itself checked with central differences.
 #include <doctest/doctest.h>
 
 #include "attention/models/block_backward.h"
@@ -12,14 +12,14 @@ using test::Random;
 
 namespace {
 
-/// Float gradients are within this of exact ones, relative to the largest of 1 and the tensor's.
+/// The largest error of float gradients, relative to the larger of 1 and the largest gradient of the tensor.
 constexpr double kWithin = 1e-5;
 constexpr double kStep = 1e-5;
 
 template <class N>
 using Numbers = tape::Rows<N>;
 
-/// One tensor of a model: its numbers, and the gradient that the fast version found.
+/// One tensor of a model: its numbers, and the gradient from the fast version.
 struct Part {
   const Tensor* input;
   const Tensor* gradient;
@@ -41,8 +41,8 @@ Numbers<tape::Real> onTape(const Tensor* t, tape::Tape& tape) {
   return out;
 }
 
-/// `loss` takes all parts as rows of numbers of some kind. Compares the gradients that were found with those of the tape,
-/// and those of the tape, at some cells, with central differences.
+/// `loss` takes all parts as rows of numbers of any number type. Compares the given gradients with those of the tape, and those
+/// of the tape, at some cells, with central differences.
 template <class Loss>
 double compare(const std::vector<Part>& parts, Random& random, Loss loss) {
   tape::Tape tape;
@@ -70,7 +70,7 @@ double compare(const std::vector<Part>& parts, Random& random, Loss loss) {
     double& cell = plain[p][r][c];
     const double before = cell, here = loss(plain);
     const double above = (cell = before + kStep, loss(plain)), below = (cell = before - kStep, loss(plain));
-    if (std::abs(above - 2.0 * here + below) / kStep > 0.01 * most) continue;  // a kink of ReLU between them
+    if (std::abs(above - 2.0 * here + below) / kStep > 0.01 * most) continue;  // a kink of ReLU lies between them
     CHECK(std::abs((above - below) / (2.0 * kStep) - gradients[static_cast<std::size_t>(numbers[p][r][c].place)]) <= 1e-6 * most);
   }
   return worst;
@@ -113,7 +113,7 @@ TEST_CASE("backward models: the block, with every norm, activation, residual and
         const Tensor w1 = filled(spec.width, spec.hidden, random, 0.5f), b1 = filled(1, spec.hidden, random), w2 = filled(spec.hidden, spec.width, random, 0.5f), b2 = filled(1, spec.width, random);
         BlockInputs in;
         in.x = &x, in.attention = &attention, in.w1 = &w1, in.w2 = &w2;
-        const bool isPlain = options & 4;  // no learned shifts and scales
+        const bool isPlain = options & 4;  // without learned shifts and scales
         if (!isPlain) in.gamma1 = &gamma1, in.delta1 = &delta1, in.b1 = &b1, in.b2 = &b2, in.gamma2 = &gamma2, in.delta2 = &delta2;
         REQUIRE(validate(spec, in));
         BlockTrace trace;

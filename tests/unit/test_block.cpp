@@ -1,5 +1,5 @@
-// What stands around the layer: against NumPy and PyTorch (tests/golden/derived.py), against a version in double that is
-// written to be read, and its properties and refusals.
+// The block around the layer: against NumPy and PyTorch (tests/golden/derived.py), against a simple version in double, and
+// its properties and errors.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -46,7 +46,7 @@ Block made(int rows, int width, int hidden, Random& random) {
   return b;
 }
 
-// --- The block in double: rows of numbers, one function for each thing that is done to them.
+// --- The block in double: rows of numbers, and one function per operation.
 
 using Row = std::vector<double>;
 using Rows = std::vector<Row>;
@@ -191,7 +191,7 @@ TEST_CASE("block: agrees with the readable version at every size and in every or
         for (const bool residual : {false, true}) {
           Block b = made(rows, width, hidden, random);
           b.spec.norm = norm, b.spec.activation = activation, b.spec.residual = residual;
-          // One number alone is its own mean, and all that is left of it is rounding over √ε.
+          // A single number is its own mean: what remains of it is rounding error divided by √ε.
           if (width == 1) b.spec.epsilon = 0.1f;
           const Row exact = flat(reference(b));
           const BlockTrace trace = b.run();
@@ -377,13 +377,13 @@ namespace {
 
 using Cells = std::set<std::tuple<TensorId, int, int>>;
 
-/// The cell, and all that it is made from by the table.
+/// Adds the cell and, recursively, all cells that it is computed from according to the table.
 void addMadeFrom(const BlockSpec& spec, const BlockInputs& in, const BlockTrace& trace, TensorId id, int row, int col, Cells& cells) {
   if (!cells.insert({id, row, col}).second || !kBlockTensors.contains(id)) return;
   const auto stage = static_cast<Stage>(static_cast<int>(id) - static_cast<int>(kBlockTensors.first));
   for (const StageSource& source : sourcesOf(spec, stage)) {
     const Tensor* from = find(in, trace, source.id);
-    if (!from || (stage == Stage::attention && source.id == TensorId::block_norm_1)) continue;  // drop masks; what only the layer computes
+    if (!from || (stage == Stage::attention && source.id == TensorId::block_norm_1)) continue;  // dropout masks; what only the layer computes
     for (int r = 0; r < from->rows(); ++r) {
       for (int c = 0; c < from->cols(); ++c) {
         const bool isSource = source.cells == From::all || (source.cells == From::column && c == col) ||

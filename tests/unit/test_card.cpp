@@ -1,4 +1,4 @@
-// The card below the matrices, with a pointer.
+// The explanation card below the matrices, used with the pointer.
 #include "app_fixture.h"
 
 namespace {

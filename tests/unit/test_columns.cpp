@@ -1,4 +1,4 @@
-// The columns of Q and K: what they are called, and tokens as columns.
+// The columns of Q and K: their names, and the layout with tokens as columns.
 #include "app_fixture.h"
 #include "document_support.h"
 #include "painted.h"
@@ -88,7 +88,7 @@ TEST_CASE("columns: what makes Q and K has their names too, of one head or of al
   Fixture f;
   REQUIRE(f.app().set("mode", "\"x\""));
   REQUIRE(f.app().set("kv_heads", "1"));
-  REQUIRE(f.app().set("column_names", "[\"\", \"noun\", \"\", \"verb\"]"));  // verb: of the second head
+  REQUIRE(f.app().set("column_names", "[\"\", \"noun\", \"\", \"verb\"]"));  // "verb" is a column of the second head
   const auto has = [&](const char* place) { return static_cast<bool>(f.app().locate(place, 0, 0, 0)); };
   for (const char* layout : {"false", "true"}) {
     CAPTURE(layout);
@@ -124,7 +124,7 @@ TEST_CASE("columns: names stand clear of titles and other matrices, in both layo
       for (const char* whole : {"false", "true"}) {
         REQUIRE(f.app().set("whole_projections", whole));
         for (const char* tensor : {"w_q", "w_k"}) {
-          const app::Rect title = f.at(tensor, 0, 0, 0), above = f.at((std::string("title:") + tensor).c_str());  // in view
+          const app::Rect title = f.at(tensor, 0, 0, 0), above = f.at((std::string("title:") + tensor).c_str());  // scrolls it into view
           CHECK(above.y >= 44);
           CHECK(above.y + above.height <= title.y);
           for (int i = 0; i < 3; ++i) {
@@ -155,7 +155,7 @@ TEST_CASE("columns: biases have the names of what they are added to, of all head
   for (const char* layout : {"false", "true"}) {
     REQUIRE(f.app().set("column_layout", layout));
     for (const char* place : {"column:b_q:1", "column:b_q:5", "column:b_k:1", "column:b_k:5"}) {
-      f.at(std::string_view(place).substr(7, 3), 0, 0, place[11] - '0');  // in view
+      f.at(std::string_view(place).substr(7, 3), 0, 0, place[11] - '0');  // scrolls it into view
       CHECK_MESSAGE(f.at(place).width > 0, place);
     }
     for (const char* place : {"column:b_v:1", "column:b_q:0", "column:q_rotated:1"}) CHECK_MESSAGE(!f.app().locate(place, 0, 0, 0), place);
@@ -170,11 +170,11 @@ TEST_CASE("columns: the matrices of a line begin at one height, whether their co
     for (const char* layout : {"false", "true"}) {
       REQUIRE(f.app().set("column_layout", layout));
       for (const char* other : {"w_k", "w_v"}) {
-        f.at(other);  // in view
+        f.at(other);  // scrolls it into view
         const auto first = f.app().locate("w_q", 0, 0, 0), second = f.app().locate(other, 0, 0, 0);
         REQUIRE(first);
         REQUIRE(second);
-        if (std::fabs(first->y - second->y) > 60) continue;  // of another line
+        if (std::fabs(first->y - second->y) > 60) continue;  // on another line
         CHECK_MESSAGE(first->y == second->y, other);
         ++pairs;
       }
@@ -202,7 +202,7 @@ TEST_CASE("column layout: rows and columns meet where tokens are columns, and no
   const auto at = [&](const char* tensor, int row, int col) { return f.at(tensor, 0, row, col); };
   CHECK(at("q", 2, 1).x == at("scores", 2, 0).x);            // query 3 is a column
   CHECK(at("k", 1, 0).y == at("scores", 0, 1).y);            // key 2 is a row of Kᵀ
-  CHECK(at("weights", 2, 0).x == at("head_output", 2, 0).x); // the weights stand above the output
+  CHECK(at("weights", 2, 0).x == at("head_output", 2, 0).x); // the weights are above the output
   CHECK(at("v", 1, 2).y == at("head_output", 0, 2).y);
   CHECK(at("q", 0, 1).y > at("q", 0, 0).y);
   CHECK(at("v", 1, 0).x > at("v", 0, 0).x);
@@ -220,7 +220,7 @@ TEST_CASE("column layout: cells are dragged, typed, walked and painted where the
   f.checkWeights();
   f.click(f.at("q", 0, 3, 2));
   f.key(ImGuiKey_LeftArrow);
-  CHECK(f.app().explained().tensor != attention::TensorId::q);  // the selection moved to query 3, and an input is no explanation
+  CHECK(f.app().explained().tensor != attention::TensorId::q);  // the selection moved to query 3, which is an input and has no explanation
   f.type('5');
   REQUIRE(!f.host.texts.empty());
   f.app().endText(app::Entry::commit, "0.75");
@@ -273,7 +273,7 @@ TEST_CASE("bars: one is chosen by a press and dragged by the next, as its weight
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 0});
   const float before = (*f.app().tensor("weights"))->at(0, 3, 0);
   const Tensor q = **f.app().tensor("q");
-  app::Rect elsewhere = f.at("bar:3:0");  // or it would be a double-click
+  app::Rect elsewhere = f.at("bar:3:0");  // at the same place it would be a double-click
   elsewhere.y += 20;
   f.drag(elsewhere, 0, -20);
   CHECK((*f.app().tensor("weights"))->at(0, 3, 0) == doctest::Approx(before + 0.1f).epsilon(0.03));
@@ -291,14 +291,14 @@ TEST_CASE("bars: those beside the matrices of a small board are dragged to the r
     f.moveTo(-1000, -1000);
     const auto drags = [&](const app::Rect& r) { return f.app().dragsAt(r.x + r.width / 2, r.y + r.height / 2); };
     app::Rect bar = f.at("bar:3:0:brief");
-    CHECK(!drags(bar));  // not tapped yet: a finger scrolls there
+    CHECK(!drags(bar));  // not tapped yet: there, a finger scrolls
     f.click(bar);
     CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 0});
     bar = f.at("bar:3:0:brief");
     CHECK(drags(bar));
     CHECK(!drags(f.at("bar:3:1:brief")));
     const float before = (*f.app().tensor("weights"))->at(0, 3, 0);
-    bar.x += 30;  // or it would be a double-click
+    bar.x += 30;  // at the same place it would be a double-click
     f.drag(bar, 20, 0);
     CHECK((*f.app().tensor("weights"))->at(0, 3, 0) == doctest::Approx(before + 0.1f).epsilon(0.03));
     f.checkWeights();

@@ -1,4 +1,4 @@
-// The cost of a layer, against loops that do the work and count it.
+// The cost of a layer, compared with loops that count the operations.
 #include <doctest/doctest.h>
 
 #include "attention/experiments/cost.h"
@@ -11,7 +11,7 @@ using test::Random;
 
 namespace {
 
-/// Does what a layer does, number by number, and counts.
+/// Computes a layer number by number, and counts the operations.
 Cost counted(const CostSpec& spec) {
   const Spec& s = spec.layer;
   const int n = static_cast<int>(spec.tokens), model = spec.modelDim;
@@ -134,7 +134,7 @@ TEST_CASE("cost: the layer of the document and what it is compared with") {
   CHECK(Experiments(s).costTokens() == 77);
   const Cost here = costs(CostOf::score, false), additive = costs(CostOf::score, true), one = costs(CostOf::heads, true);
   CHECK(additive.tanhs == here.scores);
-  CHECK(one.multiplyAdds() == here.multiplyAdds());  // the same width in one piece
+  CHECK(one.multiplyAdds() == here.multiplyAdds());  // the same width, not split into heads
   CHECK(one.scoreBytes() * s.heads == here.scoreBytes());
   CHECK(costs(CostOf::window, true).scoreNumbers < here.scoreNumbers);
   CHECK(costs(CostOf::recurrent, true).steps == 1000);

@@ -1,4 +1,4 @@
-// Decoding with a cache: what each step adds, reuses and leaves behind, and that the steps make the whole.
+// Decoding with a cache: what each step adds, reuses and evicts, and that all steps together give the whole layer.
 #include <doctest/doctest.h>
 
 #include "attention/engine/decode.h"
@@ -21,7 +21,7 @@ std::string picture(const Spec& spec) {
   return out;
 }
 
-/// The first rows of a tensor from `from` on.
+/// `count` rows of a tensor, starting at `from`.
 Tensor rowsOf(const Tensor& tensor, int from, int count) {
   Tensor out(tensor.heads(), count, tensor.cols());
   for (int h = 0; h < out.heads(); ++h) {
@@ -69,7 +69,7 @@ TEST_CASE("decode: the steps make the rows of the whole, with a window, a patter
     REQUIRE(validate(step.spec, step.inputs()));
     forward(step.spec, step.inputs(), one);
     for (int c = 0; c < 12; ++c) CHECK(std::abs(one.output.at(0, 0, c) - all.output.at(0, i, c)) < 1e-5f);
-    // Nothing that was evicted is seen.
+    // No evicted key is seen.
     const CacheStep cache = cacheStep(whole.spec, i);
     for (int j = 0; j < cache.evicted.end; ++j) CHECK(!isVisible(whole.spec, i, j));
   }

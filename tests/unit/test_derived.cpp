@@ -1,4 +1,4 @@
-// What stands around the layer and beside it, by name: computed when it is asked for, and once.
+// Tensors around and beside the layer, by name: computed on request, and only once.
 #include <cmath>
 #include <set>
 
@@ -83,7 +83,7 @@ TEST_CASE("derived tensors: the spread as a table, a curve and a histogram") {
     double sum = 0, mean = 0;
     for (int c = 0; c < 9; ++c) {
       CHECK(table.at(head, 0, c) == static_cast<float>(want[c]));
-      CHECK(curve.at(head, 4, c) == table.at(head, 0, c));  // 2⁴ = 16
+      CHECK(curve.at(head, 4, c) == table.at(head, 0, c));  // row 4 of the curve is for 2⁴ = 16
     }
     for (int c = 0; c < 7; ++c) {
       CHECK(saturation.at(head, 0, c) == static_cast<float>(reaches[c]));
@@ -113,7 +113,7 @@ TEST_CASE("derived tensors: where nothing is normalised, the sentence offers wha
     return layer.derived.tensor(TensorId::block_norm_1).error().message();
   };
   CHECK(refused(attention::NormPlace::none) == "block:norm_1: nothing is normalised here; set block_norm to \"post\" or \"pre\".");
-  layer.state.valueDim += 1;  // x is not as wide as what attention gives: there is nothing to normalise before it
+  layer.state.valueDim += 1;  // x and the output of attention differ in width, so the normalisation before attention does not exist
   layer.state.v = Tensor(layer.state.kvHeads, layer.state.keyTokens, layer.state.valueDim, 1.0f);
   layer.compute();
   CHECK(refused(attention::NormPlace::pre) == "block:norm_1: nothing is normalised here; set block_norm to \"post\".");

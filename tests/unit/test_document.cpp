@@ -59,7 +59,7 @@ TEST_CASE("document: an edit that changes nothing leaves no step and no revision
   CHECK(!d.canUndo());
   CHECK(d.revision() == 1);
   CHECK(d.takeChanges().empty());
-  // The sign of zero is a change: it can be seen in the state text.
+  // A change of the sign of zero counts: the state text shows it.
   CHECK(refusal(d.apply(setCell(TensorId::v, 0, 0, 2, -0.0f))) == "accepted");
   CHECK(d.canUndo());
   d.undo();
@@ -138,7 +138,7 @@ TEST_CASE("document: a gesture is one step, and what it holds does not grow with
   d.apply(setCell(TensorId::k, 0, 1, 2, 5.0f), 6);
   d.undo();
   CHECK(d.state().k.at(0, 1, 2) == 4.0f);
-  // A step that came back by redo is not added to.
+  // A step that was redone is closed: later edits of the same gesture are not merged into it.
   d.redo();
   d.apply(setCell(TensorId::k, 0, 1, 2, 6.0f), 6);
   d.undo();
@@ -205,7 +205,7 @@ TEST_CASE("document: how things are shown is not part of history") {
   CHECK(d.state().theme == Theme::light);
   CHECK(d.state().decimals == 0);
   CHECK(d.state().preset == "i-saw-a-saw");
-  // A load of nothing but another look is no step.
+  // Loading a state that differs only in its view is not a step.
   State look = d.state();
   look.decimals = 5;
   d.redo();
@@ -295,7 +295,7 @@ TEST_CASE("document: what the engine is told") {
     for (const auto& change : d.takeChanges()) out.push_back(change.what);
     return out;
   };
-  CHECK(d.takeChanges().size() == 1);  // the start
+  CHECK(d.takeChanges().size() == 1);  // the change reported at the start
   CHECK(d.takeChanges().empty());
   CHECK(told(set(OptionId::decimals, 3.0)).empty());
   CHECK(told(set(OptionId::theme, std::string("dark"))).empty());
@@ -324,7 +324,7 @@ TEST_CASE("document: what the engine is told") {
   d.apply(setCell(TensorId::x, 0, 0, 1, 3.0f));
   CHECK(d.takeChanges().size() == 2);
   d.apply(setCell(TensorId::x, 0, 0, 1, 2.0f));
-  CHECK(told(InsertTokens{0, 1}) == std::vector{What::everything});  // the row of the cell is no longer sure
+  CHECK(told(InsertTokens{0, 1}) == std::vector{What::everything});  // the rows of pending cell edits are no longer valid
   for (int i = 0; i < 100'000; ++i) d.apply(setCell(TensorId::x, 0, 0, 1, static_cast<float>(i)), 1);
   CHECK(d.takeChanges().size() <= 256);
 }
@@ -362,7 +362,7 @@ TEST_CASE("document: 20,000 random edits, all undone, all redone, bit for bit") 
     int accepted = 0;
     for (int i = 0; i < 5000; ++i) {
       const Edit edit = edits.next(d.state());
-      // Three in four belong to gestures of a few edits each.
+      // Three in four edits belong to gestures of a few edits each.
       const std::uint64_t gesture = edits.below(4) == 0 ? 0 : static_cast<std::uint64_t>(1 + i / 7);
       if (d.apply(edit, gesture)) ++accepted;
     }
@@ -724,7 +724,7 @@ TEST_CASE("document: a batch is paged through, and every change of shape reaches
     CHECK(page.xKv.sameShape(s.xKv));
     CHECK(page.keyLabels.size() == 6);
     CHECK(page.labels.size() == 3);
-    CHECK(page.k.at(0, 1, 0) != s.k.at(0, 1, 0));  // new tokens are not the same in each
+    CHECK(page.k.at(0, 1, 0) != s.k.at(0, 1, 0));  // each item gets different numbers for new tokens
   }
   d.apply(set(OptionId::batch_item, 2.0));
   d.apply(set(OptionId::batch, 2.0));

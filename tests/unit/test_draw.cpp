@@ -1,4 +1,4 @@
-// The colour arithmetic on the processor. What the shader draws is compared with it in tests/desktop.
+// The colour arithmetic on the processor. tests/desktop compares what the shader draws with it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -153,5 +153,5 @@ TEST_CASE("contrast is that of WCAG 2.2") {
   CHECK(draw::contrast(black, white) == doctest::Approx(21.0));
   CHECK(draw::contrast(white, black) == doctest::Approx(21.0));
   CHECK(draw::contrast(grey, grey) == doctest::Approx(1.0));
-  CHECK(draw::contrast(grey, white) == doctest::Approx(4.54).epsilon(0.01));  // #767676, the known grey of 4.5 : 1
+  CHECK(draw::contrast(grey, white) == doctest::Approx(4.54).epsilon(0.01));  // #767676, a grey known to have 4.5 : 1 on white
 }

@@ -1,4 +1,4 @@
-// The incremental engine: after any history of edits its trace is what a recomputation would give.
+// The incremental engine: after any sequence of edits its trace equals that of a recomputation.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 
 using What = Change::What;
 
-/// A number as people and files bring them: mostly ordinary, at times zero, equal to others, tiny or huge.
+/// A number as people and files provide them: mostly ordinary, sometimes zero, repeated, tiny or huge.
 float anyNumber(Random& random, bool wild) {
   const int kind = random.below(wild ? 40 : 20);
   if (kind == 0) return 0.0f;
@@ -29,7 +29,7 @@ float anyNumber(Random& random, bool wild) {
   return random.normal();
 }
 
-/// A layer, its engine, and edits of every kind made to both.
+/// A layer and its engine, with edits of every kind applied to both.
 class Editing {
  public:
   Editing(Layer layer, std::uint64_t seed)
@@ -44,7 +44,7 @@ class Editing {
     while (random_.chance(0.1)) changes.push_back(one());
     apply(changes);
   }
-  /// Takes out the huge numbers, which make every bound too wide to say anything, and leaves what they did.
+  /// Replaces the huge numbers, which make all bounds too wide to be useful, by the ones before; what they leave behind shows then.
   void restoreAll() {
     std::vector<Change> changes;
     for (const auto& [id, head, row, col, value] : restore_) {
@@ -135,7 +135,7 @@ class Editing {
     return change;
   }
 
-  /// Some tokens more or fewer, in queries and keys alike; the painted cells of the others move along.
+  /// Inserts or removes some tokens, in queries and keys alike; the painted cells of the others move along.
   Change tokens() {
     Spec& spec = layer_.spec;
     const int shorter = std::min(spec.queryCount, spec.keyCount), count = random_.chance(0.8) ? 1 : 2;
@@ -184,7 +184,7 @@ class Editing {
 
   Layer layer_;
   Random random_;
-  int most_;  // tokens
+  int most_;  // largest number of tokens
   Engine engine_;
   test::SummaryCheck summaries_;
   std::vector<Restore> restore_;
@@ -206,7 +206,7 @@ void property(Editing editing, int edits, int every) {
     if (n % every != 0) continue;
     REQUIRE(isSound(editing.trace()));
     REQUIRE(editing.wrongSummary() == "");
-    if (!editing.isTame()) continue;  // bounds that follow 1e38 say nothing; what is left when it is gone does
+    if (!editing.isTame()) continue;  // bounds proportional to 1e38 are useless; checked once the huge numbers are gone
     REQUIRE(editing.wrong() == "");
   }
   editing.restoreAll();
@@ -215,7 +215,7 @@ void property(Editing editing, int edits, int every) {
 
 }  // namespace
 
-// 100,000 edits in all, over layers of every kind.
+// More than 100,000 edits in total, over layers of every kind.
 TEST_CASE("engine: 30,000 random edits of Q, K, V") {
   Random random(1);
   property(Editing(test::direct(test::shape(2, 2, 6, 6, 3, 3), random), 11), 30'000, 20);
@@ -244,7 +244,8 @@ TEST_CASE("engine: 4,000 random edits of boards whose tokens are moved, not made
   property(Editing(test::projected(test::shape(2, 1, 90, 90, 3, 2), 5, 4, random), 17), 2'000, 40);
 }
 
-// On boards that are not small one token at a time is applied to the trace as it is; that it is not recomputed shows in the bits of what only moved.
+// On larger boards, inserting or removing a single token updates the existing trace. That it is not recomputed shows in the bits of
+// numbers that only moved.
 TEST_CASE("engine: a token inserted or removed moves the others' numbers, whatever the mask") {
   Random random(10);
   for (int variant = 0; variant < 4; ++variant) {
@@ -275,7 +276,7 @@ TEST_CASE("engine: a token inserted or removed moves the others' numbers, whatev
       engine.apply(layer.spec, layer.inputs(), change);
       CHECK(test::difference(layer, engine.trace(), reference(layer.spec, layer.inputs())) == "");
       CHECK(engine.trace().raw.at(1, 18, 17) == before);
-      layer.k.at(0, 3, 1) += 1.0f;  // takes the running sums, which the second round moves
+      layer.k.at(0, 3, 1) += 1.0f;  // makes the engine keep running sums, which the second round moves
       engine.apply(layer.spec, layer.inputs(), Change{What::cells, TensorId::k, 0, 3, 1, 1, 1});
     }
   }
@@ -324,7 +325,7 @@ TEST_CASE("engine: a huge value leaves nothing behind, in its own column and in 
   layer.spec.causal = true, layer.spec.causalOffset = 34;
   Engine engine;
   engine.apply(layer.spec, layer.inputs(), Change{});
-  layer.v.at(0, 39, 2) = 1e30f;  // seen by the last query alone, and there to stay
+  layer.v.at(0, 39, 2) = 1e30f;  // seen only by the last query, and not removed
   engine.apply(layer.spec, layer.inputs(), Change{What::cells, TensorId::v, 0, 39, 2, 1, 1});
   for (float value : {1e20f, 0.25f}) {
     layer.v.at(0, 1, 2) = value;

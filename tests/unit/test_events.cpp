@@ -1,4 +1,4 @@
-// Whatever a hand may do, at any size of the window: random events on a real App, drawn into lists that nobody renders.
+// Any user input at any window size: random events for a real App, drawn into lists that nobody renders.
 #include <doctest/doctest.h>
 #include <imgui.h>
 
@@ -23,7 +23,7 @@ namespace {
 using attention::Tensor;
 using attention::TensorId;
 
-/// Takes everything, and may be a phone.
+/// Accepts everything, and may be a phone.
 class Host final : public test::QuietHost {
  public:
   void beginText(const app::TextField&) override { typing = true; }
@@ -34,7 +34,7 @@ class Host final : public test::QuietHost {
   bool typing = false, dark = false, touch = false;
 };
 
-/// An App and somebody who does not know what it is.
+/// An App that receives random input.
 class Storm {
  public:
   explicit Storm(std::uint64_t seed) : random_(seed), app_(std::make_unique<app::App>(host_, heatmaps_)) {}
@@ -42,7 +42,7 @@ class Storm {
   app::App& app() { return *app_; }
   ImGuiIO& io() { return ImGui::GetIO(); }
 
-  /// Builds frames until it rests; every one of them must be fit to be drawn.
+  /// Builds frames until none is requested; each of them must be fit to be drawn.
   void settle(int most = 30) {
     app_->wake();
     for (int i = 0; i < most && app_->wantsFrame(); ++i) {
@@ -73,7 +73,7 @@ class Storm {
     }
   }
 
-  /// Are the numbers those of the definition, as far as float32 can be?
+  /// Are the numbers those of the definition, within the precision of float32?
   void checkNumbers() {
     const document::State& state = app_->document().state();
     REQUIRE(document::check(state));
@@ -98,7 +98,7 @@ class Storm {
   }
 
  private:
-  /// Mostly inside, at times far out.
+  /// Mostly inside the window, sometimes far outside.
   float anywhere(float extent) {
     return random_.chance(0.03) ? static_cast<float>(random_.below(200001) - 100000)
                                 : static_cast<float>(random_.uniform()) * extent;
@@ -182,7 +182,7 @@ class Storm {
     app_->setEmbed({parts[static_cast<std::size_t>(random_.below(parts.size()))], locks[static_cast<std::size_t>(random_.below(locks.size()))]});
   }
 
-  /// Is everything where a screen could be, and is there no more of it than a screen can take?
+  /// Are all vertices within reasonable coordinates, and is their number reasonable?
   static void look(const ImDrawData& data) {
     int wrong = 0;
     for (const ImDrawList* list : data.CmdLists) {

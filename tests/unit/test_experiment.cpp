@@ -1,4 +1,4 @@
-// The experiments: against NumPy with draws of its own (tests/golden/derived.py), and what they are there to show.
+// The experiments: against NumPy with its own random draws (tests/golden/derived.py), and the effects that they are meant to show.
 #include <doctest/doctest.h>
 
 #include "derived.h"
@@ -126,7 +126,7 @@ TEST_CASE("spread: Jacobian and gradient are those of the same draws by the defi
   constexpr int kDim = 5, kQueries = 9, kKeys = SpreadDraws::keys;
   const SpreadSpec spec{0.4, 1.5, kDim, false, -0.2, 2.0};
   const Spread got = SpreadDraws(6, kQueries).at(spec);
-  // The stream: component by component, of each query its number and those of its keys.
+  // The order of the random stream: component by component; for each query its own number, then those of its keys.
   base::NormalRandom random(6);
   std::vector<std::vector<double>> q(kQueries, std::vector<double>(kDim));
   std::vector<std::vector<std::vector<double>>> k(kQueries, std::vector<std::vector<double>>(kKeys, std::vector<double>(kDim)));

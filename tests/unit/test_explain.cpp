@@ -1,4 +1,4 @@
-// explain(): the words of the design's picture, and numbers that add up when they are read back from the text.
+// explain(): the wording in DESIGN.md, and arithmetic that is correct when it is read back from the text.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-/// What "a×b + c×d" comes to, read from the text alone.
+/// The value of "a×b + c×d", read from the text alone.
 double sumOfProducts(const std::string& text) {
   const std::string plain = replaced(replaced(replaced(replaced(text, "−", "-"), "×", "*"), "(", ""), ")", "");
   const char* at = plain.c_str();
@@ -61,7 +61,7 @@ double sumOfProducts(const std::string& text) {
   }
 }
 
-/// Checks that the left of " = " comes to the right of it, and to the value of the term.
+/// Checks that the left side of " = " equals the right side and the value of the term.
 void checkAddsUp(const Term& term, double tolerance) {
   CAPTURE(term.text);
   const std::size_t equals = term.text.rfind(" = ");
@@ -93,7 +93,7 @@ TEST_CASE("explain: general, additive and cosine scores, with their numbers") {
   Layer layer = designBoard();
   layer.spec.score = Score::general;
   layer.wA = Tensor(1, 3, 3);
-  for (int c = 0; c < 3; ++c) layer.wA.at(0, c, 2 - c) = 1.0f;  // turns the columns round
+  for (int c = 0; c < 3; ++c) layer.wA.at(0, c, 2 - c) = 1.0f;  // reverses the columns
   CHECK(explained(layer, {TensorId::raw, 0, 3, 2}).text() ==
         "raw[saw₄, a₃] = 1.11\n"
         "q₄ᵀ · W_a: [1.60, −0.70, 0.20]\n"
@@ -160,7 +160,7 @@ TEST_CASE("explain: every normaliser") {
   const auto last = [&](Normalizer normalizer, int key) {
     layer.spec.normalizer = normalizer;
     const Explanation e = explained(layer, {TensorId::weights, 0, 2, key});
-    const Term& term = e.terms[e.terms.size() - 2];  // before "adds to output"
+    const Term& term = e.terms[e.terms.size() - 2];  // the one before "adds to output"
     return term.label + ": " + term.text;
   };
   CHECK(last(Normalizer::sigmoid, 0) == "sigmoid: 1 ÷ (1 + exp(0.34)) = 0.42");
@@ -253,7 +253,7 @@ TEST_CASE("explain: temperature and scale have lines only when they matter") {
 
 namespace {
 
-/// Explains every cell of the trace: titles hold its value, sums of products add up, the last line comes to the value.
+/// Explains every cell of the trace: titles contain its value, sums of products are correct, the last line gives the value.
 void checkEveryCell(const Layer& layer) {
   REQUIRE(validate(layer.spec, layer.inputs()));
   Trace trace;

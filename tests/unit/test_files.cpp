@@ -1,4 +1,4 @@
-// Files of a folder, as they are: what the board makes of them is what attn does, and what older versions wrote opens.
+// Real files from a folder: the board computes the same as attn, and files of older versions can be opened.
 #include <imgui.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A whole board that is never drawn.
+/// A complete board that is never drawn.
 struct Board {
   const Tensor& tensor(std::string_view name) const {
     const auto found = app->tensor(name);
@@ -51,7 +51,7 @@ std::string textOf(const fs::path& path) {
   return text.str();
 }
 
-/// One entry of a batch of attn's, against what is on the board.
+/// Compares one entry of a batch computed by attn with the board.
 void compare(const files::NamedArray& attn, int item, int batch, const Tensor& board) {
   const std::size_t each = attn.values.size() / static_cast<std::size_t>(batch);
   REQUIRE(each == board.size());
@@ -72,7 +72,7 @@ State read(std::string_view text) {
 
 std::string tried(std::string_view text) { return test::refusal(files::readState(text, {})); }
 
-/// Three queries and keys, two heads of one column; `more` goes on with further fields.
+/// A layer with three queries and keys and two heads of one column; `more` appends further fields.
 std::string layer(const std::string& more) {
   const std::string tensor = R"({"shape": [2, 3, 1], "data": [1, -2, 0.5, 3, 0.25, -1]})";
   return "{\"q\": " + tensor + ", \"k\": " + tensor + ", \"v\": " + tensor + ", " + more + "}";
@@ -112,7 +112,7 @@ TEST_CASE("files: the board and attn give the same numbers for the same file") {
       compare((*results)[1], item, state.batch, board.tensor("masked"));
       compare((*results)[2], item, state.batch, board.tensor(isProjected ? "output" : isPacked ? "concat" : "head_output"));
     }
-    // What was opened is kept by the state text, in every bit.
+    // The state text keeps every bit of what was opened.
     const std::string saved = board.app->state();
     REQUIRE(board.app->setState(saved, true));
     REQUIRE(board.app->state() == saved);
@@ -229,7 +229,7 @@ TEST_CASE("files: a bias in a state text is read strictly") {
   CHECK(with("\"-inf\"", "-1e39").starts_with("bias.data[2]: the number is too large for 32 bits"));
   CHECK(with("\"-inf\"", "\"none\"").starts_with("bias.data"));
   CHECK(with("[2, 3, 3]", "[3, 3, 2]").starts_with("bias.shape: [3, 3, 2] does not fit"));
-  // Elsewhere the words are words.
+  // In other places "-inf" and "inf" are ordinary text.
   CHECK(tried(R"({"version": 1, "labels": ["-inf", "inf"], "q": [[[1],[2]]], "k": [[[1],[2]]], "v": [[[1],[2]]]})") == "accepted");
   CHECK(tried(R"({"version": 1, "q": [[["-inf"]]], "k": [[[1]]], "v": [[[1]]]})").starts_with("q["));
 }

@@ -1,4 +1,4 @@
-// forward() against the reference, on lengths around the vector width, every option, and values made to break it.
+// forward() against the reference: lengths around the vector width, all options, and extreme values.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -24,7 +24,7 @@ bool allFinite(const Tensor& tensor) {
   return std::all_of(tensor.values().begin(), tensor.values().end(), [](float v) { return std::isfinite(v); });
 }
 
-/// No NaN anywhere, and infinity only where a masked score or an empty row's maximum is.
+/// No NaN anywhere, and infinity only as a masked score or the maximum of an empty row.
 bool isSound(const Trace& t) {
   for (const Tensor* tensor : {&t.q, &t.k, &t.v, &t.raw, &t.scores, &t.exponentials, &t.rowSum, &t.weights,
                                &t.headOutput, &t.concat, &t.output}) {
@@ -178,7 +178,7 @@ TEST_CASE("forward: huge projections saturate and stay sound") {
     Trace trace;
     forward(layer.spec, layer.inputs(), trace);
     CHECK(isSound(trace));
-    // Sums of ±size² beyond float saturate alike in both; at 1e19 they fit, and round as usual.
+    // Sums of ±size² beyond the range of float saturate alike in both; at 1e19 they fit and are rounded as usual.
     const ReferenceTrace exact = reference(layer.spec, layer.inputs());
     const double bound = errorBound(layer.spec, layer.inputs(), exact, TensorId::q);
     for (std::size_t i = 0; i < trace.q.size(); ++i) {

@@ -1,4 +1,4 @@
-// One frame: what the hand did is carried out before it is drawn, and page scripts hear of it.
+// One frame: input is applied before the frame is drawn, and page scripts are notified.
 #include "app_fixture.h"
 #include "base/number.h"
 #include "attention/layer/explain.h"
@@ -8,7 +8,7 @@ namespace {
 
 using app::Event;
 
-/// The numbers that the last frame drew in row 3 of a matrix, and those of the tensor behind it.
+/// Checks that the numbers the last frame drew in row 3 of a matrix are those of its tensor.
 void checkRowIsDrawn(Fixture& f, const char* name) {
   const test::Painted painted;
   const Tensor& t = **f.app().tensor(name);
@@ -17,13 +17,13 @@ void checkRowIsDrawn(Fixture& f, const char* name) {
     CAPTURE(col);
     const auto cell = f.app().locate(name, 0, 3, col);
     REQUIRE(cell);
-    // A masked weight has no number.
+    // Masked weights are drawn without a number.
     const bool isMasked = std::string_view(name) == "weights" && std::isinf((*f.app().tensor("masked"))->at(0, 3, col));
     CHECK(painted.in(*cell) == (isMasked ? "" : attention::formatNumber(static_cast<double>(t.at(0, 3, col)), f.app().document().state().decimals)));
   }
 }
 
-/// What the last event said, and that it was of this type.
+/// The detail of the last event, which must have this type.
 std::string last(const Fixture& f, Event::Type type) {
   for (auto e = f.host.events.rbegin(); e != f.host.events.rend(); ++e) {
     if (e->type == Event::Type::select) continue;
@@ -76,7 +76,7 @@ TEST_CASE("frame: what a control sets shows in the same frame, the control itsel
   checkRowIsDrawn(f, "weights");
   const app::Rect undo = *f.app().locate("undo", 0, 0, 0);
   const auto icon = test::Painted().extent(views::palette(false).text, {undo.x, undo.y, undo.x + undo.width, undo.y + undo.height});
-  CHECK(icon.right > icon.left);  // there is something to undo
+  CHECK(icon.right > icon.left);  // visible, as there is something to undo
 }
 
 TEST_CASE("frame: a key changes sizes, layout and pictures of the frame that takes it") {
@@ -86,7 +86,7 @@ TEST_CASE("frame: a key changes sizes, layout and pictures of the frame that tak
   f.frame();
   CHECK(f.app().document().state().tokens == tokens + 1);
   CHECK(f.app().items().find("\"label:left:" + std::to_string(tokens) + '"') != std::string::npos);
-  CHECK(test::Painted().find(std::to_string(tokens + 1) + " tokens.") != nullptr);  // the sentence at the bottom
+  CHECK(test::Painted().find(std::to_string(tokens + 1) + " tokens.") != nullptr);  // the message at the bottom
   for (const char* name : {"q", "weights"}) checkRowIsDrawn(f, name);
 }
 

@@ -54,7 +54,7 @@ test::Layer layerOf(const json& stored) {
   return layer;
 }
 
-/// Checks one tensor against the stored float64 numbers, where null is a masked score.
+/// Compares one tensor with the stored float64 numbers, where null means a masked score.
 void compare(const json& wanted, const Tensor& tensor, double bound) {
   REQUIRE(wanted.size() == tensor.size());
   for (std::size_t i = 0; i < tensor.size(); ++i) {

@@ -1,4 +1,4 @@
-// The Guide on a board without a screen: steps, answers, checks in the frame of the edit, solutions, what is kept and what is locked.
+// The Guide on a board without a screen: steps, answers, checks in the same frame as the edit, solutions, what is kept and what is locked.
 #include "app_fixture.h"
 
 #include <chrono>
@@ -34,7 +34,7 @@ TEST_CASE("guide: a step begins on its own board, with its cell selected") {
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 0});
   const auto isStep = [](const app::Event& e) { return e.type == app::Event::Type::step; };
   CHECK(std::find_if(f.host.events.begin(), f.host.events.end(), isStep)->detail == "{\"lesson\":\"mine\",\"step\":0,\"steps\":2,\"title\":\"What does a query ask?\"}");
-  CHECK(f.app().undo());  // what the reader had is not lost
+  CHECK(f.app().undo());  // the reader's own board is not lost
   CHECK(f.option("causal") == "false");
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("guide: predicted, tried, passed, and on; a check is answered in the f
   Reader f;
   f.open();
   CHECK(!f.shows("guide-show"));
-  f.click(f.at("guide-next"));  // off
+  f.click(f.at("guide-next"));  // disabled
   CHECK(f.count(app::Event::Type::step) == 1);
   f.click(f.at("guide:choice:1"));
   f.settle();
@@ -60,9 +60,9 @@ TEST_CASE("guide: predicted, tried, passed, and on; a check is answered in the f
   CHECK(f.count(app::Event::Type::passed) == 1);
   f.click(f.at("guide-next"));
   CHECK(f.option("causal") == "false");
-  CHECK(f.count(app::Event::Type::passed) == 2);  // that one asks nothing
+  CHECK(f.count(app::Event::Type::passed) == 2);  // that step has no task
   const auto last = f.host.events.end() - 2;
-  CHECK(last->type == app::Event::Type::step);  // first
+  CHECK(last->type == app::Event::Type::step);  // first the step, then `passed`
 }
 
 TEST_CASE("guide: the solution moves, and is one step of undo") {
@@ -78,7 +78,7 @@ TEST_CASE("guide: the solution moves, and is one step of undo") {
   f.frame();
   f.frame();
   f.frame();
-  CHECK(f.q(3, 2) > -1.6f);  // on its way
+  CHECK(f.q(3, 2) > -1.6f);  // the animation is under way
   f.settle();
   CHECK(f.q(3, 2) == -1.6f);
   CHECK(f.shows("guide:passed"));
@@ -137,7 +137,7 @@ TEST_CASE("guide: keys lead from the lesson to the controls, back, and out of it
     f.open();
     f.type('O');
     CHECK(!f.focus().empty());
-    CHECK(f.focus() != "panel:controls");  // what is asked comes first
+    CHECK(f.focus() != "panel:controls");  // the task has the focus first
     REQUIRE(f.focusOn("panel:controls"));
     f.key(ImGuiKey_Enter);
     CHECK(f.shows("tokens+"));

@@ -1,5 +1,5 @@
-// How the Guide looks with all that we have written for it, at the sizes of the design and in both themes: no word is cut, none
-// lies on another, and each can be read on what it stands on (WCAG 2.2 AA, 4.5 : 1).
+// The appearance of the Guide for all lessons included, in the window sizes of DESIGN.md and both themes: no text is clipped or
+// overlaps other text, and all of it has enough contrast (WCAG 2.2 AA, 4.5 : 1).
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -56,7 +56,7 @@ class Reader : public Fixture {
     settle();
   }
 
-  /// All of the step: before it is answered, after that, and with its hint.
+  /// Checks all states of the step: before it is answered, afterwards, and with its hint.
   void read() {
     check("as it opens");
     if (shows("guide-answer")) press("guide-answer"), check("with the whole lesson");
@@ -93,11 +93,11 @@ class Reader : public Fixture {
       const auto on = [&](ImU32 ground) { return draw::contrast(views::toColor(Painted::seen(w->color, ground)), views::toColor(ground)); };
       Words above = *w;
       above.top -= 6;
-      const float contrast = std::max({on(painted.ground(*w)), on(painted.ground(*w, true)), on(painted.ground(above))});  // a line may go through it, or stand at one end
-      const bool isOff = w->text == "Next" || w->text == "Back" || w->text == "Finish";  // of buttons that cannot be pressed
+      const float contrast = std::max({on(painted.ground(*w)), on(painted.ground(*w, true)), on(painted.ground(above))});  // a line may cross it or be next to one end
+      const bool isOff = w->text == "Next" || w->text == "Back" || w->text == "Finish";  // disabled buttons
       if (!isOff) CHECK(contrast >= 4.5f);
       for (const Words* other : words) {
-        const bool isTwice = std::fabs(other->left - w->left) < 1 && (other->text.starts_with(w->text) || w->text.starts_with(other->text));  // to be bold
+        const bool isTwice = std::fabs(other->left - w->left) < 1 && (other->text.starts_with(w->text) || w->text.starts_with(other->text));  // drawn twice to look bold
         if (other <= w || isTwice) continue;
         const float across = std::min(w->right, other->right) - std::max(w->left, other->left), down = std::min(w->bottom, other->bottom) - std::max(w->top, other->top);
         CHECK_MESSAGE(!(across > 1.5f && down > 4), "lies on " << other->text);
@@ -122,7 +122,7 @@ TEST_CASE("guide looks: all that is written is whole, apart and legible at all s
       for (const Card& card : cards) {
         CAPTURE(card.id);
         for (int step = 0; step < card.steps; ++step) {
-          if ((turn++) % 5 != 0 && !(width == 1440.0f && !dark)) continue;  // each of them once, and every fifth elsewhere
+          if ((turn++) % 5 != 0 && !(width == 1440.0f && !dark)) continue;  // all of them once, elsewhere every fifth
           CAPTURE(step);
           f.open(card, step);
           f.read();

@@ -1,4 +1,4 @@
-// What the hand does on the board: dragging, typing, pasting, single keys; and what it may not do.
+// Input by hand on the board: dragging, typing, pasting, single keys, and what each of them must not do.
 #include "app_fixture.h"
 
 #include <array>
@@ -8,7 +8,7 @@ namespace {
 using app::Entry;
 using Type = app::Event::Type;
 
-/// Characters that come within one frame, as from a paste or an input method.
+/// Characters that arrive within one frame, as from pasting or an input method.
 void burst(Fixture& f, std::string_view words) {
   for (const char c : words) Fixture::io().AddInputCharacter(static_cast<unsigned>(c));
   f.settle();
@@ -41,7 +41,7 @@ TEST_CASE("hands: while an input is dragged the selected weight stays explained"
     CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 0});
     f.button(false);
     CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 0});
-    CHECK(f.app().copyCells().find('\t') == std::string::npos);  // one cell, the one that was dragged
+    CHECK(f.app().copyCells().find('\t') == std::string::npos);  // a single cell: the one that was dragged
     const float before = (*f.app().tensor(input))->at(0, 1, 1);
     f.key(ImGuiKey_UpArrow);
     CHECK((*f.app().tensor(input))->at(0, 1, 1) == doctest::Approx(before + 0.1f));
@@ -176,7 +176,7 @@ TEST_CASE("hands: a press elsewhere does not take away what was refused; a secon
   f.click(f.at("q", 0, 0, 0));
   const app::Rect other = f.at("q", 0, 2, 2);
   f.key(ImGuiKey_Enter);
-  // As on the desktop: the field sees the press in the frame in which the board does.
+  // As on the desktop: the field sees the press in the same frame as the board.
   const auto leaves = [&] { f.app().endText(Entry::leave, "seven"); };
   f.host.duringFrame = leaves;
   f.moveTo(other);
@@ -247,7 +247,7 @@ TEST_CASE("hands: Tab enters a cell and opens the next one, Shift+Tab the one be
   f.app().endText(Entry::next, "8");
   CHECK(f.q(3, 2) == 8.0f);
   CHECK(f.host.texts.size() == count);
-  f.click(f.at("k", 0, 3, 1));  // at the right of the second row of K transposed
+  f.click(f.at("k", 0, 3, 1));  // the last cell of the second row of K transposed
   f.key(ImGuiKey_Enter);
   f.app().endText(Entry::next, "9");
   CHECK(f.host.texts.back().name == "k, row 1, column 3");
@@ -400,7 +400,7 @@ TEST_CASE("hands: a word that finds no field is no row of commands") {
     burst(f, word);
     CHECK(f.app().state() == before);
   }
-  for (int i = 0; i < 60; ++i) f.frame();  // the burst is over
+  for (int i = 0; i < 60; ++i) f.frame();  // waits for the end of the burst
   for (const char c : std::string("abc")) f.type(c);
   CHECK(f.app().state() == before);
   for (int i = 0; i < 60; ++i) f.frame();

@@ -1,5 +1,5 @@
-// Attention at two levels: against NumPy (tests/golden/derived.py), against a version in double that is written to be
-// read, and its properties and refusals.
+// Attention at two levels: against NumPy (tests/golden/derived.py), against a simple version in double, and its properties and
+// errors.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -39,7 +39,7 @@ Hierarchy made(int tokens, int width, int units, std::vector<int> starts, Random
   return x;
 }
 
-// --- One level in double, for the rows of one group: equations 5 to 7 of the paper, one after the other.
+// --- One level in double, for the rows of one group: equations 5 to 7 of the paper in order.
 
 using Row = std::vector<double>;
 

@@ -1,4 +1,4 @@
-// What the history of a document costs, and what happens when there is no room for all of it.
+// The memory that the history of a document takes, and its behaviour when the limit is reached.
 #include "document/difference.h"
 #include "document_support.h"
 
@@ -20,7 +20,7 @@ Document large(int tokens, int heads, int headDim) {
   return Document(s);
 }
 
-/// A number that another state hardly has: of every bit but how it is shown.
+/// A hash of all bits of the state except its view (FNV-1a).
 std::uint64_t print(const State& s) {
   std::uint64_t sum = 14695981039346656037u;
   const auto add = [&](const void* data, std::size_t bytes) {
@@ -43,7 +43,7 @@ std::uint64_t print(const State& s) {
   return sum;
 }
 
-/// Edits that change the shape, or most numbers, one after another.
+/// Edits that change the shape or most of the numbers, in turn.
 Edit structural(int i, const State& s) {
   switch (i % 7) {
     case 0: return set(OptionId::heads, s.heads == 4 ? 2.0 : 4.0);
@@ -112,7 +112,7 @@ TEST_CASE("history: where there is no room for all, the oldest steps go, and the
   }
   CHECK(steps > 4);
   CHECK(steps + d.forgottenSteps() == prints.size() - 1);
-  // The numbers that it holds cannot take less than this.
+  // A lower bound: the numbers stored in the history.
   CHECK(d.historyBytes() > steps * 3 * 1024 * 256 * sizeof(float));
 }
 

@@ -1,4 +1,4 @@
-// Tensors files and `attn run`, without the program around them: also as WebAssembly and under the sanitizers.
+// Tensors files and `attn run` without the program around them; also run as WebAssembly and under the sanitizers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -132,7 +132,7 @@ TEST_CASE("float16: every finite one is kept, and what is between goes to the ne
     const int exponent = bits >> 10, mantissa = bits & 1023;
     const float value = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
                                       : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-    if (value > 1e-2f) CHECK(half(value) == value);  // std::to_string has six decimals
+    if (value > 1e-2f) CHECK(half(value) == value);  // std::to_string gives six decimals
   }
   CHECK(half(2049) == 2048);
   CHECK(half(2051) == 2052);
@@ -142,28 +142,28 @@ TEST_CASE("float16: every finite one is kept, and what is between goes to the ne
 
 namespace {
 
-/// A tensor of a batch as a file has it.
+/// Adds a tensor of a batch in the form that files have.
 void addHeads(std::vector<files::NamedArray>& file, const char* name, const attention::Tensor& tensor, int batch) {
   file.push_back({name,
                   {batch, tensor.heads() / batch, tensor.rows(), tensor.cols()},
                   {tensor.values().begin(), tensor.values().end()}});
 }
 
-/// One batch of a tensor that has the heads of all batches.
+/// One item of a tensor that holds the heads of all items of the batch.
 attention::Tensor batchOf(const attention::Tensor& tensor, int batch, int count) {
   attention::Tensor out(tensor.heads() / count, tensor.rows(), tensor.cols());
   std::copy_n(tensor.head(batch * out.heads()), out.size(), out.data());
   return out;
 }
 
-/// The first rows, or the rest.
+/// `count` rows, starting at `first`.
 attention::Tensor rowsOf(const attention::Tensor& tensor, int first, int count) {
   attention::Tensor out(tensor.heads(), count, tensor.cols());
   for (int h = 0; h < out.heads(); ++h) std::copy_n(tensor.row(h, first), count * tensor.cols(), out.head(h));
   return out;
 }
 
-/// What files::run gives for a batch of 2 with past keys, key lengths and a mask for each head, against the reference.
+/// Compares files::run with the reference, for a batch of 2 with past keys, key lengths and a mask per head.
 void checkFile(const std::string& options, const attention::Spec& wanted, attention::Score score,
                test::Random& random) {
   CAPTURE(options);

@@ -1,4 +1,4 @@
-// Boards with their undo history as bytes: back bit for bit, whatever was edited, and nothing else is taken for one.
+// Boards with their undo history as bytes: restored bit for bit after any edits, and no other bytes are accepted.
 #include "document_support.h"
 #include "files/keeper.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMuch = std::size_t{64} << 20;
 
-/// Everything that undo and redo lead to, from the oldest to the newest, and how far back the present one is.
+/// All states that undo and redo reach, oldest first, the start that each of them has, and the index of the present one.
 struct History {
   std::vector<State> states, starts;
   std::size_t at = 0;
@@ -114,7 +114,7 @@ TEST_CASE("keeper: where there is little room the oldest steps are left out, and
   }
   CHECK((steps > 3 && steps < 60));
   CHECK(sameBits(content(back.start()), content(test::start())));
-  // Gone back to the oldest that there is, steps before it are gone, and what can be redone stays.
+  // At the oldest state, a shorter history drops the steps before it and keeps those that can be redone.
   while (d.undo()) {}
   const Document oldest = restored(keeper.write(d, 1));
   CHECK(sameBits(oldest.state(), d.state()));
@@ -146,7 +146,7 @@ TEST_CASE("keeper: what is damaged is refused, and the document stays") {
   CHECK_FALSE(files::restore(bytes + "x", d));
   CHECK_FALSE(files::restore("", d));
   CHECK(sameBits(d.state(), kept));
-  // Whatever else is in them, they never lead to a state that is none.
+  // Changed bytes never lead to an invalid state.
   test::RandomEdits random(7);
   for (int i = 0; i < 400; ++i) {
     std::string wrong = bytes;

@@ -1,4 +1,4 @@
-// Every kernel of this build against double precision: forward in all its options, shapes and layouts.
+// Every kernel of this build against double precision: the forward pass with all options, shapes and layouts.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A matrix [heads, rows, cols] in memory of its own exact size, so that the sanitizer sees any number read beyond it;
-/// rows `padding` apart, and the first number `shift` floats from an aligned address.
+/// A matrix [heads, rows, cols] in an allocation of its exact size, so that the sanitizer detects any read beyond it; rows are
+/// `padding` floats apart, and the first number is `shift` floats from an aligned address.
 class Block {
  public:
   Block(int heads, int rows, int cols, int padding = 0, int shift = 0, bool packed = false)
@@ -47,7 +47,7 @@ class Block {
   std::unique_ptr<float[]> numbers_;
 };
 
-/// One forward call with the memory it reads, and what it should give.
+/// One forward call with its input memory and the expected result.
 struct Case {
   Forward f;
   Block q, k, v;
@@ -69,7 +69,7 @@ struct Case {
       for (int r = 0; r < rows; ++r)
         for (int c = 0; c < block.cols(); ++c) block.at(h, r, c) = random.normal() * size;
   }
-  /// blocked[head][query][key] by a rule.
+  /// Sets blocked[head][query][key] by a rule.
   template <class Rule>
   void block(Rule rule) {
     blocked.resize(static_cast<std::size_t>(f.heads) * static_cast<std::size_t>(f.queryCount) * static_cast<std::size_t>(f.keyCount));
@@ -92,7 +92,7 @@ struct Case {
   }
 };
 
-/// One row, computed in double precision with numbers too large for floats cut off: the order of steps of kernels.h.
+/// One row in double precision, with numbers clamped to the range of float, in the order of steps of kernels.h.
 struct Row {
   std::vector<double> raw, scores, softcapped, masked, exponentials, weights, output;
   double max = -kInfinity, sum = 0.0, largestScore = 0.0;
@@ -135,7 +135,7 @@ Row exactRow(const Case& c, int head, int i) {
 
 enum class Ask { output, weights, everything };
 
-/// Runs the call and compares all that it writes; true when everything is within the bounds of kernels.h.
+/// Runs the call and compares all that it writes; true if everything is within the bounds of kernels.h.
 bool agrees(Kernel kernel, Case& c, Ask ask, int padding = 0, int shift = 0, int threads = 1, bool isKnown = false) {
   Forward f = c.f;
   const int n = f.queryCount, m = f.keyCount;
@@ -215,7 +215,7 @@ constexpr int kLengths[] = {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65};
 
 TEST_CASE("kernels: named, listed, and the best one last") {
   REQUIRE(!available().empty());
-  CHECK((available().front() == Kernel::scalar || available().size() == 1));  // WebAssembly holds its own alone
+  CHECK((available().front() == Kernel::scalar || available().size() == 1));  // a WebAssembly build contains a single kernel
   CHECK(best() == available().back());
   for (const char* known : {"scalar", "sse4", "avx2", "avx512", "wasm-simd128", "wasm-relaxed"}) {
     REQUIRE(kernelNamed(known));
@@ -321,9 +321,9 @@ TEST_CASE("kernels: every mask, and the tiles that it spares") {
       if (mask == 4) f.windowLeft = 20, f.windowRight = 9;
       if (mask == 5) f.causal = true, f.windowLeft = 33;
       if (mask == 6) f.keyLength = 70;
-      if (mask == 7) c.block([](int, int i, int j) { return i / 64 != j / 64; });                 // blocks
+      if (mask == 7) c.block([](int, int i, int j) { return i / 64 != j / 64; });                 // block-local
       if (mask == 8) c.block([](int h, int i, int j) { return (i + j) % 7 != h && j > 3; });      // strided, with global keys
-      if (mask == 9) c.block([](int, int, int) { return true; }), f.causal = true;                // nothing left
+      if (mask == 9) c.block([](int, int, int) { return true; }), f.causal = true;                // nothing is visible
       INFO(name(kernel), " mask ", mask);
       for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask));
 
@@ -399,7 +399,7 @@ TEST_CASE("kernels: small scores go without their maximum, larger ones do not, a
         for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask));
       }
     }
-    Case apart(shaped(1, 1, 7, 19, 4, 3), random);  // squares that underflow, beside such that do not
+    Case apart(shaped(1, 1, 7, 19, 4, 3), random);  // products of factors whose squares underflow
     for (int i = 0; i < 7; ++i)
       for (int d = 0; d < 4; ++d) apart.q.at(0, i, d) *= 1e-23f;
     for (int j = 0; j < 19; ++j)
@@ -459,7 +459,7 @@ TEST_CASE("kernels: memory is bounded when fused, and taken once") {
   test::Random random(39);
   for (Kernel kernel : available()) {
     Case c(shaped(1, 1, 8192, 8192, 64, 64), random);
-    c.f.windowLeft = 0, c.f.windowRight = 0;  // memory does not depend on masks, time does
+    c.f.windowLeft = 0, c.f.windowRight = 0;  // the mask saves time and does not change the memory
     Block output(1, 8192, 64);
     c.f.output = output.out();
     Workspace workspace;

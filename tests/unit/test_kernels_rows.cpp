@@ -18,7 +18,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int kLengths[] = {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 130};
 
-/// Numbers in memory of their own exact size, the first one `shift` floats from an aligned address.
+/// Numbers in an allocation of its exact size, the first one `shift` floats from an aligned address.
 struct Numbers {
   Numbers(int length, test::Random& random, int shift = 1)
       : count(length), memory(std::make_unique<float[]>(static_cast<std::size_t>(length + shift))), data(memory.get() + shift) {
@@ -29,7 +29,7 @@ struct Numbers {
   float* data;
 };
 
-/// Distance in units of the last place of the exact result, a normal float.
+/// The error in units in the last place of the exact result, which must be a normal float.
 double ulps(float got, double exact) {
   int exponent = 0;
   std::frexp(exact, &exponent);
@@ -52,7 +52,7 @@ TEST_CASE("kernels: exp within its bound over its whole range") {
       }
       x.clear();
     };
-    // Every 997th float from the smallest magnitude on, of either sign, and both ends.
+    // Every 997th float from the smallest magnitude up, of either sign, and both ends of the range.
     for (std::uint32_t bits = 0; std::bit_cast<float>(bits) <= kExpHighest; bits += 997) x.push_back(std::bit_cast<float>(bits));
     check();
     for (std::uint32_t bits = 0x80000000u; std::bit_cast<float>(bits) >= kExpLowest; bits += 997) x.push_back(std::bit_cast<float>(bits));

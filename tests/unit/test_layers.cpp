@@ -1,4 +1,4 @@
-// The layers of a model on one board: their pictures, how they are gone through, and the colours of cells.
+// The layers of a model on one board: their pictures, moving between them, and the colours of cells.
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +41,7 @@ TEST_CASE("layers: the pictures are the weights of each layer, one more computed
     CHECK(picture.values().size() == trace.weights.values().size());
     CHECK(std::equal(picture.values().begin(), picture.values().end(), trace.weights.values().begin()));
   }
-  pictures.of(s, here, 8, 0);  // another revision
+  pictures.of(s, here, 8, 0);  // another revision of the state
   CHECK(all[1].version == 0);
 }
 
@@ -77,12 +77,12 @@ TEST_CASE("colours: one outlier does not make the scale of all others") {
   const float without = reach();
   CHECK(without > 0.0f);
   CHECK(without <= usual);
-  s.q.at(0, 0, 0) = 3 * usual;  // large, and no outlier
+  s.q.at(0, 0, 0) = 3 * usual;  // large, but not an outlier
   CHECK(reach() == 3 * usual);
   std::fill(s.q.values().begin(), s.q.values().end(), 0.0f);
   CHECK(reach() == 0.0f);
   s.q.at(0, 1, 1) = 40;
-  CHECK(reach() == 40.0f);  // one number is no outlier of zeros
+  CHECK(reach() == 40.0f);  // a single number among zeros is not an outlier
 }
 
 TEST_CASE("layers: the board goes through them by keys, by a selector and on the page of all heads") {
@@ -110,7 +110,7 @@ TEST_CASE("layers: the board goes through them by keys, by a selector and on the
   CHECK(f.option("view") == "\"layer\"");
   CHECK(f.option("layer") == "0");
   CHECK(f.option("focus_head") == "1");
-  CHECK(f.app().undo());  // one step
+  CHECK(f.app().undo());  // a single step
   CHECK(f.option("layer") == "2");
   f.app().setEmbed({"", "layer"});
   f.type('j');

@@ -1,4 +1,4 @@
-// The layout at every size from 320 px to 2560 px: nothing overlaps, nothing leaves the board sideways.
+// The layout at all sizes from 320 px to 2560 px: nothing overlaps, and nothing extends beyond the sides of the board.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool overlap(const Box& a, const Box& b) {
   return a.x < b.right() - e && b.x < a.right() - e && a.y < b.bottom() - e && b.y < a.bottom() - e;
 }
 
-// Everything with an area, each matrix with its title.
+// Everything that has an area; each matrix includes its title.
 std::vector<Named> boxes(const Layout& l, int count) {
   std::vector<Named> all;
   for (const MatrixPlace& m : l.matrices) {
@@ -33,7 +33,7 @@ std::vector<Named> boxes(const Layout& l, int count) {
     all.push_back({std::string(attention::name(m.tensor)), b});
   }
   if (!l.heads.empty()) {
-    // The place of the heads holds all of their pictures: what is below it is not covered.
+    // The area of the heads holds all of their pictures, so that they do not cover what is below.
     const ThumbnailGrid grid = thumbnails(l.heads, count);
     const float rows = static_cast<float>((count + grid.columns - 1) / grid.columns);
     Box b = l.heads;
@@ -141,7 +141,7 @@ TEST_CASE("layout: rows of Q, S, W and O and columns of Kᵀ and S line up") {
     CHECK(k.box.x == s.box.x);
     CHECK(v.box.x == o.box.x);
     CHECK(k.box.bottom() <= s.box.y);
-    // Key 2 in Kᵀ stands above column 2 of the scores.
+    // Key 2 in Kᵀ is above column 2 of the scores.
     CHECK(k.cellBox(2, 0).x == s.cellBox(0, 2).x);
   }
 }
@@ -240,7 +240,7 @@ LayoutInput plain(float width, float height, int tokens) {
   return in;
 }
 
-/// The room left of the first thing on the board and right of the last, labels included.
+/// The space left of the leftmost and right of the rightmost item of the board, labels included.
 std::pair<float, float> margins(const LayoutInput& in) {
   const Layout l = layout(in);
   float left = l.board.width, right = l.board.width;
@@ -263,7 +263,7 @@ TEST_CASE("layout: on a large screen cells grow with the board, which stands in 
     for (const auto& size : {std::pair{1440.0f, 900.0f}, {1707.0f, 960.0f}, {1920.0f, 1080.0f}, {2560.0f, 1440.0f}}) {
       CAPTURE(size.first);
       const auto [left, right] = margins(plain(size.first, size.second, tokens));
-      CHECK(std::fabs(left - right) <= 60);  // names stand at the left of Q, a margin at the right of the heads
+      CHECK(std::fabs(left - right) <= 60);  // names are left of Q, a margin is right of the heads
       LayoutInput in = plain(size.first, size.second, tokens);
       in.present = true;
       const auto [l, r] = margins(in);
@@ -296,7 +296,7 @@ TEST_CASE("layout: at 12 words what is chosen is explained above Q and Kᵀ, bef
   CHECK_FALSE(l.inspector.empty());
   CHECK(l.inspector.bottom() <= l.find(attention::TensorId::k)->box.y - 24);
   CHECK(l.arcs.y > l.board.height - 153);
-  // At four the card below is in view, and stays there.
+  // With four tokens the card below is in view, and stays at its place.
   const Layout four = layout(plain(1440, 900, 4));
   CHECK(four.inspector.y == four.arcs.y);
 }
@@ -333,7 +333,7 @@ TEST_CASE("layout: on a phone the matrices keep off the scroll bar") {
 
 TEST_CASE("layout: between Kᵀ and the scores there is room for a label with its descenders") {
   const Layout l = layout(plain(1440, 900, 4));
-  const float frame = 3;  // of the card around a matrix
+  const float frame = 3;  // the frame of the card around a matrix
   const float labelMiddle = 11, halfLine = 7.3f;  // Inter 12
   const float room = l.find(attention::TensorId::scores)->box.y - frame - l.find(attention::TensorId::k)->box.bottom();
   CHECK(room >= labelMiddle + halfLine);

@@ -1,4 +1,4 @@
-// Lessons: what is read, what is refused and where, and that checks, predictions and solutions are held against the board.
+// Lessons: reading, errors with their positions, and comparison of checks, predictions and solutions with the board.
 #include <doctest/doctest.h>
 
 #include "document/check.h"
@@ -30,7 +30,7 @@ std::string with(std::string text, const std::string& what, const std::string& b
   return text.replace(at, what.size(), by);
 }
 
-/// The first refusal of reading or of going through it.
+/// The first error of reading the lesson or of running its steps.
 std::string refusal(const std::string& text) {
   const auto lessons = readLessons(text);
   if (!lessons) return lessons.error().message();

@@ -1,4 +1,4 @@
-// sources() and feeds() against brute force: every input cell is changed in turn, and what moves is compared.
+// sources() and feeds() against brute force: every input cell is changed in turn, and the cells that change are compared.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -67,8 +67,8 @@ int seenBy(const Trace& trace, int head, int row) {
   return count;
 }
 
-/// A cell that may change by the structure but cannot by its numbers: with one key seen the weight is always 1, and a
-/// maximum (with everything it fixes at 1) moves only when its own key's score does.
+/// True for a cell that depends on the input by the structure but may not change with these numbers: with one visible key the
+/// weight is always 1, and a maximum (and everything that it fixes at 1) changes only with the score of its own key.
 bool mayStand(const Trace& trace, const Cell& cell) {
   const auto [id, head, row, col] = cell;
   if (id == TensorId::row_max) return true;
@@ -93,8 +93,8 @@ std::vector<TensorId> inputsOf(const Layer& layer) {
   return ids;
 }
 
-/// Checks every cell of every input: feeds() holds what changes, and sources() is its converse. With `isExact` also
-/// that what feeds() holds changes, which by their numbers not all mechanisms let it.
+/// Checks every cell of every input: feeds() contains all cells that change, and sources() is its converse. With `isExact` also
+/// that all cells in feeds() change, which with some mechanisms the numbers do not allow.
 void checkAll(Layer& layer, bool isExact = true) {
   REQUIRE(validate(layer.spec, layer.inputs()));
   Trace before;
@@ -126,7 +126,7 @@ void checkAll(Layer& layer, bool isExact = true) {
       }
     }
   }
-  // The converse: an input cell among the sources of a value feeds it.
+  // The converse: every input cell among the sources of a value feeds that value.
   for (const auto& [cell, from] : sourcesOf) {
     for (const auto& [id, h, i, j] : from) {
       if (std::find(ids.begin(), ids.end(), id) == ids.end()) continue;
@@ -240,7 +240,7 @@ TEST_CASE("lineage: cross-attention, sinusoids and hidden heads") {
 
 namespace {
 
-/// What a cell feeds has it among its sources, for every pair of cells of the trace.
+/// Checks for every pair of cells of the trace: a feeds b if and only if a is a source of b.
 void checkConverse(const Layer& layer) {
   REQUIRE(validate(layer.spec, layer.inputs()));
   Trace trace;

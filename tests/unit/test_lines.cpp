@@ -1,4 +1,4 @@
-// Lines of text that the platform draws: measured and drawn once, kept within bounds, put into ImGui's draw lists.
+// Lines of text drawn by the platform: measured and drawn once, kept within limits, and added to ImGui's draw lists.
 #include <doctest/doctest.h>
 #include <imgui.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Ten pixels a byte; a heart has a colour of its own.
+/// Ten pixels per byte; a heart is drawn in its own colours.
 class FakeText : public draw::Rasteriser {
  public:
   float measure(std::string_view text, draw::Face) override {
@@ -111,7 +111,7 @@ TEST_CASE("the rectangle lies on whole pixels, is as large as the picture, and i
   s.lines.draw(s.list, "看", {16, 600}, 10.4f, 30.2f, ink);
   REQUIRE(s.list->VtxBuffer.Size == before + 4);
   const ImDrawVert &a = s.list->VtxBuffer[before], &c = s.list->VtxBuffer[before + 2];
-  CHECK(a.pos.x * 1.5f == doctest::Approx(16 - 2));  // 15.6 → 16; the pen stands 1 + 1 pixels inside
+  CHECK(a.pos.x * 1.5f == doctest::Approx(16 - 2));  // 15.6 → 16; the pen is 1 + 1 pixels inside
   CHECK(a.pos.y * 1.5f == doctest::Approx(45 - 13));
   CHECK((c.pos.x - a.pos.x) * 1.5f == doctest::Approx(32));
   CHECK((c.uv.x - a.uv.x) * draw::Lines::kWidth == doctest::Approx(32));
@@ -134,7 +134,7 @@ TEST_CASE("what has colours of its own keeps them, and is drawn for each colour 
 
 TEST_CASE("a line is cut between characters, and what is cut fits") {
   Screen s;
-  const std::string family = "👨‍👩‍👧";  // 18 bytes: 180 pixels of the fake, 90 logical ones
+  const std::string family = "👨‍👩‍👧";  // 18 bytes: 180 pixels of FakeText, 90 logical pixels
   const std::string words = family + family + family;
   CHECK(views::elide(s.font, words, 300) == words);
   CHECK(views::elide(s.font, words, 250) == family + family + "…");

@@ -1,4 +1,4 @@
-// Which keys a query sees: each part of a mask by its definition, and their union.
+// The keys that a query sees: each part of a mask by its definition, and the combination of all.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace {
 
 Spec square(int tokens) { return test::shape(1, 1, tokens, tokens, 2, 2); }
 
-/// The rows of a mask, x where a key is seen.
+/// The rows of a mask, with an x for each visible key.
 std::string picture(const Spec& spec) {
   std::string out;
   for (int i = 0; i < spec.queryCount; ++i) {
@@ -114,7 +114,7 @@ TEST_CASE("mask: random keys are distinct, as many as asked for, before the caus
   const std::string first = picture(spec);
   spec.pattern.seed = 2;
   CHECK(picture(spec) != first);
-  // Spread over the keys: no key of 64 is drawn by more than a fifth of the queries.
+  // Spread over the keys: at most a fifth of the queries choose any one of the 64 keys.
   for (int j = 0; j < 64; ++j) {
     int drawn = 0;
     for (int i = 0; i < 64; ++i) drawn += isVisible(spec, i, j);

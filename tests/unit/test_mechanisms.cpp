@@ -1,4 +1,4 @@
-// Every score, normaliser, mask and position: against the reference, and by the properties that define them.
+// All scores, normalisers, masks and positions: against the reference, and by the properties that define them.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace {
 
 const std::vector<int> kLengths = {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65};
 
-/// Rotary turns no additive score, and only pairs of columns; sinusoids need an X.
+/// Rotary positions exclude the additive score and need pairs of columns; sinusoidal positions need X.
 bool isMeaningful(const Layer& layer) { return bool(validate(layer.spec, layer.inputs())); }
 
 Trace traced(const Layer& layer) {
@@ -34,7 +34,7 @@ std::string checked(const Layer& layer) {
   return test::difference(layer, traced(layer), reference(layer.spec, layer.inputs()));
 }
 
-/// Every score with every normaliser and every position that it goes with.
+/// Calls `use` with every score, every normaliser and every position that can be combined with it.
 template <class Use>
 void forMechanisms(const Layer& plain, Random& random, Use use) {
   for (Score score : kScores) {
@@ -254,8 +254,8 @@ TEST_CASE("normalisers: rows of softmax and sparsemax sum to 1, hardmax has one 
 }
 
 TEST_CASE("normalisers: sparsemax is the nearest point of the simplex") {
-  // Martins and Astudillo 2016, equation 2: min |p - z|² over the simplex. Its conditions (Karush, Kuhn, Tucker): where
-  // p_i > 0, z_i - p_i is one number, and nowhere is z_i - p_i above it.
+  // Martins and Astudillo 2016, equation 2: min |p - z|² over the simplex. The Karush-Kuhn-Tucker conditions: z_i - p_i is
+  // the same number wherever p_i > 0, and nowhere larger.
   Random random(10);
   Layer layer = test::direct(test::shape(1, 1, 20, 33, 6, 2), random);
   layer.spec.normalizer = Normalizer::sparsemax, layer.spec.causal = true, layer.spec.causalOffset = 5;
@@ -276,7 +276,7 @@ TEST_CASE("normalisers: sparsemax is the nearest point of the simplex") {
       ++kept;
     }
   }
-  CHECK(kept < 20 * 10);  // sparse, as its name says
+  CHECK(kept < 20 * 10);  // sparse, as the name says
 }
 
 TEST_CASE("normalisers: the first of equal scores wins hardmax, and huge scores keep their share of sparsemax") {
@@ -394,7 +394,7 @@ TEST_CASE("heads: a hidden head is left out of concat, and nothing else changes"
   for (int i = 0; i < 5; ++i) {
     for (int c = 0; c < 8; ++c) CHECK(some.concat.at(0, i, c) == (c / 2 == 2 ? 0.0f : all.concat.at(0, i, c)));
   }
-  // What the heads add, one by one, sums to the whole.
+  // The contributions of the heads sum to the output.
   Tensor sum(1, 5, 7);
   for (int h = 0; h < 4; ++h) {
     layer.spec.hiddenHeads = 0b1111 & ~(1ull << h);
@@ -430,7 +430,7 @@ TEST_CASE("engine: options change a trace whatever it was before") {
   Change change;
   change.what = Change::What::scale;
   forMechanisms(layer, random, [&](const Layer& next) {
-    for (const Layer* now : {&next, &std::as_const(layer)}) {  // plain in between
+    for (const Layer* now : {&next, &std::as_const(layer)}) {  // the plain layer in between
       engine.apply(now->spec, now->inputs(), change);
       CHECK(test::difference(*now, engine.trace(), reference(now->spec, now->inputs())) == "");
     }

@@ -1,4 +1,4 @@
-// The recurrent network that reads the sentence: against loops of the definition, and its gradients against differences.
+// The recurrent network that reads the sentence: against loops over its definition, and its gradients against differences.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ struct Network {
   }
 };
 
-/// Both contexts, in double, by the equations.
+/// Both contexts in double, by their equations.
 std::vector<std::vector<double>> contexts(const Network& net, int changedRow = -1, int changedCol = 0, double by = 0) {
   const int units = net.u.rows(), columns = net.w.cols();
   const auto n = static_cast<std::size_t>(units);
@@ -123,8 +123,8 @@ TEST_CASE("memory: with nothing in the way attention's gradient is its weight, a
     spec.steps = 256, spec.recurrent = scale, spec.input = 0, spec.lead = 3;
     const std::vector<Reach> all = reach(spec);
     for (const Reach& r : all) {
-      // Without input h is 0 and every Jacobian is U: a change of h_1 becomes U^t of it, of size scale^t. The powers of an
-      // orthogonal matrix point anywhere, so that their weighted sum is at most the sum of their sizes.
+      // Without input h is 0 and every Jacobian is U, so a change of h_1 becomes U^t times that change, with norm scale^t. The powers
+      // of an orthogonal matrix have arbitrary directions, so the norm of their weighted sum is at most the sum of their norms.
       CHECK(r.recurrent == doctest::Approx(std::pow(scale, r.distance)));
       double most = std::exp(3.0);
       for (int t = 1; t <= r.distance; ++t) most += std::pow(scale, t);
@@ -149,13 +149,13 @@ TEST_CASE("memory: options and parameters are of the document, with undo, in the
   CHECK(d.apply(SetOption{OptionId::memory_units, 3.0}));
   const Tensor bias = parameter(d.state(), ParameterId::memory_b);
   REQUIRE(bias.cols() == 12);
-  for (int c = 0; c < 12; ++c) CHECK(bias.at(0, 0, c) == (c >= 3 && c < 6 ? 1.0f : 0.0f));  // it begins by keeping
+  for (int c = 0; c < 12; ++c) CHECK(bias.at(0, 0, c) == (c >= 3 && c < 6 ? 1.0f : 0.0f));  // the forget gates begin open: bias 1
   CHECK(d.apply(SetParameter{ParameterId::memory_u, 1, 2, 1, 1, {5.0f}}));
   const auto again = fromText(toText(d.state()), State{});
   REQUIRE(again);
   CHECK(sameBits(*again, d.state()));
   CHECK(parameter(*again, ParameterId::memory_u).at(0, 1, 2) == 5.0f);
-  CHECK(d.apply(SetOption{OptionId::memory_units, 4.0}));  // another shape: drawn anew
+  CHECK(d.apply(SetOption{OptionId::memory_units, 4.0}));  // another shape: drawn again
   CHECK(parameter(d.state(), ParameterId::memory_u).rows() == 4);
   CHECK(d.undo());
   CHECK(parameter(d.state(), ParameterId::memory_u).at(0, 1, 2) == 5.0f);

@@ -1,4 +1,4 @@
-// Opening files whose names or shapes do not say what they hold: the question, and what the choices give.
+// Files whose names or shapes do not determine what they contain: the form, and the result of each choice.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using document::State;
 using files::Opened;
 using files::Shape;
 
-/// Numbers that tell their places: 0, 1, 2 … after `first`.
+/// Numbers that identify their positions: 0, 1, 2 … after `first`.
 struct Numbers {
   std::vector<std::vector<float>> kept;
   files::StoredFile file;
@@ -124,7 +124,7 @@ TEST_CASE("all layers of a recorded model are one board, with what differs betwe
   REQUIRE(back);
   CHECK(*back == state);
   CHECK(document::get(state, document::OptionId::batch_of) == document::Value(std::string("layers")));
-  // Others where they are not alike: one of them is asked for, and why not all.
+  // Layers that are not alike: one of them has to be chosen, and the form says why all together are not possible.
   n.add("layers.9.scale", {}, 0.25f);
   const Form unlike = formOf(n);
   CHECK(unlike.isReady);
@@ -133,7 +133,7 @@ TEST_CASE("all layers of a recorded model are one board, with what differs betwe
   CHECK_FALSE(refused.isReady);
   CHECK(refused.says == "scale: it is 0.25 in layers.9 and true in the first layer; choose one layer.");
   n.add("layers.9.w", {2, 2});
-  n.file.tensors[0].shape = {3, 2, 4};  // of another shape: they cannot be one board at all
+  n.file.tensors[0].shape = {3, 2, 4};  // of another shape: the layers cannot share one board
   CHECK(field(formOf(n), "layer")->choices.size() == 3);
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("each layer of a recorded model has its own tokens, options and notes"
   CHECK(cross.labels == std::vector<std::string>{"je", "vis"});
   CHECK(cross.keyLabels == std::vector<std::string>{"I", "saw", "it"});
   CHECK(cross.scaleBy == 0.25f);
-  // Notes of safetensors: those of the layer come before those of all.
+  // Metadata of safetensors: that of the layer takes precedence over that of the file.
   Numbers m;
   for (const std::string layer : {"a.", "b."})
     for (const char* name : {"q", "k", "v"}) m.add(layer + name, {3, 4});
@@ -201,7 +201,7 @@ TEST_CASE("heads after the tokens, or side by side") {
   Numbers packed;
   for (const char* name : {"a", "b", "c"}) packed.add(name, {3, 8});
   Form question = formOf(packed);
-  question = files::Mapping(packed.file, "").form(choices(question, "heads", 2));  // 1, 2, 4, 8
+  question = files::Mapping(packed.file, "").form(choices(question, "heads", 2));  // the heads offered are 1, 2, 4, 8
   CHECK(question.says == "3 tokens, 4 heads of 2 columns.");
   const State side = stateOf(packed, choices(question, "heads", 2));
   CHECK(side.q.at(3, 2, 1) == packed.kept[0][2 * 8 + 7]);
@@ -261,7 +261,7 @@ TEST_CASE("Linear weights are turned, Conv1D's are not") {
   Form form = formOf(llama);
   REQUIRE(field(form, "turned"));
   CHECK(field(form, "turned")->chosen == 1);
-  CHECK(form.says == "5 tokens, 2 heads (1 of keys and values) of 4 columns.");  // the widest that fit
+  CHECK(form.says == "5 tokens, 2 heads (1 of keys and values) of 4 columns.");  // the widest heads that are possible
   form = files::Mapping(llama.file, "").form(choices(form, "heads", 2));
   CHECK(form.says == "5 tokens, 4 heads (2 of keys and values) of 2 columns.");
   const State state = stateOf(llama, choices(form, "heads", 2));
@@ -289,7 +289,7 @@ TEST_CASE("biases of the projections come with their weights") {
   CHECK(state.mode == document::Mode::x);
   CHECK(state.projectionBias);
   CHECK(state.bK.at(0, 0, 2) == numbers.kept[2][4 + 2]);
-  CHECK(state.bO == attention::Tensor(1, 1, 4));  // the file has none
+  CHECK(state.bO == attention::Tensor(1, 1, 4));  // the file has no b_O
   attention::Trace trace;
   attention::forward(document::spec(state), document::inputs(state), trace);
   double expected = numbers.kept[2][4 + 2];
@@ -300,7 +300,7 @@ TEST_CASE("biases of the projections come with their weights") {
 TEST_CASE("weights without q and k are a batch of layers, and the softmax gives them back") {
   Numbers numbers;
   numbers.add("attentions", {3, 2, 4, 4});
-  for (std::size_t row = 0; row < 24; ++row) {  // causal rows of different weights
+  for (std::size_t row = 0; row < 24; ++row) {  // causal rows with different weights
     const std::size_t last = row % 4;
     float sum = 0;
     for (std::size_t j = 0; j < 4; ++j) numbers.kept[0][row * 4 + j] = j > last ? 0.0f : static_cast<float>(1 + (row * 7 + j * 3) % 5), sum += numbers.kept[0][row * 4 + j];
@@ -342,10 +342,10 @@ TEST_CASE("a list of weights, a tensor for each layer, is one board of all layer
     CHECK(form.says.starts_with("3 tokens, 2 heads of 1 column, 4 layers."));
     const State all = stateOf(n);
     CHECK(all.batch == 4);
-    CHECK(all.bias.at(0, 0, 0) == 0.0f);  // of layer 0
+    CHECK(all.bias.at(0, 0, 0) == 0.0f);  // layer 0
     CHECK(all.pages[3].bias.at(1, 2, 1) == doctest::Approx(std::log(0.1)));
     CHECK(stateOf(n, choices(form, "list", 1)).batch == 1);
-    CHECK(stateOf(n, choices(form, "batch", 2)).bias.at(0, 0, 1) == doctest::Approx(std::log(0.01)));  // one of the layers alone
+    CHECK(stateOf(n, choices(form, "batch", 2)).bias.at(0, 0, 1) == doctest::Approx(std::log(0.01)));  // a single layer
   }
 }
 
@@ -421,8 +421,8 @@ TEST_CASE("labels of tokenizers are shown for what they are") {
   using Labels = std::vector<std::string>;
   CHECK(files::readableLabels({"I", "\u0120saw", "a", "\u010a"}) == Labels{"I", "\u2423saw", "a", "\\n"});
   CHECK(files::readableLabels({"\u0120na", "\u00c3\u00af", "ve"}) == Labels{"\u2423na", "\u00ef", "ve"});
-  CHECK(files::readableLabels({"\u0120", "\u00c3"}) == Labels{"\u2423", "\\xc3"});          // half of a letter
-  CHECK(files::readableLabels({"<|\u4e2d|>", "\u0120a"}) == Labels{"<|\u4e2d|>", "\u2423a"});  // no bytes
+  CHECK(files::readableLabels({"\u0120", "\u00c3"}) == Labels{"\u2423", "\\xc3"});          // half of a UTF-8 character
+  CHECK(files::readableLabels({"<|\u4e2d|>", "\u0120a"}) == Labels{"<|\u4e2d|>", "\u2423a"});  // not byte-level tokens
   CHECK(files::readableLabels({"\u2581hello", "na\u00efve", "<0x0A>"}) == Labels{"\u2581hello", "na\u00efve", "<0x0A>"});
   CHECK(files::readableLabels({"\n", "\t", "\r", "\x07", "a b", " c "}) == Labels{"\\n", "\\t", "\\r", "\\x07", "a b", "\u2423c\u2423"});
   CHECK(files::readableLabels({"\xff", "\u0085"}) == Labels{"\\xff", "\\xc2\\x85"});
@@ -473,7 +473,7 @@ TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refus
   REQUIRE(opened);
   CHECK(opened->kind == Opened::Kind::state);
   CHECK(opened->state.heads == 2);
-  // By its first bytes, whatever it is called.
+  // Recognised by the first bytes, whatever the name.
   CHECK(opener.open(first, "layer"));
   Numbers unclear;
   for (const char* name : {"one", "two", "three"}) unclear.add(name, {2, 3, 4});

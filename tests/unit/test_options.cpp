@@ -1,4 +1,4 @@
-// The table of options: names, ranges, and what each refuses.
+// The table of options: names, ranges, and the errors of each.
 #include <cmath>
 #include <set>
 
@@ -21,7 +21,7 @@ State sized(int tokens, int heads, int headDim, int modelDim) {
   for (const auto& [id, value] :
        {std::pair{OptionId::tokens, tokens}, {OptionId::model_dim, modelDim}, {OptionId::d_k, 1}})
     CHECK(d.apply(SetOption{id, static_cast<double>(value)}));
-  // Two heads of one column: one head, then as wide as all heads, then split.
+  // Two heads of one column: first one head, then widened to all heads, then split.
   CHECK(d.apply(SetOption{OptionId::heads, 1.0}));
   CHECK(d.apply(SetOption{OptionId::d_k, static_cast<double>(heads * headDim)}));
   CHECK(d.apply(SetOption{OptionId::heads, static_cast<double>(heads)}));
@@ -58,7 +58,7 @@ TEST_CASE("options: what get gives, set takes, and nothing changes") {
     CHECK(!document::apply(s, SetOption{o.id, get(s, o.id)}).changed);
     const auto again = valueFromJson(toJson(get(s, o.id)), o.name);
     REQUIRE(again);
-    if (o.type != OptionType::heads && o.type != OptionType::ids) CHECK(*again == get(s, o.id));  // [] may be of texts or of numbers
+    if (o.type != OptionType::heads && o.type != OptionType::ids) CHECK(*again == get(s, o.id));  // [] may be a list of texts or of numbers
     CHECK(refusal(check(s, o.id, *again)) == "accepted");
   }
 }
@@ -336,7 +336,7 @@ TEST_CASE("options: a pattern by name writes its parts, and the parts make a nam
   d.apply(test::set(OptionId::pattern, std::string("longformer")));
   d.apply(test::set(OptionId::pattern_local, 3.0));
   d.apply(test::set(OptionId::pattern, std::string("bigbird")));
-  CHECK(d.state().pattern.local == 3);  // what is on keeps its size
+  CHECK(d.state().pattern.local == 3);  // a pattern that is on keeps its size
   CHECK(d.state().pattern.random == 1);
   d.apply(test::set(OptionId::pattern_block, 2.0));
   CHECK(get(d.state(), OptionId::pattern) == Value(std::string("custom")));
@@ -458,14 +458,14 @@ TEST_CASE("options: W_O of another width, and none") {
   const attention::Tensor usual = output();
   CHECK(refusal(d.apply(test::set(OptionId::d_out, 9.0))) == "accepted");
   CHECK(output().cols() == 9);
-  for (int c = 0; c < std::min(9, usual.cols()); ++c) CHECK(output().at(0, 1, c) == usual.at(0, 1, c));  // the columns that stay keep their numbers
+  for (int c = 0; c < std::min(9, usual.cols()); ++c) CHECK(output().at(0, 1, c) == usual.at(0, 1, c));  // columns that remain keep their numbers
   CHECK(refusal(d.apply(test::set(OptionId::projection_bias, true))) == "accepted");
   CHECK(d.state().bO.cols() == 9);
   CHECK(refusal(d.apply(test::set(OptionId::output_projection, false))) == "accepted");
   CHECK(output().cols() == d.state().heads * d.state().valueDim);
   CHECK(refusal(d.apply(SetCells{TensorId::w_o, 0, 0, 0, 1, 1, {2.0f}})) == "w_o: it is not in use here; set output_projection to true, and mode to \"x\", to change it.");
   CHECK(refusal(d.apply(SetCells{TensorId::b_o, 0, 0, 0, 1, 1, {2.0f}})) == "b_o: it is not in use here; set output_projection to true to change it.");
-  for (const char* norm : {"post", "pre", "none"}) {  // what stands around it is as wide as the output
+  for (const char* norm : {"post", "pre", "none"}) {  // the parameters of the block are as wide as the output
     d.apply(test::set(OptionId::block_norm, std::string(norm)));
     attention::Trace trace;
     attention::forward(spec(d.state()), inputs(d.state()), trace);
@@ -500,7 +500,7 @@ TEST_CASE("options: how rotary positions turn") {
   const attention::Spec made = spec(d.state());
   CHECK(made.rotary == attention::Rotary{attention::RotaryPairs::half, 100.0f, 2, attention::RotaryScaling::linear, 4.0f});
   CHECK(made.positionIds == std::vector<int>{2, 9, 4});
-  CHECK(refusal(d.apply(test::set(OptionId::d_k, 3.0))) == "accepted");  // of which two are turned
+  CHECK(refusal(d.apply(test::set(OptionId::d_k, 3.0))) == "accepted");  // rotary positions turn two of the three
   CHECK(refusal(d.apply(test::set(OptionId::rotary_dims, 0.0))).starts_with("rotary_dims: rotary positions turn columns in pairs; use an even d_k"));
   while (d.undo()) continue;
   CHECK(sameBits(d.state(), start));

@@ -1,4 +1,4 @@
-// What stands around the layer would learn: made by seeds, kept where it was changed.
+// Learned parameters around the layer: drawn from seeds, and kept where they were edited.
 #include <cmath>
 
 #include "attention/steps/forward.h"

@@ -1,4 +1,4 @@
-// The pinned board: its text, its bounds, and what differs from it.
+// The pinned board: its text, its limits, and the differences from it.
 #include <doctest/doctest.h>
 
 #include "document/document.h"
@@ -35,7 +35,7 @@ TEST_CASE("pin: true pins the board as it is, and the text reads back to it, bit
   CHECK_FALSE(doc.state().pin.text);
   CHECK(doc.redo());
   CHECK(doc.state().pin.text);
-  REQUIRE(doc.apply(SetOption{OptionId::pin, true}));  // what is pinned has no pin of its own
+  REQUIRE(doc.apply(SetOption{OptionId::pin, true}));  // the pinned board has no pin of its own
   CHECK_FALSE(fromText(*doc.state().pin.text, State())->pin.text);
   REQUIRE(doc.apply(SetOption{OptionId::pin, false}));
   CHECK(get(doc.state(), OptionId::pin) == Value(std::string()));

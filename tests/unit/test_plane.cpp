@@ -1,4 +1,4 @@
-// Vectors in a plane: the axes against the definition, by brute force.
+// Vectors in a plane: the axes compared with their definition by brute force.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -33,7 +33,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-/// What is left of the squares of rows in the plane of two directions, which need not be at a right angle.
+/// The sum of squares that remains when rows are projected onto the plane of two directions, which need not be orthogonal.
 double squaresIn(const Matrix& rows, const std::vector<double>& origin, std::vector<double> a, std::vector<double> b) {
   const double la = std::sqrt(dot(a, a));
   for (double& v : a) v /= la;
@@ -97,7 +97,7 @@ TEST_CASE("plane: a vector moves within it and nowhere else") {
   const PlanePoint was = plane.at(rows[2].data()), is = plane.at(to.data());
   CHECK(std::fabs(is.x - was.x - 0.75) < 1e-6);
   CHECK(std::fabs(is.y - was.y + 1.5) < 1e-6);
-  double rest = 0;  // of the step, across the plane
+  double rest = 0;  // the part of the step outside the plane
   for (std::size_t c = 0; c < 6; ++c) {
     const double left = double{to[c]} - double{rows[2][c]} - 0.75 * plane.first[c] + 1.5 * plane.second[c];
     rest += left * left;
@@ -106,7 +106,7 @@ TEST_CASE("plane: a vector moves within it and nowhere else") {
   CHECK(plane.moved(rows[2].data(), {0, 0}) == rows[2]);
   const Plane whole = principalPlane({}, 2, false);
   const float flat[] = {0.1f, 0.2f};
-  CHECK(whole.moved(flat, {0.0504, 0})[0] == 0.15f);  // to three decimals
+  CHECK(whole.moved(flat, {0.0504, 0})[0] == 0.15f);  // rounded to three decimals
   CHECK(whole.moved(flat, {0.0504, 0})[1] == 0.2f);
 }
 

@@ -1,4 +1,4 @@
-// Every preset shows what it says that it shows. The weights are computed by the layer, and again here.
+// Every preset shows what its text says. The weights are computed by the layer, and here once more.
 #include <algorithm>
 #include <cmath>
 
@@ -151,8 +151,8 @@ TEST_CASE("presets: I saw a saw from X: one-hot words, and the second saw looks 
   for (int c = 0; c < 3; ++c) CHECK(s.x.at(0, 1, c) == s.x.at(0, 3, c));
   const attention::Trace trace = traced(s);
   CHECK(trace.weights.at(0, 3, 2) > 0.7f);
-  CHECK(trace.weights.at(0, 1, 2) == 0.0f);  // the first saw cannot see it
-  // The output says which words were mixed: a most of all.
+  CHECK(trace.weights.at(0, 1, 2) == 0.0f);  // the first "saw" cannot see the second
+  // The output tells which words were mixed: mostly "a".
   CHECK(trace.output.cols() == 3);
   CHECK(trace.output.at(0, 3, 2) > trace.output.at(0, 3, 0));
   CHECK(trace.output.at(0, 3, 2) > trace.output.at(0, 3, 1));
@@ -166,7 +166,7 @@ TEST_CASE("presets: the pronoun looks at the animal, and every row makes sense")
   CHECK(first[7][1] > 0.9);
   for (std::size_t i = 0; i < 10; ++i) {
     CAPTURE(i);
-    // "cross" has two that take part, "because" joins two events: the second of them is as good.
+    // "cross" has two participants and "because" joins two events; in both cases either answer is correct.
     if (i == 3)
       CHECK(first[i][1] + first[i][5] > 0.8);
     else if (i == 6)
@@ -226,7 +226,7 @@ TEST_CASE("presets: additive scores align words that stand in another order") {
   const int wanted[] = {0, 3, 2, 1};
   for (int i = 0; i < 4; ++i) {
     CHECK(weight(trace, i, wanted[i]) > 0.95);
-    // v_a · tanh(W_a q + U_a k), by hand: two units, 2Δ + 1 and 2Δ - 1.
+    // v_a · tanh(W_a q + U_a k), by hand, with two units: 2Δ + 1 and 2Δ - 1.
     double scores[4], sum = 0;
     for (int j = 0; j < 4; ++j) {
       const double delta = wanted[i] - j;

@@ -1,4 +1,4 @@
-// What would raise the selected value, on the board: the switch, the list with its buttons, the triangles.
+// The inputs that would raise the selected value, on the board: the switch, the list with its buttons, the triangles.
 #include "app_fixture.h"
 
 #include <numeric>
@@ -11,14 +11,14 @@ using test::Painted;
 
 struct Board : Fixture {
   using Fixture::Fixture;
-  /// What stands in a place.
+  /// The text in an area.
   std::string words(std::string_view place) { return Painted().in(at(place)); }
   bool isThere(std::string_view place) {
     settle();
     return app().items().find("\"" + std::string(place) + "\"") != std::string::npos;
   }
   float value(std::string_view tensor, int row, int col) { return (*app().tensor(tensor))->at(0, row, col); }
-  /// W[row, col] of the plain layer, from nothing but the definition, with one cell of Q or K moved.
+  /// W[row, col] of the plain layer by the definition, with one cell of Q or K changed by `by`.
   double weight(int row, int col, std::string_view moved = "", int movedRow = 0, int movedCol = 0, double by = 0) {
     const Tensor &q = **app().tensor("q"), &k = **app().tensor("k");
     const auto number = [&](std::string_view name, const Tensor& t, int r, int c) {
@@ -40,7 +40,7 @@ struct Best {
   double by = 0, change = 0, slope = 0;
 };
 
-/// The cell of Q or K with the steepest slope, by differences, and what a step of 0.10 does.
+/// The cell of Q or K with the largest slope, found by differences, and the effect of a step of 0.10.
 Best steepest(Board& f, int row, int col) {
   Best best;
   for (const char* name : {"q", "k"}) {
@@ -66,7 +66,7 @@ TEST_CASE("raise: the switch of the inspector shows the strongest cells, and a p
   CHECK_FALSE(f.isThere("nudge:1"));
   f.click(f.at("gradient"));
   CHECK(f.option("gradient") == "true");
-  CHECK_FALSE(f.app().document().canUndo());  // it is how things are shown
+  CHECK_FALSE(f.app().document().canUndo());  // a switch of the view
   for (const char* name : {"nudge:1", "nudge:5", "nudge:all", "raise-legend"}) CHECK(f.isThere(name));
   const std::string said = f.words("inspector");
   INFO(said);

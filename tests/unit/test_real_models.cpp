@@ -1,4 +1,4 @@
-// Layers as the models in use have them, against NumPy (tests/golden/real_models.py): the float version, the reference, and the
+// Layers as in widely used models, against NumPy (tests/golden/real_models.py): the float version, the reference, and the
 // gradients of both.
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ using test::tensorOf;
 namespace {
 
 constexpr double kExact = 1e-9;  ///< stored with 12 digits
-constexpr double kFloat = 1e-5;  ///< both relative to the largest of 1 and the tensor's
+constexpr double kFloat = 1e-5;  ///< both relative to the larger of 1 and the largest number of the tensor
 
 test::Layer layerOf(const json& from) {
   test::Layer layer;

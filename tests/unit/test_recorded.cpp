@@ -1,4 +1,4 @@
-// Frames that are read back as shapes and words, which figures of the board are made of.
+// Frames read back as shapes and text, from which figures of the board are made.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -59,7 +59,7 @@ TEST_CASE("a recorded frame has the words that are on the screen") {
     std::multiset<std::string> want;
     const test::Painted painted;
     for (const test::Words& w : painted.words()) want.insert(w.text);
-    std::string all;  // a piece may be longer here, where letters of the same kind follow each other
+    std::string all;  // runs may be longer here: adjacent letters of the same kind are joined
     for (const std::string& text : notes.texts) all += lettersOf(text) + "\n";
     for (const std::string& text : want) CHECK_MESSAGE(all.find(lettersOf(text)) != std::string::npos, text);
     CHECK((notes.turned > 0) == !painted.slanted().empty());

@@ -1,4 +1,4 @@
-// A choice that another option stands in the way of says why, and the way that it offers is one.
+// A choice that conflicts with another option gives the reason, and the remedy that it offers works.
 #include "document/remedy.h"
 
 #include "document_support.h"
@@ -22,7 +22,7 @@ std::string offered(const State& s, OptionId id, const Value& value) {
   return found ? found->reason + " · " + found->action : "none";
 }
 
-/// Values of an option that are worth asking for, right or wrong in this place.
+/// Values of an option that are worth trying, valid or not in this state.
 std::vector<Value> valuesOf(const document::Option& o) {
   std::vector<Value> out;
   switch (o.type) {
@@ -85,7 +85,7 @@ TEST_CASE("remedy: what is offered makes the choice pass, for every option and v
         CHECK(d.undo());
         State back = d.state();
         document::copyView(back, start);
-        CHECK(document::sameBits(back, start));  // one step
+        CHECK(document::sameBits(back, start));  // undone in a single step
         CHECK_FALSE(d.canUndo());
       }
     }
@@ -96,7 +96,7 @@ TEST_CASE("remedy: what is offered makes the choice pass, for every option and v
 
 TEST_CASE("remedy: what it says") {
   const std::string rotary = "rotary", additive = "additive";
-  const State start = test::start();  // 2 heads of d_k 3, Q K V
+  const State start = test::start();  // 2 heads with d_k = 3, given as Q, K and V
   CHECK(offered(start, OptionId::heads, 4.0) == "4 heads need width 8 · set");
   CHECK(offered(start, OptionId::heads, 3.0) == "none");
   CHECK(offered(start, OptionId::heads, 65.0) == "none");
@@ -109,7 +109,7 @@ TEST_CASE("remedy: what it says") {
   const State even = with({set(OptionId::d_k, 4.0), set(OptionId::position, rotary)});
   CHECK(offered(even, OptionId::d_k, 5.0) == "Rotary needs an even d_k · set positions to none");
   CHECK(offered(even, OptionId::score, additive) == "Rotary needs a dot product · set positions to none");
-  CHECK(offered(even, OptionId::heads, 8.0) == "8 heads need width 16 · set");  // 8 of one column each cannot turn
+  CHECK(offered(even, OptionId::heads, 8.0) == "8 heads need width 16 · set");  // 8 heads of one column each cannot be turned in pairs
   CHECK(offered(even, OptionId::causal_offset, 1023.0) == "Positions end at 1024 · set ALiBi");
 
   const State far = with({set(OptionId::score, additive), set(OptionId::causal_offset, 1024.0)});
@@ -130,10 +130,10 @@ TEST_CASE("remedy: heads of keys, and steps of a decoder") {
   CHECK(offered(of(8, 8), OptionId::kv_heads, 5.0) == "5 key heads do not divide 8 heads · set 4");
   CHECK(offered(of(8, 4), OptionId::kv_heads, 7.0) == "7 key heads do not divide 8 heads · set 8");
   CHECK(offered(of(12, 2), OptionId::kv_heads, 5.0) == "5 key heads do not divide 12 heads · set 6");
-  CHECK(offered(of(8, 4), OptionId::kv_heads, 3.0) == "none");  // four is what there is
+  CHECK(offered(of(8, 4), OptionId::kv_heads, 3.0) == "none");  // 4 is the present number
   CHECK(offered(of(8, 8), OptionId::kv_heads, 16.0) == "16 key heads need 16 heads · set");
-  CHECK(offered(of(8, 8), OptionId::kv_heads, 9.0) == "none");  // which the width does not divide into
-  CHECK(offered(of(8, 8), OptionId::kv_heads, 2.0) == "none");  // it fits
+  CHECK(offered(of(8, 8), OptionId::kv_heads, 9.0) == "none");  // does not divide the width
+  CHECK(offered(of(8, 8), OptionId::kv_heads, 2.0) == "none");  // is possible
   const State start = test::start();  // 4 tokens
   CHECK(offered(start, OptionId::step, 4.0) == "none");
   CHECK(offered(start, OptionId::step, 6.0) == "Step 6 needs 6 tokens · set");
@@ -151,9 +151,9 @@ TEST_CASE("remedy: heads of keys, and steps of a decoder") {
 TEST_CASE("remedy: of sizes that memory does not hold, the largest that it does, or another one gives way") {
   const State many = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 16.0), set(OptionId::tokens, 1024.0)});
   const std::string scores = "At most 16.7 million scores fit · ", numbers = "At most 3.5 million numbers fit · ";
-  CHECK(offered(many, OptionId::heads, 64.0) == scores + "set 512 tokens");  // 16 are there, and no others below 64 fit
+  CHECK(offered(many, OptionId::heads, 64.0) == scores + "set 512 tokens");  // 16 is the present number, and no other below 64 fits
   const State half = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 32.0), set(OptionId::tokens, 512.0)});
-  CHECK(offered(half, OptionId::tokens, 1024.0) == scores + "set 724");  // 724² × 32 is the last below
+  CHECK(offered(half, OptionId::tokens, 1024.0) == scores + "set 724");  // the largest n with n² × 32 scores that fit
   const State most = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 32.0), set(OptionId::tokens, 724.0)});
   CHECK(offered(most, OptionId::tokens, 725.0) == scores + "set 16 heads");
   CHECK(offered(many, OptionId::batch, document::kMaxBatch * 1.0).starts_with(numbers + "set "));

@@ -1,4 +1,4 @@
-// What a function that can fail returns: true when all is well, else the field and the sentence apart.
+// The result of a function that can fail: true on success, else the field and the sentence separately.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -31,9 +31,9 @@ TEST_CASE("result: with a value or without, it is true when all is well") {
   CHECK(*headsText(3) == "3");
   CHECK(headsText(3)->size() == 1);
   CHECK_FALSE(headsText(5));
-  CHECK(Result<bool>(false));  // there is a value
+  CHECK(Result<bool>(false));  // true means that there is a value, whatever it is
   CHECK_FALSE(*Result<bool>(false));
-  // Neither becomes a number by itself.
+  // Neither converts to a number implicitly.
   CHECK_FALSE(std::is_convertible_v<Result<void>, bool>);
   CHECK_FALSE(std::is_convertible_v<Result<std::string>, bool>);
 }

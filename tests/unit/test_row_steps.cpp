@@ -1,5 +1,5 @@
-// The way of a row from its scores to the output: its steps follow from the options, and every number that a step shows is
-// the tensor's.
+// The steps of a row from its scores to the output: they follow from the options, and every number that a step shows is that
+// of the tensor.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ double numberAt(const std::string& text, std::size_t at) {
   return std::atof(plain.c_str());
 }
 
-/// Every number of a line that is said to be a cell's is that cell's; returns how many there were.
+/// Checks that every number marked as a cell's has that cell's value; returns how many there were.
 int checkMarks(const Stepped& w, const Term& line) {
   CAPTURE(line.label);
   CAPTURE(line.text);
@@ -65,7 +65,7 @@ int checkMarks(const Stepped& w, const Term& line) {
   return count;
 }
 
-/// The number behind the last " = " or " : " of a line.
+/// The number after the last " = " or " : " of a line.
 double result(const std::string& text) {
   const std::size_t equals = text.rfind(" = "), colon = text.rfind(" : ");
   const std::size_t from = equals != std::string::npos ? equals : colon;
@@ -186,7 +186,7 @@ TEST_CASE("stepper: every number of every mechanism is the tensor's, and the las
   for (const Score score : test::kScores) {
     for (const Normalizer normalizer : test::kNormalizers) {
       for (const Position position : {Position::none, Position::rotary, Position::alibi}) {
-        if (score == Score::additive && position == Position::rotary) continue;  // it has no dot product to turn
+        if (score == Score::additive && position == Position::rotary) continue;  // it has no dot product that rotary positions could act on
         Layer layer = test::withScore(plain, score, random);
         layer.spec.normalizer = normalizer, layer.spec.position = position, layer.spec.causal = true;
         layer.spec.softcap = position == Position::alibi ? 2.0f : 0.0f;
@@ -265,7 +265,7 @@ TEST_CASE("stepper: what stands in the row at each step, and what it reads") {
   CHECK(raw.from[0] == Region{TensorId::q, 0, 3, 0, 1, 3});
   CHECK(raw.from[1] == Region{TensorId::k, 0, 2, 0, 1, 3});
   CHECK(raw.made[0] == Region{TensorId::scores, 0, 3, 0, 1, 4});
-  // The cells of every step are there.
+  // The cells of every step exist.
   for (const Step step : w.steps(true)) {
     const StepCells cells = cellsOf(step, layer.spec, w.in, w.trace, {0, 3, 2, 0});
     CHECK(!cells.from.empty());

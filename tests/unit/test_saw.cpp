@@ -1,4 +1,4 @@
-// "I saw a saw" from one-hot words: what no matrices can reach, what positions change, and four output rows that training reaches.
+// "I saw a saw" from one-hot words: what no matrices can achieve, what positions change, and four output rows that training does achieve.
 #include <cmath>
 
 #include "attention/steps/backward.h"
@@ -33,7 +33,7 @@ void draw(State& s, std::uint64_t seed) {
     for (float& n : input(s, id)->values()) n = 0.5f * static_cast<float>(random.next());
 }
 
-/// How far a step of the layer is from where it should be: the largest difference of a cell, and the differences themselves.
+/// The largest difference between a tensor and its target; `differences` gets all of them.
 float farthest(const attention::Tensor& is, const float (&wanted)[4][4], attention::Tensor& differences) {
   differences = is;
   float most = 0;
@@ -42,7 +42,7 @@ float farthest(const attention::Tensor& is, const float (&wanted)[4][4], attenti
   return most;
 }
 
-/// Gradient descent with Adam on half the squares of what the output misses, and with `withWeights` of what the weights miss.
+/// Gradient descent with Adam on half the squared error of the output, and with `withWeights` also of the weights.
 void learn(State& s, bool withWeights, int steps) {
   training::Updater updaters[3] = {{training::Optimizer::adam, 0.03, s.wQ.size()}, {training::Optimizer::adam, 0.03, s.wK.size()},
                                    {training::Optimizer::adam, 0.03, s.wV.size()}};

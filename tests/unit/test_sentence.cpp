@@ -1,4 +1,4 @@
-// Sentences in any script: what is a character, what is a token, and numbers that are drawn from words.
+// Sentences in any script: what counts as a character and as a token, and vectors derived from words.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -86,10 +86,10 @@ TEST_CASE("the same word draws the same numbers") {
     const Tensor& t = *document::input(s, id);
     CAPTURE(attention::name(id));
     CHECK(rowOf(t, 0) == rowOf(t, 3));
-    CHECK(rowOf(t, 1) != rowOf(t, 4));  // "dog" and "Dog" are two words
+    CHECK(rowOf(t, 1) != rowOf(t, 4));  // "dog" and "Dog" are different words
     CHECK(rowOf(t, 0) != rowOf(t, 2));
   }
-  // Wherever the word stands, and whatever stands around it.
+  // The numbers depend neither on the position of the word nor on its neighbours.
   const document::Document other = withSentence("a dog and the cat");
   CHECK(rowOf(s.q, 0) == rowOf(other.state().q, 3));
   CHECK(rowOf(s.x, 1) == rowOf(other.state().x, 1));
@@ -107,7 +107,7 @@ TEST_CASE("words keep their numbers through every change of the sentence and of 
   REQUIRE(d.apply(document::SetLabels{4, {"dog"}}));
   CHECK(equal(1, 4));
   CHECK(rowOf(d.state().q, 1) == dog);
-  REQUIRE(d.apply(test::setCell(TensorId::q, 0, 1, 0, 9)));  // what the reader changes stays
+  REQUIRE(d.apply(test::setCell(TensorId::q, 0, 1, 0, 9)));  // edits by the user are kept
   REQUIRE(d.apply(document::SetLabels{0, {"a"}}));
   CHECK(d.state().q.at(0, 1, 0) == 9);
   CHECK(rowOf(d.state().q, 4) == dog);
@@ -163,6 +163,6 @@ TEST_CASE("an example's numbers are touched by nothing but the switch") {
   document::Document d(test::start());
   const Tensor q = d.state().q;
   REQUIRE(d.apply(test::set(OptionId::labels, std::string("we heard a dog"))));
-  CHECK(d.state().q == q);  // names alone: the switch is off
+  CHECK(d.state().q == q);  // only the labels change: the switch is off
   for (const document::Preset& p : document::presets()) CHECK_FALSE(document::preset(p.name)->sameWord);
 }

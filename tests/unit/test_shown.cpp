@@ -1,4 +1,4 @@
-// What the board writes and draws is what plain arithmetic makes of its numbers, and all of it is in view.
+// The text and shapes on the board agree with plain arithmetic on its numbers, and all of it is in view.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -26,20 +26,20 @@ class Shown : public Fixture {
   }
   const Tensor& tensor(std::string_view name) { return **app().tensor(name); }
 
-  /// Chooses the cell that is explained, and leaves it with the pointer.
+  /// Selects the cell to be explained, then moves the pointer away.
   void choose(std::string_view name, int row, int col) {
     click(at(name, std::stoi(option("focus_head")), row, col));
     moveTo(-1000, -1000);
   }
   bool isThere(std::string_view name) { return static_cast<bool>(app().locate(name, 0, 0, 0)); }
   std::string words(std::string_view place) { return Painted().in(at(place)); }
-  /// What stands in a cell.
+  /// The text in a cell.
   std::string cell(std::string_view name, int row, int col) {
     return Painted().in(at(name, std::stoi(option("focus_head")), row, col));
   }
 };
 
-/// The number that words begin with; "−" is the minus of the board.
+/// The number at the beginning of the text; the board writes the minus sign "−".
 double numberIn(std::string words) {
   for (std::size_t at; (at = words.find("−")) != std::string::npos;) words.replace(at, std::string("−").size(), "-");
   return std::strtod(words.c_str(), nullptr);
@@ -70,16 +70,16 @@ double bits(const std::vector<double>& shares) {
   return sum;
 }
 
-constexpr double kHalf = 0.005 + 1e-6;  // of the last of two decimals
+constexpr double kHalf = 0.005 + 1e-6;  // half of the last of two decimals
 
-/// One bar of a row and the number at its end.
+/// One bar of a row, with the number at its end.
 struct Bar {
   double weight;
-  float number;  ///< middle of the number's line
+  float number;  ///< the vertical middle of the number
   Rectangle box;
 };
 
-/// The bars of the inspector, from the left to the right: each stands at the middle of its number.
+/// The bars of the inspector from left to right; each is centred horizontally on its number.
 std::vector<Bar> barsOf(Shown& f) {
   const app::Rect card = f.at("inspector");
   const float top = card.y + card.height - 108, bottom = card.y + card.height;
@@ -129,7 +129,7 @@ TEST_CASE("shown: the mean of the heads leaves hidden ones out: W, O, the sums a
       CHECK(numberAfter(words, "Σ ") == doctest::Approx(1));
       CHECK(std::abs(numberAfter(words, "its entropy ") - bits(mean)) <= kHalf);
       CHECK(std::abs(numberAfter(words, "] = ") - mean[1]) <= kHalf);
-      // Heads differ, so an entropy of any one of them, or with the hidden ones, would be seen.
+      // The heads differ, so the entropy of a single head, or one that includes hidden heads, would be noticed.
       for (int h = 0; h < 3 && heads.size() > 1; ++h) CHECK(std::abs(bits(rowOf(f.tensor("weights"), h, row)) - bits(mean)) > 2 * kHalf);
       if (heads.size() < 3) CHECK(std::abs(bits(meanOf(f.tensor("weights"), {0, 1, 2}, row)) - bits(mean)) > kHalf);
     }
@@ -206,7 +206,7 @@ TEST_CASE("shown: a decoder explains the row of its step, and shows no row that 
     const std::string words = f.words("inspector");
     CHECK(words.find("row " + std::to_string(step) + ", Σ 1.00") != std::string::npos);
     for (int t = 0; t < 4; ++t) CHECK(f.isThere("query:" + std::to_string(t)) == (t < step));
-    // Curves begin at the queries that there are, and end at keys that those see.
+    // Curves begin at existing queries and end at keys that these see.
     const app::Rect arcs = f.at("arcs"), last = f.at("query:" + std::to_string(step - 1));
     const Painted painted;
     float lowest = 0;
@@ -272,13 +272,13 @@ TEST_CASE("shown: columns keep names at any number of words: all of 12, every so
       }
       const float pitch = (last.x + last.width - first.x) / static_cast<float>(seen.size());
       CHECK((seen.size() == all.size() || pitch < 36));
-      CHECK(seen.contains("word" + std::to_string(tokens / 2)));  // the key that is explained
+      CHECK(seen.contains("word" + std::to_string(tokens / 2)));  // the explained key
     }
   }
 }
 
 TEST_CASE("shown: cells have the two decimals that are asked for wherever those fit") {
-  constexpr float kDigit = 6, kAir = 3;  // of the smallest face; between neighbours
+  constexpr float kDigit = 6, kAir = 3;  // width of a digit of the smallest font; gap between neighbours
   int whole = 0;
   for (const auto& [width, height] : {std::pair{1440, 900}, {1366, 768}, {1280, 720}, {1024, 700}, {412, 892}}) {
     CAPTURE(width);
@@ -326,7 +326,7 @@ TEST_CASE("shown: a low card has all terms of a weight above its bars, and the c
       for (const char* term : {"÷ √3", "mask", "exp(s − max)", "÷ Σ row", "adds to output"}) CHECK(card.find(term) != std::string::npos);
       if (card.find("entropy") == std::string::npos) continue;
       low += box.height < 300;
-      if (!f.app().locate("bar:chosen", 0, 0, 0)) continue;  // all have theirs
+      if (!f.app().locate("bar:chosen", 0, 0, 0)) continue;  // all bars have labels of their own
       CHECK(f.words("bar:chosen") == "0.69 a");
       ++named;
     }
@@ -380,8 +380,8 @@ TEST_CASE("shown: the words beside the arcs thin out before they touch, and the 
     }
     std::sort(lines.begin(), lines.end());
     REQUIRE(lines.size() >= 10);
-    for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i] - lines[i - 1] >= 11);  // text stands on whole pixels
-    CHECK((isChosenThere || f.option("tokens") == "1024"));  // whose cells are too small to be hit exactly
+    for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i] - lines[i - 1] >= 11);  // text is at whole pixels
+    CHECK((isChosenThere || f.option("tokens") == "1024"));  // the cells of 1024 tokens are too small to be clicked precisely
   }
 }
 
@@ -473,7 +473,7 @@ TEST_CASE("shown: names of values stand clear of the ring of the chosen one and 
 TEST_CASE("shown: the table of values has its words whole") {
   Shown f;
   f.set("card", "\"values\"");
-  const app::Rect plane = f.at("values");  // the numbers stand at its right
+  const app::Rect plane = f.at("values");  // the numbers are right of it
   int names = 0;
   const Painted painted;
   for (const Words& w : painted.words()) {
@@ -519,7 +519,7 @@ TEST_CASE("shown: the chart of reach goes as far up as what explodes") {
   for (int i = 0; i < reach.rows(); ++i) most = std::max(most, static_cast<double>(reach.at(0, i, 1)));
   REQUIRE(most > 2000);
   REQUIRE(std::isfinite(most));
-  // The numbers of the axis end at one place; the lowest and the highest of them say where every other is.
+  // The numbers of the axis are right-aligned; the lowest and the highest determine the positions of all others.
   const Painted painted;
   std::map<int, std::map<double, float>> columns;
   for (const Words& w : painted.words()) {
@@ -532,9 +532,9 @@ TEST_CASE("shown: the chart of reach goes as far up as what explodes") {
   REQUIRE(ticks.size() >= 4);
   const auto [low, bottom] = *ticks.begin();
   const auto [high, top] = *ticks.rbegin();
-  // The axis ends at its last number; above it stands the legend, in the same colour.
+  // The axis ends at its last number; above it is the legend, in the same colour.
   const auto share = static_cast<float>((std::log10(most) - low) / (high - low));
-  const Rectangle end = painted.extent(views::palette(false).key, {1000, top - 4, 1440, bottom + 4});  // other curves stand at the left
+  const Rectangle end = painted.extent(views::palette(false).key, {1000, top - 4, 1440, bottom + 4});  // other curves are left of it
   CHECK(end.width() > 100);
   CHECK(std::abs(end.top - (bottom + (top - bottom) * share)) < 3);
 }

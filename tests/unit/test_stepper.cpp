@@ -1,4 +1,4 @@
-// Stepping through a row, and arithmetic that is touched, by the real input of Dear ImGui.
+// Stepping through a row, and interactive arithmetic, with real Dear ImGui input.
 #include "app_fixture.h"
 
 namespace {
@@ -34,7 +34,7 @@ TEST_CASE("stepper: the button in the inspector begins at the first step of the 
   CHECK(f.option("stepper") == "1");
   f.type('i');
   CHECK(f.option("stepper") == "0");
-  f.key(ImGuiKey_LeftArrow);  // the cell before is selected again, as without steps
+  f.key(ImGuiKey_LeftArrow);  // the previous cell is selected, as without steps
   CHECK(f.option("stepper") == "0");
 }
 
@@ -46,9 +46,9 @@ TEST_CASE("stepper: play goes to the end by itself and stops there; nothing is d
   for (; frames < 4000 && f.app().wantsFrame(); ++frames) f.frame();
   CHECK(f.option("stepper") == "9");
   CHECK(!f.app().wantsFrame());
-  f.key(ImGuiKey_Space);  // from the beginning
+  f.key(ImGuiKey_Space);  // starts again at the first step
   CHECK(f.option("stepper") != "9");
-  f.key(ImGuiKey_Space);  // a pause
+  f.key(ImGuiKey_Space);  // pauses
   const std::string there = f.option("stepper");
   rest(f);
   for (int i = 0; i < 200; ++i) f.frame();
@@ -111,7 +111,7 @@ TEST_CASE("touch: a number under the pointer lights its cell, and a click goes t
   f.moveTo(f.at("inspector"));
   f.click(f.at("number:k:2:1"));
   CHECK(f.host.events.back().detail.find("\"name\":\"k\"") != std::string::npos);
-  // What is explained stays: an input is selected now, and its own arithmetic says nothing.
+  // The explanation stays: the selected cell is an input, which has no arithmetic of its own.
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 2});
   f.moveTo(f.at("inspector"));
   CHECK(f.app().locate("number:q:3:2", 0, 0, 0));
@@ -131,7 +131,7 @@ TEST_CASE("touch: a drag on a number edits its cell as a drag on the cell does, 
   f.drag(f.at("q", 0, 3, 2), 40, 0);
   CHECK(cell(f, "q", 3, 2) == doctest::Approx(byNumber));
   REQUIRE(f.app().undo());
-  // A score is no input: nothing changes.
+  // A score is not an input: nothing changes.
   f.click(f.at("weights", 0, 3, 2));
   f.moveTo(f.at("inspector"));
   f.drag(f.at("number:masked:3:2"), 40, 0);
@@ -146,7 +146,7 @@ TEST_CASE("touch: a number that is a sum opens into it, and closes again") {
   f.click(f.at("number:row_sum:3:0"));
   f.moveTo(f.at("inspector"));
   CHECK(f.app().locate("number:exponentials:3:0", 0, 0, 0));
-  f.click(f.at("number:exponentials:3:0"));  // and on: exp(−0.51 − 1.53)
+  f.click(f.at("number:exponentials:3:0"));  // expands further: exp(−0.51 − 1.53)
   f.moveTo(f.at("inspector"));
   CHECK(f.app().locate("number:masked:3:0", 0, 0, 0));
   f.click(f.at("number:row_sum:3:0"));

@@ -1,4 +1,4 @@
-// Summaries through a document: edits, options, tokens, undo and redo leave them what a scan gives.
+// Summaries of a document: after edits, options, tokens, undo and redo they agree with a scan.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -14,7 +14,7 @@ using document::OptionId;
 
 namespace {
 
-/// A document, its engine, and a check of the summaries after every step.
+/// A document and its engine, with a check of the summaries after every step.
 class Board {
  public:
   Board() : document_(*document::preset(document::presets().front().name)) { look(); }
@@ -50,7 +50,7 @@ class Board {
 TEST_CASE("summaries: edits, options, tokens, undo and redo") {
   test::Random random(21);
   Board board;
-  board.set(OptionId::tokens, 70.0);  // from 64 on, tokens are moved rather than all made anew
+  board.set(OptionId::tokens, 70.0);  // from 64 on, tokens are moved instead of recomputing everything
   board.set(OptionId::d_k, 4.0);
   board.set(OptionId::heads, 2.0);
   for (int n = 0; n < 300; ++n) {
@@ -105,7 +105,7 @@ TEST_CASE("summaries: a key that the bias masks in every head is not visible, on
   engine.apply(layer.spec, layer.inputs(), Change{Change::What::cells, TensorId::bias, 1, 3, 0, 1, 1});
   CHECK(s.visibleCount(layer.spec, layer.inputs()) == 14);
   CHECK(check.wrong(engine, layer.inputs()) == "");
-  layer.bias = Tensor(1, 4, 4, hidden);  // one for all heads
+  layer.bias = Tensor(1, 4, 4, hidden);  // the same for all heads
   engine.apply(layer.spec, layer.inputs(), Change{});
   CHECK(s.visibleCount(layer.spec, layer.inputs()) == 0);
 }

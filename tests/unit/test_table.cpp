@@ -1,4 +1,4 @@
-// The table of tensors against what layers really have: the reference makes its tensors without it.
+// The table of tensors compared with the tensors of real layers, which the reference makes without using the table.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -14,7 +14,7 @@ using test::Random;
 
 namespace {
 
-/// Each tensor that the layer has is there with the shape that the table says, and no other is.
+/// Checks that each tensor of the layer has the shape given in the table, and that there are no others.
 void checkTable(const Layer& layer) {
   const Inputs inputs = layer.inputs();
   REQUIRE(validate(layer.spec, inputs));
@@ -54,7 +54,7 @@ TEST_CASE("table: every layer has the tensors that it says, in those shapes") {
   Random random(11);
   for (const Score score : {Score::dot, Score::scaled, Score::general, Score::additive, Score::cosine}) {
     for (const Position position : {Position::none, Position::rotary, Position::alibi}) {
-      if (score == Score::additive && position == Position::rotary) continue;  // which no layer has
+      if (score == Score::additive && position == Position::rotary) continue;  // a combination that no layer has
       Layer layer = test::withScore(test::direct(test::shape(4, 2, 3, 5, 4, 3), random), score, random);
       layer.spec.position = position, layer.spec.causal = true, layer.spec.causalOffset = 4;
       checkTable(layer);

@@ -1,4 +1,4 @@
-// Plain tensors files: what people save from NumPy and PyTorch.
+// Plain tensors files, as people save them from NumPy and PyTorch.
 #include "attention/steps/forward.h"
 #include "document_support.h"
 #include "files/read.h"
@@ -22,7 +22,7 @@ std::string numbers(int count) {
   return out + "]";
 }
 
-/// q, k and v of one shape, numbered from 0; `more` goes on with further fields.
+/// q, k and v of one shape with the numbers 0, 1, 2 …; `more` appends further fields.
 std::string qkv(std::string_view shape, int count, const std::string& more = "") {
   const std::string tensor = "{\"shape\": " + std::string(shape) + ", \"data\": " + numbers(count) + "}";
   return "{\"q\": " + tensor + ", \"k\": " + tensor + ", \"v\": " + tensor + more + "}";
@@ -203,7 +203,7 @@ TEST_CASE("tensors: X and its weights") {
   CHECK(s.modelDim == 2);
   CHECK(s.tokens == 3);
   CHECK(s.wO.at(0, 2, 0) == 1.0f);
-  const State apart = read(file + "}");  // without W_O the heads stand side by side
+  const State apart = read(file + "}");  // without W_O the heads are concatenated
   CHECK(!apart.outputProjection);
   CHECK(document::outputWidth(apart) == 4);
   CHECK(document::outputWidth(read(file + R"(, "w_o": [[1, 0, 5], [0, 1, 6], [1, 0, 7], [0, 1, 8]], "b_o": [1, 2, 3]})")) == 3);

@@ -1,4 +1,4 @@
-// State text: what is written reads back to the same bits, and nothing hostile gets in.
+// State text: what is written reads back bit for bit, and invalid text is refused.
 #include <cfloat>
 #include <cmath>
 #include <cstdio>
@@ -24,12 +24,12 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text.replace(at, from.size(), to);
 }
 
-/// The default state's text with one piece replaced.
+/// The text of the default state with one substring replaced.
 std::string with(std::string_view from, std::string_view to) {
   return tried(replaced(toText(test::start()), from, to));
 }
 
-/// Whatever comes: a sentence, or a state that is whole.
+/// Any text gives either an error or a valid state.
 void survives(std::string_view text) {
   const auto state = fromText(text, {});
   if (!state)
@@ -53,7 +53,7 @@ TEST_CASE("text: any state reads back to the same bits") {
   }
 }
 
-// The value that a reader of C has for the text, and what printf makes of a number.
+// The value that the C library reads from the text, and the text that printf writes for a number.
 float back(const std::string& text, float) { return std::strtof(text.c_str(), nullptr); }
 double back(const std::string& text, double) { return std::strtod(text.c_str(), nullptr); }
 std::string printed(const char* format, int digits, double value) {
@@ -86,7 +86,7 @@ TEST_CASE("text: decimals are rounded as printf rounds them, ties and all") {
   for (int i = 0; i < 300'000; ++i) {
     const int decimals = i % 10;
     const double any = std::ldexp(static_cast<double>(random() >> 11), -static_cast<int>(random() % 60) - 30);  // below 2^23
-    const double near = (static_cast<double>(random() % 2'000'000) + 0.5) / std::pow(10.0, decimals);     // about a tie
+    const double near = (static_cast<double>(random() % 2'000'000) + 0.5) / std::pow(10.0, decimals);     // close to a tie
     const double tie = static_cast<double>(random() % 4096) / 64;
     for (const double value : {any, near, tie, std::nextafter(near, 0.0), std::nextafter(near, 1e9)}) {
       if (value >= 1e7) continue;
@@ -132,7 +132,7 @@ TEST_CASE("text: numbers keep every bit with the fewest digits") {
 }
 
 TEST_CASE("text: a decimal is rounded once") {
-  // Halfway between two floats but for a digit that double does not hold.
+  // Halfway between two floats except for a digit that double cannot represent.
   std::string text = replaced(toText(test::start()), "[0.9,", "[1.00000005960464477540,");
   CHECK(fromText(text, {})->q.at(0, 0, 0) == 1.00000012f);
   text = replaced(toText(test::start()), "[0.9,", "[1.00000005960464477538,");
@@ -163,7 +163,7 @@ TEST_CASE("text: unknown fields are kept as they came") {
   const auto again = fromText(toText(*state), {});
   REQUIRE(again);
   CHECK(sameBits(*again, *state));
-  // They belong to the text that they came with.
+  // Unknown fields survive edits.
   State changed = *state;
   document::apply(changed, SetOption{OptionId::causal, false});
   CHECK(changed.unknownFields == state->unknownFields);
@@ -421,7 +421,7 @@ TEST_CASE("text: cells as tab-separated text") {
   CHECK(read("1;2;3") == "1x3 3");
   CHECK(read("0,5\t1,5\n2\t-2,5\n") == "2x2 -2.5");
   CHECK(read("0,5; 1,25") == "1x2 1.25");
-  CHECK(read("1,5") == "1x2 5");  // by commas alone, as files have it
+  CHECK(read("1,5") == "1x2 5");  // separated by commas alone, as in files
   CHECK(read("  1.  .5   -3e-2  \n\n") == "1x3 -0.03");
   CHECK(read("-0.0") == "1x1 -0.0");
   const auto bad = [](std::string_view text) { return refusal(fromTsv(text)); };
@@ -444,7 +444,7 @@ TEST_CASE("text: what came later is left out where it has its default") {
   for (const Option& o : options()) {
     const bool isThere = text.find("\"" + std::string(o.name) + "\":") != std::string::npos;
     CAPTURE(o.name);
-    // A new board says how its weights are coloured: a text that does not is older than the automatic choice.
+    // New boards store the colour scale of the weights, because a text without it is older than the automatic choice.
     CHECK(isThere == (o.stored == Stored::always || o.id == OptionId::weight_scale));
   }
   CHECK(text.find("\"x_kv\"") == std::string::npos);

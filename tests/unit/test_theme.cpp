@@ -1,4 +1,4 @@
-// Text can be read on everything that it stands on, in both themes: WCAG 2.2 AA, 4.5 : 1.
+// Text has enough contrast on all of its backgrounds, in both themes: WCAG 2.2 AA, 4.5 : 1.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Training: the gradients of whole models against a version in double, each task learned in a counted number of steps, runs that
-// are the same bit for bit, and what is refused.
+// Training: the gradients of whole models against a version in double, every task learned in a given number of steps, runs that
+// are reproducible bit for bit, and errors.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace tape = attention::tape;
 
 namespace {
 
-/// Float gradients of a whole model are within this of exact ones, relative to the largest of them.
+/// The largest error of the float gradients of a whole model, relative to the largest of them.
 constexpr double kWithin = 2e-5;
 
 Setup small(Task task) {
@@ -32,7 +32,7 @@ std::unique_ptr<Trainer> trainerOf(const Setup& setup, Kernel kernel = attention
   return std::move(*made);
 }
 
-/// The model written to be read: one sentence at a time, and the sum of its −log p. N is double, or a number on a tape.
+/// A simple version of the model: one sentence at a time, and the sum of its −log p. N is double, or a number on a tape.
 template <class N>
 class Plain {
  public:
@@ -132,7 +132,7 @@ class Plain {
     }
   }
 
-  /// Rows of a vector by a matrix of one head: w·v.
+  /// The product w·v with the matrix of one head.
   Row times(const Rows& w, int head, const Row& v) const {
     Row out(v.size(), N(0.0));
     for (std::size_t r = 0; r < v.size(); ++r) {
@@ -202,15 +202,15 @@ N lossOf(const Setup& setup, const Model& model, const std::vector<N>& numbers, 
   return sum;
 }
 
-/// How far the gradient of the sum of −log p is from that on a tape, over the largest of that. The tape itself is held to central
-/// differences.
+/// The largest error of the gradient of the sum of −log p, compared with that on a tape, relative to its largest number. With
+/// `differences` the tape itself is compared with central differences.
 double worstGradient(const Setup& setup, Kernel kernel = attention::kernels::best(), bool differences = false) {
   auto examples = Examples::of(setup);
   REQUIRE(bool(examples));
   Model model(setup, *examples, 4, kernel);
   std::vector<float> numbers(model.size()), gradient(model.size());
   model.initialise(numbers.data());
-  base::NormalRandom noise(9);  // so that norms and biases are not where they begin
+  base::NormalRandom noise(9);  // so that norms and biases do not have their initial values
   for (float& n : numbers) n += 0.1f * static_cast<float>(noise.next());
   std::vector<Sequence> sequences{examples->heldOut[0], examples->heldOut[1]};
   Batch batch;
@@ -303,7 +303,7 @@ TEST_CASE("training: each task is learned, in so many steps") {
     int steps;
     float accuracy, watched;
   };
-  // With room for what the rounding of a kernel changes: each goes a way of its own.
+  // The limits leave room for the different rounding of kernels, which makes their runs diverge.
   for (const Learned& l : {Learned{Task::tags, 300, 0.99f, 0.99f}, {Task::previous, 400, 0.96f, 0.25f}, {Task::induction, 700, 0.87f, 0.35f},
                            {Task::reverse, 500, 0.95f, 0.7f}, {Task::most_frequent, 500, 0.93f, -2}, {Task::sort, 800, 0.91f, -2},
                            {Task::translate, 200, 0.96f, 0.4f}}) {
@@ -324,7 +324,7 @@ TEST_CASE("training: what attention adds to I saw a saw: a verb and a noun, and 
   for (const std::uint32_t seed : {7u, 1u, 2u}) {
     Setup s = recommended(Task::tags);
     s.seed = seed;
-    CHECK(s == [&] { Setup begun; begun.seed = seed; return begun; }());  // what the page begins with
+    CHECK(s == [&] { Setup begun; begun.seed = seed; return begun; }());  // the initial setup of the page
     const auto trainer = trainerOf(s);
     trainer->run(300);
     Answer answer;
@@ -339,7 +339,7 @@ TEST_CASE("training: what attention adds to I saw a saw: a verb and a noun, and 
     CHECK(trainer->measure().watched >= 0.99f);
     const Measure without = trainer->measureOf(trainer->numbers(), 0b1111);
     CHECK(without.watched < 0.75f);
-    CHECK((without.confusion[1][1] == 0 || without.confusion[0][0] == 0));  // every saw is said to be the same
+    CHECK((without.confusion[1][1] == 0 || without.confusion[0][0] == 0));  // both meanings of "saw" get the same answer
   }
 }
 
@@ -359,7 +359,7 @@ TEST_CASE("training: the same setup and kernel give the same run, bit for bit, a
   s.dropout = 0.2;
   const auto first = trainerOf(s), second = trainerOf(s);
   first->run(40);
-  while (second->steps() < 40) {  // in pieces, with looks at the sentences in between
+  while (second->steps() < 40) {  // in pieces, looking at the sentences in between
     second->advance();
     Answer answer;
     second->answer(second->examples().heldOut[0], second->numbers(), 1, answer);

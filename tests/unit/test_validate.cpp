@@ -1,4 +1,4 @@
-// Every refusal: the sentence names the field, the value and the fix.
+// All errors of attention::validate(): the sentence names the field, the value and the fix.
 #include <doctest/doctest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The smallest change that gives a weight, against a search; and what differs between two layers.
+// The smallest change that gives a weight, compared with a search; and the differences between two layers.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ Trace traceOf(const test::Layer& layer) {
   return trace;
 }
 
-/// The weight by the definition, in double: softmax of q·k/√d over the keys up to `seen`.
+/// The weight by its definition, in double: softmax of q·k/√d over the keys up to `seen`.
 double softmaxWeight(const test::Layer& layer, const std::vector<double>& q, int key, int seen) {
   double sum = 0, mine = 0;
   for (int j = 0; j < seen; ++j) {
@@ -49,7 +49,7 @@ TEST_CASE("what if: the query moves so that the weight is what was asked for, to
     const CellRef cell{TensorId::weights, 0, 3, 1};
     for (const double wanted : {0.05, 0.2, 0.4, 0.6}) {
       const WhatIf found = WhatIfSolver().of(layer.spec, layer.inputs(), trace, cell, wanted, TensorId::q);
-      // A search over directions and lengths: the shortest way that reaches the weight.
+      // A search over directions and lengths for the shortest change that reaches the weight.
       const double start = softmaxWeight(layer, {double{layer.q.at(0, 3, 0)}, double{layer.q.at(0, 3, 1)}}, 1, 5);
       double shortest = 1e9;
       for (int turn = 0; turn < 720; ++turn) {
@@ -64,13 +64,13 @@ TEST_CASE("what if: the query moves so that the weight is what was asked for, to
       }
       INFO("seed " << seed << ", wanted " << wanted << ", shortest " << shortest << ": " << found.why);
       if (!found.why.empty()) {
-        CHECK(shortest > 7);  // out of reach, or nearly so
+        CHECK(shortest > 7);  // not reachable, or only just
         continue;
       }
       const double w = softmaxWeight(layer, {double{found.row[0]}, double{found.row[1]}}, 1, 5);
       CHECK(std::fabs(w - wanted) < 1e-4);
       CHECK(std::fabs(found.weight - wanted) < 1e-4);
-      if (wanted > start) CHECK(found.length <= shortest + 0.01);  // there the set is convex, and the nearest point the only one
+      if (wanted > start) CHECK(found.length <= shortest + 0.01);  // there the set is convex, so the nearest point is unique
       const double length = std::hypot(double{found.row[0]} - double{layer.q.at(0, 3, 0)}, double{found.row[1]} - double{layer.q.at(0, 3, 1)});
       CHECK(std::fabs(length - found.length) < 1e-5);
     }
@@ -130,7 +130,7 @@ TEST_CASE("what if: what is not possible is said, and nothing is given") {
   CHECK(why(1, 3, 0.5).find("masked") != std::string::npos);
   CHECK(why(0, 0, 0.5).find("Only one key") != std::string::npos);
   for (const double wanted : {0.0, 1.0, -1.0, 2.0, std::nan("")}) CHECK(why(3, 1, wanted).find("between 0 and 1") != std::string::npos);
-  // A key that is the mean of the others never has more weight than all of them.
+  // A key that is the mean of the others never has a larger weight than all of them.
   for (int c = 0; c < 2; ++c) layer.k.at(0, 1, c) = (layer.k.at(0, 0, c) + layer.k.at(0, 2, c)) / 2;
   layer.spec.queryCount = layer.spec.keyCount = 3, layer.q = Tensor(1, 3, 2), layer.v = Tensor(1, 3, 2);
   Tensor k(1, 3, 2);

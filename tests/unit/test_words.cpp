@@ -1,4 +1,4 @@
-// The interface in other languages: how a table is read, and that the tables have all that the board shows.
+// The interface in other languages: reading a table, and that the tables contain all text that the board shows.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace {
 
-/// The words that a table lacks, of all that the boards of a test show.
+/// Collects the text that a table lacks, of all boards that a test shows.
 class Listener {
  public:
   explicit Listener(views::Words& words) : words_(words) {
@@ -56,7 +56,7 @@ void press(Fixture& f, const std::string& name) {
   f.settle();
 }
 
-/// web/languages/TAG.json as the shells give it to the stage.
+/// web/languages/TAG.json in the form that the shells pass on.
 std::string tableOf(std::string_view name) {
   for (const auto& file : languages::files) {
     if (file.name == name) return *files::wordsOf(file.text);
@@ -64,7 +64,7 @@ std::string tableOf(std::string_view name) {
   return {};
 }
 
-/// With tokens that are no words.
+/// Opens a preset with numbers as tokens, so that these count as no words to be translated.
 void open(Fixture& f, std::string_view preset) {
   REQUIRE(f.app().openPreset(preset, false));
   for (const auto& [labels, count] : {std::pair{"labels", "tokens"}, {"key_labels", "key_tokens"}}) {
@@ -75,7 +75,7 @@ void open(Fixture& f, std::string_view preset) {
   f.settle();
 }
 
-/// Presses everything that can be pressed, which opens menus too, and goes back.
+/// Presses every control, which opens menus too, and restores the state.
 void pressAll(Fixture& f, const std::string& state) {
   for (const std::string& name : controls(f)) {
     press(f, name);
@@ -87,14 +87,14 @@ void pressAll(Fixture& f, const std::string& state) {
 
 }  // namespace
 
-/// What is the same in all languages: names of functions, methods and tensors, and the words of the toy sentences that are trained on.
+/// Text that is the same in all languages: names of functions, methods and tensors, and the words of the toy sentences for training.
 constexpr std::string_view kNames[] = {"exp", "tanh", "cos", "sin", "max", "softmax", "sparsemax", "Softmax", "Sparsemax", "ReLU", "GELU", "LSTM", "RNN", "ALiBi", "BigBird",
     "Longformer", "Adam", "SGD", "Mom", "concat", "dot", "pre", "post", "Attention", "Playground", "Dropout", "Epsilon", "Sigmoid", "sigmoid", "rotated", "masked", "raw", "output", "attention",
     "hidden", "norm", "dropout", "residual", "feed", "forward", "delta", "gamma", "memory", "token", "query", "segment", "model", "softcap", "capped", "biased",
-    "for", "sum", "largest", "first",  // of programs
+    "for", "sum", "largest", "first",  // from programs
     "saw", "the", "cat", "old", "new", "big", "you", "like", "want", "see", "and"};
 
-/// Are there words of a language in it, and not only names, numbers and formulas?
+/// Does the text contain words to be translated, and not only names, numbers and formulas?
 bool hasWords(std::string_view text) {
   std::string word;
   for (std::size_t i = 0; i <= text.size(); ++i) {
@@ -109,7 +109,7 @@ bool hasWords(std::string_view text) {
   return false;
 }
 
-/// Shows the board as readers can have it: all examples, pages, menus and keys, in windows of all sizes.
+/// Shows the board in all ways that users see it: all examples, pages, menus and keys, in windows of all sizes.
 void showAll() {
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {900.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
     Fixture f(width, height);
@@ -134,7 +134,7 @@ void showAll() {
 }
 
 TEST_CASE("words: a table says all that the board says") {
-  // All tables have the same messages: core/languages.test.mjs.
+  // core/languages.test.mjs checks that all tables have the same messages.
   views::Words words(tableOf("de.json"));
   const Listener listener(words);
   showAll();
@@ -147,9 +147,9 @@ TEST_CASE("words: a message is found whole, by its pattern, and within another")
   CHECK(words.of("Open") == "Öffnen");
   CHECK(words.of("  Open ") == "  Öffnen ");
   CHECK(words.of("Head 3 of 12") == "12 Köpfe, der 3.");
-  CHECK(words.of("Head of of it") == "Head of of it");          // its places are for numbers
-  CHECK(words.of("Open is locked") == "Öffnen ist gesperrt");   // a message in a message
-  CHECK(words.of("Open is locked by you") == "you sperrt Open");  // the longest pattern says most
+  CHECK(words.of("Head of of it") == "Head of of it");          // the placeholders stand for numbers here
+  CHECK(words.of("Open is locked") == "Öffnen ist gesperrt");   // a message inside a message
+  CHECK(words.of("Open is locked by you") == "you sperrt Open");  // the longest pattern wins
   CHECK(words.of("0.69") == "0.69");
   CHECK(words.of("something else") == "something else");
   words.paused = 1;
