@@ -207,10 +207,10 @@ void Frame::edit(const views::Requests::Wanted& wanted, bool isSaid) {
 void Frame::command(Command c) {
   switch (c) {
     case Command::undo:
-      if (isAllowed(Session::Way::undo)) (void)session_.undo(Source::user);
+      if (isAllowed(Session::Way::undo) && session_.undo(Source::user)) screen_.view.notice = {};  // it was about what is undone
       return;
     case Command::redo:
-      if (isAllowed(Session::Way::redo)) (void)session_.redo(Source::user);
+      if (isAllowed(Session::Way::redo) && session_.redo(Source::user)) screen_.view.notice = {};
       return;
     case Command::reset:
       if (isAllowed(Session::Way::reset)) session_.reset(Source::user);

@@ -1,7 +1,7 @@
-// What an arrow key costs the desktop program at 12 heads of 1,024 tokens and 64 dimensions, without a graphics card: processor time of
-// all its threads from the key until the pixels stand, the median of seven, in milliseconds.
+// What an arrow key costs the desktop program at 12 heads of 1,024 tokens and 64 dimensions, without a graphics card: the processor time of
+// all its threads, from the key until the screen shows what it did; the median of seven, in milliseconds.
 //   node keys.bench.mjs
-import {Session, cost, startDisplay, tensors} from '../desktop/harness.mjs';
+import {Session, keyCost, startDisplay, tensors} from '../desktop/harness.mjs';
 
 const GOAL = 20;
 const cleanups = [], owner = {after: (call) => cleanups.unshift(call)};
@@ -12,7 +12,7 @@ try {
   for (const name of ['q', 'k', 'v']) {
     await app.click(await app.place(name, 0, 1, 1));
     for (const [what, key] of [['another cell', 'Right'], ['another number', 'Up']]) {
-      console.log(`${name.toUpperCase()}, ${what.padEnd(16)}${(await cost(app, () => app.key(key))).toFixed(1).padStart(8)} ms  ≤ ${GOAL}`);
+      console.log(`${name.toUpperCase()}, ${what.padEnd(16)}${(await keyCost(app, key)).toFixed(1).padStart(8)} ms  ≤ ${GOAL}`);
     }
   }
 } finally {

@@ -181,15 +181,28 @@ export function tensors(t, names, shape) {
 /** Processor time of all threads so far, in milliseconds. */
 const spent = ({process: {pid}}) => readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1e6, 0);
 
-/** The median of what seven calls of `act` cost the program, in milliseconds of processor time. */
-export async function cost(app, act) {
+/** The median of what seven calls of `act` cost the program, in milliseconds of processor time. `before` is called before each, uncounted. */
+export async function cost(app, act, before = () => {}) {
   const times = [];
   for (let i = 0; i < 7; ++i) {
-    const before = spent(app);
+    await before();
+    const began = spent(app);
     await act();
-    times.push(spent(app) - before);
+    times.push(spent(app) - began);
   }
   return times.sort((a, b) => a - b)[3];
+}
+
+/** The same for pressing a key, until the screen shows what it did, or for 5 s. */
+export function keyCost(app, key) {
+  let screen;
+  return cost(app, async () => {
+    spawn('xdotool', ['key', '--delay', '0', key], {env: app.env});
+    for (const end = Date.now() + 5000; Date.now() < end && readFileSync(app.display.file).equals(screen);) await new Promise(setImmediate);
+  }, async () => {
+    await app.settled();
+    screen = readFileSync(app.display.file);
+  });
 }
 
 // ---------------------------------------------------------------- arithmetic

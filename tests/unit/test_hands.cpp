@@ -273,6 +273,21 @@ TEST_CASE("hands: K is copied and pasted as it is seen, turned") {
   f.checkWeights();
 }
 
+TEST_CASE("hands: what a message says of an edit goes when the edit is undone") {
+  Fixture f;
+  f.key(ImGuiKey_H);
+  const std::string said = f.app().notice();
+  CHECK(said.find("heads share the width") != std::string::npos);
+  f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
+  CHECK(f.app().notice().empty());
+  f.app().notify("Something else.", false);
+  f.key(ImGuiKey_Z, {ImGuiMod_Ctrl, ImGuiMod_Shift});
+  CHECK(f.app().notice().empty());
+  f.app().notify("Something else.", false);
+  f.key(ImGuiKey_Z, {ImGuiMod_Ctrl, ImGuiMod_Shift});  // there is nothing to redo
+  CHECK(f.app().notice() == "Something else.");
+}
+
 TEST_CASE("hands: a block that fits into K only the other way is put there, and that is said") {
   Fixture f;
   f.click(f.at("k", 0, 0, 0));

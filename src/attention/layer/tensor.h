@@ -1,12 +1,15 @@
 // The project's one container for numbers: float32, row-major, [heads, rows, cols].
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
+#include "base/uninitialized.h"
 
 namespace attention {
 
@@ -18,8 +21,10 @@ using base::Result;
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(int heads, int rows, int cols, float fill = 0.0f)
-      : heads_(heads), rows_(rows), cols_(cols), values_(count(heads, rows, cols), fill) {}
+  Tensor(int heads, int rows, int cols, float fill = 0.0f) {
+    reshape(heads, rows, cols);
+    if (fill != 0) std::fill(values_.begin(), values_.end(), fill);
+  }
 
   int heads() const { return heads_; }
   int rows() const { return rows_; }
@@ -48,7 +53,9 @@ class Tensor {
   /// Changes the shape. The numbers keep their order in memory, as many as there is room for; additional ones are 0.
   void reshape(int heads, int rows, int cols) {
     heads_ = heads, rows_ = rows, cols_ = cols;
-    values_.resize(count(heads, rows, cols));
+    const std::size_t before = values_.size(), now = count(heads, rows, cols);
+    values_.resize(now);
+    if (now > before) std::memset(values_.data() + before, 0, (now - before) * sizeof(float));
   }
   /// Equal shapes and equal numbers (so 0 == -0).
   bool operator==(const Tensor&) const = default;
@@ -64,7 +71,7 @@ class Tensor {
   }
 
   int heads_ = 0, rows_ = 0, cols_ = 0;
-  std::vector<float> values_;
+  std::vector<float, base::Uninitialized<float>> values_;
 };
 
 /// Which pairs of query and key were masked by hand: [rows, cols], 1 = blocked. Shared by all heads. Empty (0 x 0) means that no cell is
