@@ -201,16 +201,18 @@ std::string zshArguments(const CLI::App& command) {
   return out + (hasPlace ? " \\\n      '*:file:_files'" : "");
 }
 
+/// zsh reads the file as the body of the function where it lies in a folder of fpath, and as it stands where it is sourced.
 std::string zsh(const CLI::App& program) {
   const std::string function = functionOf(program), name = program.get_name();
+  const std::string end = "}\nif [[ $zsh_eval_context == *func ]]; then " + function + " \"$@\"; else compdef " + function + " " + name + "; fi\n";
   const auto commands = commandsOf(program);
   std::string out = "#compdef " + name + "\n# Completion of " + name + " for zsh, printed by " + name + " --completion zsh.\n" + function + "() {\n";
-  if (commands.empty()) return out + "  " + zshArguments(program) + "\n}\n" + function + " \"$@\"\n";
+  if (commands.empty()) return out + "  " + zshArguments(program) + "\n" + end;
   out += "  local line state\n  local -a commands\n  " + replaced(zshArguments(program), "_arguments", "_arguments -C") + " \\\n      '1: :->command' '*:: :->rest'\n  case $state in\n  command)\n    commands=(";
   for (const CLI::App* command : commands) out += "\n      " + quoted(command->get_name() + ":" + replaced(command->get_description(), ":", ";"));
   out += ")\n    _describe command commands ;;\n  rest)\n    case $line[1] in\n";
   for (const CLI::App* command : commands) out += "    " + command->get_name() + ") " + zshArguments(*command) + " ;;\n";
-  return out + "    esac ;;\n  esac\n}\n" + function + " \"$@\"\n";
+  return out + "    esac ;;\n  esac\n" + end;
 }
 
 std::string fish(const CLI::App& program) {

@@ -1,7 +1,7 @@
 // The manual pages and the completions: that they can be used, and say the same as the help.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {mkdirSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {test} from 'node:test';
 import {attn, file, folder, here, layer, refusal} from './harness.mjs';
@@ -94,6 +94,60 @@ for (const name of programs) {
     // Quotes are balanced, on each line or in total.
     assert.equal((zsh.replaceAll("'\\''", '').match(/'/g).length) % 2, 0);
     for (const line of fish.split('\n')) assert.equal((line.replaceAll("\\'", '').match(/'/g) ?? []).length % 2, 0, line);
+  });
+}
+
+// Types lines in a zsh that has a terminal of its own, as a person's has, and presses Tab after each, once its line editor waits for keys. What is
+// handed to compadd is what is offered, but for calls that only look something up (-O, -A, -D).
+const typing = `
+  zmodload zsh/zpty
+  zpty shell zsh -f -i
+  {
+    zpty -w shell "PS1=; source $1"
+    zpty -r shell seen '*READY*'
+    for line in "\${@:2}"; do
+      zpty -w -n shell "$line"$'\\t'
+      zpty -w -n shell $'\\C-u\\n'
+      zpty -r shell seen '*READY*'
+    done
+  } always { zpty -d shell }`;
+const offering = (offered, load) => `
+  bindkey -e
+  LISTMAX=10000
+  exec 3>${offered}
+  ${load}
+  compadd() {
+    local -a found
+    if [[ \${@[1,(i)(-|--)]} != *-(O|A|D)\\ * ]]; then builtin compadd -A found "$@"; (( $#found == 0 )) || print -u 3 -rl -- $found; fi
+    builtin compadd "$@"
+  }
+  zle-line-init() { print -u 3 END; print READY; }
+  zle -N zle-line-init`;
+
+for (const [way, load] of [
+  ['from a folder of fpath, as it is installed', (place) => `fpath=(${place} $fpath); autoload -Uz compinit; compinit -u -D`],
+  ['sourced in ~/.zshrc', (place) => `autoload -Uz compinit; compinit -u -D; source ${place}/_attn; source ${place}/_attention-playground`]]) {
+  test(`zsh offers the commands, the options, their values and files, ${way}`, () => {
+    const home = mkdtempSync(join(folder, 'zsh-')), place = join(home, 'site-functions'), start = join(home, 'start'), offered = join(home, 'offered');
+    mkdirSync(place);
+    for (const name of programs) writeFileSync(join(place, `_${name}`), print(name, '--completion', 'zsh'));
+    for (const name of ['layer.npz', 'two words.json']) writeFileSync(join(home, name), '');
+    writeFileSync(start, offering(offered, load(place)));
+    const wanted = {
+      'attn ': commands(),
+      'attn ren': ['render'],
+      'attn render --': [...new Set(optionsIn(attn('render', '--help').stdout))],
+      'attn render --what ': ['arcs', 'board', 'heads', 'weights'],
+      'attn code layer.npz --as ': ['jax', 'latex', 'numpy', 'torch'],
+      'attn convert tw': ['two\\ words.json'],
+      'attn run layer.npz --out l': ['layer.npz'],
+      'attn train --steps ': [],
+      'attention-playground --lang ': ['de', 'en', 'zh'],
+      'attention-playground lay': ['layer.npz'],
+    };
+    shell('zsh', typing, [start, ...Object.keys(wanted)], {cwd: home});
+    const found = readFileSync(offered, 'utf8').split('END\n').slice(1).map((one) => one.split('\n').filter(Boolean).sort());
+    assert.deepEqual(Object.fromEntries(Object.keys(wanted).map((line, i) => [line, found[i]])), Object.fromEntries(Object.entries(wanted).map(([line, all]) => [line, all.sort()])));
   });
 }
 
