@@ -1,6 +1,6 @@
 // Invalid input gives one sentence on stderr, an exit status, and nothing else.
 import assert from 'node:assert/strict';
-import {chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {attn, file, filled, folder, layer, numbers, refusal, refuses, tensor} from './harness.mjs';
@@ -223,6 +223,12 @@ test('files that cannot be read or written', () => {
   assert.match(refusal(badData, attn('run', file(layer()), '--out', join(folder, 'no/such/out.json'))), /cannot be written: No such file/);
   const full = attn('run', file(layer()), '--out', '/dev/full');
   assert.match(refusal(badData, full), /cannot be written: No space left/);
+  const toFull = (...args) => attn(...args, {stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe']});
+  for (const args of [['run', file(layer())], ['convert', file(layer()), '-'], ['render', file(layer())], ['code', file(layer())], ['info', file(layer())], ['info'], ['kernels'], ['--man'], ['--help'], ['run', '--help'],
+    ['--completion', 'zsh'], ['bench', '--tokens', '8', '--seconds', '0'], ['train', '--steps', '1'], ['train', '--steps', '120', '--json'], ['grad', file(layer()), '--target', 'weights[0,0,0]']]) {
+    const done = toFull(...args);
+    assert.deepEqual([done.status, done.stderr], [badData, 'attn: standard output: it cannot be written: No space left on device.\n'], args.join(' '));
+  }
   if (process.getuid() !== 0) {
     const locked = join(folder, 'locked.json');
     writeFileSync(locked, 'mine');

@@ -1,6 +1,7 @@
 // `attn`, the command line: the core without a screen. Each command has a file of its own.
 #include <cstdio>
 #include <new>
+#include <sstream>
 #include <string>
 
 #include "cli/command.h"
@@ -38,7 +39,11 @@ int start(int argc, char** argv) {
     attn.parse(argc, argv);
     manual = shell::manual(attn, AP_VERSION);
   } catch (const CLI::Success& success) {
-    return attn.exit(success);  // --help, --version
+    std::ostringstream words;  // --help, --version
+    attn.exit(success, words, words);
+    Output output("-");
+    output.finish(output.put(words.str()));
+    return 0;
   } catch (const CLI::ParseError& error) {
     throw Failure{kWrongUse, std::string(error.what()) + "; attn --help tells more."};
   }

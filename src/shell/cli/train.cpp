@@ -1,7 +1,9 @@
 // `attn train`: trains a small Transformer on a task, and writes its weights.
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <unistd.h>
 
@@ -89,6 +91,12 @@ std::string line(Trainer& trainer, const training::Measure& held) {
                        number(held.loss), ",\"accuracy\":", number(held.accuracy), "},\"gradient_norm\":", number(last.gradientNorm), "}\n"});
 }
 
+/// Writes and flushes, so that the lines can be followed through a pipe.
+void print(const std::string& words, std::FILE* to) {
+  if (std::fwrite(words.data(), 1, words.size(), to) == words.size() && std::fflush(to) == 0) return;
+  throw Failure{kBadData, std::string("standard output: it cannot be written: ") + std::strerror(errno) + "."};
+}
+
 /// On a terminal, a progress bar, redrawn about every tenth of a second.
 class Progress {
  public:
@@ -148,9 +156,7 @@ void train(const TrainArguments& arguments) {
       measures = trainer.history().measures().size();
       progress.show(trainer.steps(), held);
       if (arguments.json && trainer.steps() < arguments.steps && held.step == trainer.steps()) {
-        const std::string words = line(trainer, held);
-        std::fwrite(words.data(), 1, words.size(), stdout);
-        std::fflush(stdout);
+        print(line(trainer, held), stdout);
       }
     }
     progress.show(trainer.steps(), trainer.measure());
@@ -163,7 +169,7 @@ void train(const TrainArguments& arguments) {
                                                           ", accuracy ", number(held.accuracy), isWatched ? ", " : "", isWatched ? words.measure : "", isWatched ? " " : "",
                                                           isWatched ? number(held.watched) : "", ".\n"});
   // Weights on standard output must not be mixed with text.
-  std::fputs(said.c_str(), arguments.out == "-" ? stderr : stdout);
+  print(said, arguments.out == "-" ? stderr : stdout);
   if (output) write(arguments.out, format, trainer, *output);
   if (trainer.stopped()) throw Failure{kBadData, trainer.stopped()->message()};
   if (Interrupt::came()) throw Failure{kBadData, "The run was interrupted after step " + std::to_string(trainer.steps()) + (output ? "; what was learned so far is in " + arguments.out + "." : ".")};
