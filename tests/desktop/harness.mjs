@@ -75,10 +75,11 @@ export function run(args, {display = '', home, cwd = home, env} = {}) {
 
 /** A window of the program. */
 export class Session {
-  static async start(t, display, args = [], {home = folder(t), cwd = home} = {}) {
+  /** `first`: what its shell does before it becomes the program. */
+  static async start(t, display, args = [], {home = folder(t), cwd = home, first = ':'} = {}) {
     const self = new Session();
     Object.assign(self, {display, home, cwd, args, env: environment(display.name, home)});
-    self.process = spawn(PROGRAM, args, {env: self.env, cwd, stdio: ['ignore', 'inherit', 'inherit']});
+    self.process = spawn('bash', ['-c', `${first}; exec "$0" "$@"`, PROGRAM, ...args], {env: self.env, cwd, stdio: ['ignore', 'inherit', 'inherit']});
     t.after(() => self.process.kill('SIGKILL'));
     self.window = await until('a window', () => self.tool('search', '--onlyvisible', '--pid', self.process.pid).split('\n')[0]);
     self.tool('windowfocus', self.window);  // there is no window manager to do it

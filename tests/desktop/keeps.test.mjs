@@ -58,6 +58,24 @@ test('a read-only file is left alone, and the dot says that nothing was saved', 
   assert.match(app.tool('getwindowname', app.window), /^• mine\.json/);
 });
 
+test('on a full disk Ctrl+S leaves the old file whole, and says that nothing was saved; where there is room again, it saves', {skip: process.platform !== 'linux'}, async (t) => {
+  const {home, file} = await withState(t), old = readFileSync(file, 'utf8');
+  // A limit of so many bytes for any file that is written; its signal is ignored, so that writing fails instead, as on a full disk.
+  const app = await start(t, [...BOARD, '--state', file], {home, first: "trap '' XFSZ"});
+  const leaveRoom = (bytes) => assert.equal(spawnSync('prlimit', ['--pid', String(app.process.pid), `--fsize=${bytes}:`]).status, 0);
+  await causal(app);
+  leaveRoom(100);
+  await saves(app);
+  assert.equal(readFileSync(file, 'utf8'), old);
+  assert.match(app.tool('getwindowname', app.window), /^• mine\.json/);
+  assert.deepEqual(readdirSync(home).filter((name) => name.startsWith('.attention') || name.includes('.part')), [], 'nothing is left over');
+  leaveRoom('unlimited');
+  await saves(app);
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).causal, false);
+  assert.match(app.tool('getwindowname', app.window), /^mine\.json/);
+  assert.equal(await app.close(), 0);
+});
+
 test('pictures go into devices and pipes, and never replace them', (t) => {
   const home = folder(t);
   const shot = (file) => run(['--screenshot', file, '--size', '320x320'], {display: display.name, home});
