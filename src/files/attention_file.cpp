@@ -48,6 +48,20 @@ kernels::In inOf(const std::vector<float>& values, const View& view, std::int64_
   return {values.data() + batch * view.batchStride, view.headStride, view.rowStride};
 }
 
+/// The part of a call that reads one key head.
+kernels::Forward ofKeyHead(kernels::Forward f, int head) {
+  const int group = f.heads / f.kvHeads;
+  const std::ptrdiff_t first = std::ptrdiff_t{head} * group;
+  f.k.data += head * f.k.headStride, f.v.data += head * f.v.headStride;
+  for (kernels::In* in : {&f.q, &f.bias})
+    if (*in) in->data += first * in->headStride;
+  for (kernels::Out* out : {&f.output, &f.weights, &f.scores, &f.softcapped, &f.masked})
+    if (*out) out->data += first * out->headStride;
+  if (f.blocked) f.blocked += first * f.blockedHeadStride;
+  f.heads = group, f.kvHeads = 1;
+  return f;
+}
+
 class Computation {
  public:
   Computation(TensorsFile file, const Problem& problem, const RunRequest& request)
@@ -126,7 +140,11 @@ class Computation {
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
       kernels::Forward f = call(b);
       for (std::size_t i = 0; i < results.size(); ++i) point(f, request_.outputs[i], results[i], b);
-      if (!kernels::forward(kernel, f, workspace)) return false;
+      const int parts = request_.progress ? f.kvHeads : 1;
+      for (int part = 0; part < parts; ++part) {
+        if (!kernels::forward(kernel, parts > 1 ? ofKeyHead(f, part) : f, workspace)) return false;
+        if (request_.progress) request_.progress(b * parts + part + 1, problem_.q.batch * parts);
+      }
     }
     return true;
   }

@@ -4,7 +4,7 @@ import {spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, readdirSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {test} from 'node:test';
-import {attn, file, folder, here, layer} from './harness.mjs';
+import {attn, file, filled, folder, here, layer} from './harness.mjs';
 
 const program = process.env.ATTN ? resolve(process.env.ATTN) : resolve(here, '../../build/native/attn');
 
@@ -50,6 +50,25 @@ test('attn train draws a bar on a terminal, over itself, that fills', () => {
   assert.equal(steps.at(-1), 200);
   assert.equal(marks.at(-1), 30, 'it is full at the end');
   assert.ok(seen.endsWith('\n'), 'what comes next begins a line');
+});
+
+test('attn run says on a terminal how far it is, once it takes a while, and computes the same there', () => {
+  const outputs = ['--outputs', 'output,weights,scores,softcapped,masked'], heads = 6, kvHeads = 3;
+  const small = {q: filled([2, heads, 5, 4], 1), k: filled([2, kvHeads, 7, 4], 2), v: filled([2, kvHeads, 7, 3], 3), options: {softcap: 2, causal: true}};
+  const hidden = filled([2, heads, 5, 7], 4);
+  for (const more of [{}, {mask: filled([2, heads, 5, 7], 5)}, {mask: {...hidden, dtype: 'bool', data: hidden.data.map((x) => x > 0)}}, {mask: filled([heads, 1, 7], 6)}]) {
+    const path = file({...small, ...more}), {status, seen, stdout} = onTerminal(['run', path, ...outputs]);
+    assert.deepEqual([status, seen, stdout], [0, '', attn('run', path, ...outputs).stdout], 'quick ones say nothing');
+  }
+  const long = file({q: filled([16, 2048, 8], 1), k: filled([8, 2048, 8], 2), v: filled([8, 2048, 8], 3)});
+  const {status, seen, stdout} = onTerminal(['run', long, '--kernel', 'scalar']);
+  assert.equal(status, 0);
+  const bars = seen.trim().split('\r').filter(Boolean).map((bar) => /^\[(#*)\.*\] key heads: (\d) of 8 *$/.exec(bar)).map(([, marks, done]) => [marks.length, Number(done)]);
+  assert.deepEqual(bars.at(-1), [30, 8]);
+  assert.ok(bars.every(([marks, done]) => marks === Math.floor(30 * done / 8)));
+  assert.ok(seen.endsWith('\n'));
+  const piped = attn('run', long, '--kernel', 'scalar');
+  assert.deepEqual([piped.stderr, piped.stdout], ['', stdout]);
 });
 
 test('piped, nothing of it is printed', () => {

@@ -5,10 +5,10 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
-#include <unistd.h>
 
 #include "base/number.h"
 #include "base/sentence.h"
+#include "cli/bar.h"
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
@@ -97,24 +97,11 @@ void print(const std::string& words, std::FILE* to) {
   throw Failure{kBadData, std::string("standard output: it cannot be written: ") + std::strerror(errno) + "."};
 }
 
-/// On a terminal, a progress bar, redrawn about every tenth of a second.
-class Progress {
- public:
-  explicit Progress(int steps) : steps_(steps), shows_(isatty(STDERR_FILENO) != 0) {}
-  ~Progress() { if (shows_) std::fprintf(stderr, "\n"); }
-  void show(int step, const training::Measure& held) {
-    if (!shows_) return;
-    constexpr int kWide = 30;
-    const int done = static_cast<int>(std::int64_t{kWide} * step / std::max(steps_, 1));
-    std::fprintf(stderr, "\r[%.*s%.*s] step %d of %d, held out: loss %.3f, accuracy %.1f %% ", done, "##############################", kWide - done,
-                 "..............................", step, steps_, static_cast<double>(held.loss), static_cast<double>(held.accuracy) * 100);
-    std::fflush(stderr);
-  }
-
- private:
-  int steps_;
-  bool shows_;
-};
+void show(Bar& bar, int step, int steps, const training::Measure& held) {
+  char words[128];
+  std::snprintf(words, sizeof words, "step %d of %d, held out: loss %.3f, accuracy %.1f %%", step, steps, static_cast<double>(held.loss), static_cast<double>(held.accuracy) * 100);
+  bar.show(step, steps, words);
+}
 
 void write(const std::string& path, files::Format format, const Trainer& trainer, Output& output) {
   files::StoredFile file;
@@ -147,19 +134,19 @@ void train(const TrainArguments& arguments) {
   if (!arguments.out.empty()) output.emplace(arguments.out);  // before the work, so that a wrong name is reported immediately
   const Interrupt interrupt;
   {
-    Progress progress(arguments.steps);
+    Bar bar;
     std::size_t measures = 0;
     while (trainer.steps() < arguments.steps && !trainer.stopped() && !Interrupt::came()) {
       trainer.run(trainer.steps() + 1);
       if (trainer.history().measures().size() == measures && trainer.steps() % 50 != 0) continue;
       const training::Measure& held = trainer.history().measures().back();
       measures = trainer.history().measures().size();
-      progress.show(trainer.steps(), held);
+      show(bar, trainer.steps(), arguments.steps, held);
       if (arguments.json && trainer.steps() < arguments.steps && held.step == trainer.steps()) {
         print(line(trainer, held), stdout);
       }
     }
-    progress.show(trainer.steps(), trainer.measure());
+    show(bar, trainer.steps(), arguments.steps, trainer.measure());
   }
   const training::Measure& held = trainer.measure();
   const training::TaskWords& words = training::words(trainer.setup().task);
