@@ -89,16 +89,17 @@ Result<Weights> weightsOf(const StateTensors& tensors) {
   const StateTensor* found = find(tensors, "weights");
   if (!found || found->shape.size() < 3) return base::refuse(Kind::range, "weights", {"there are none to draw."});
   Weights w;
-  const std::size_t rank = found->shape.size();  // for a batch, its first item
+  const std::size_t rank = found->shape.size();
   w.heads = static_cast<int>(found->shape[rank - 3]), w.rows = static_cast<int>(found->shape[rank - 2]), w.cols = static_cast<int>(found->shape[rank - 1]);
   w.values.resize(static_cast<std::size_t>(w.heads) * static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(w.cols));
-  if (found->bytes.size() < w.values.size() * sizeof(float)) return base::refuse(Kind::range, "weights", {"they are not whole."});
-  std::memcpy(w.values.data(), found->bytes.data(), w.values.size() * sizeof(float));
-  if (const StateTensor* masked = find(tensors, "masked"); masked && masked->bytes.size() >= w.values.size() * sizeof(float)) {
+  const std::size_t size = w.values.size() * sizeof(float), from = rank > 3 && tensors.shown > 0 ? static_cast<std::size_t>(tensors.shown) * size : 0;
+  if (found->bytes.size() < from + size) return base::refuse(Kind::range, "weights", {"they are not whole."});
+  std::memcpy(w.values.data(), found->bytes.data() + from, size);
+  if (const StateTensor* masked = find(tensors, "masked"); masked && masked->bytes.size() >= from + size) {
     w.hidden.resize(w.values.size());
     for (std::size_t i = 0; i < w.values.size(); ++i) {
       float score = 0;
-      std::memcpy(&score, masked->bytes.data() + i * sizeof score, sizeof score);
+      std::memcpy(&score, masked->bytes.data() + from + i * sizeof score, sizeof score);
       w.hidden[i] = std::isinf(score) && score < 0 && w.values[i] == 0;
     }
   }
@@ -226,6 +227,12 @@ void rowSums(Drawing& out, const Look& look, const Weights& w, int head, double 
 }
 
 void title(Drawing& out, double x, const Look& look) { out.text(x, kMargin + 14, out.title, 15, look.ink).isBold = true; }
+
+/// A picture of it has no row or column that it fills in part.
+Drawing wholeSized(Drawing drawing) {
+  drawing.width = std::ceil(drawing.width), drawing.height = std::ceil(drawing.height);
+  return drawing;
+}
 
 Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
@@ -355,9 +362,9 @@ Result<Drawing> figure(const StateTensors& tensors, const FigureOptions& options
   if (options.head >= w->heads) return base::refuse(Kind::range, "head", {options.head, " is not one of ", w->heads, w->heads == 1 ? " head; use 0." : " heads, which are counted from 0."});
   switch (options.what) {
     case What::board: break;
-    case What::weights: return weightsFigure(*w, tensors, options);
-    case What::heads: return headsFigure(*w, options);
-    case What::arcs: return arcsFigure(*w, options);
+    case What::weights: return wholeSized(weightsFigure(*w, tensors, options));
+    case What::heads: return wholeSized(headsFigure(*w, options));
+    case What::arcs: return wholeSized(arcsFigure(*w, options));
   }
   return base::refuse(Kind::range, "what", {"the board is not drawn here; use weights, heads or arcs."});
 }

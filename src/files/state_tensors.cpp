@@ -28,6 +28,8 @@ class Collector {
 
   Result<StateTensors> collect() {
     const int batch = state_.batch;
+    found_.labels = state_.labels, found_.shown = state_.batchItem;
+    if (state_.cross) found_.keyLabels = state_.keyLabels;
     for (int item = 0; item < batch; ++item) {
       if (batch > 1) document::apply(state_, document::SetOption{document::OptionId::batch_item, static_cast<double>(item)});
       const attention::Spec spec = document::spec(state_);
@@ -47,8 +49,6 @@ class Collector {
       const auto id = static_cast<document::ParameterId>(i);
       if (!state_.parameters[id].empty()) put(document::name(id), state_.parameters[id], true, 1);
     }
-    found_.labels = state_.labels;
-    if (state_.cross) found_.keyLabels = state_.keyLabels;
     found_.options = layer::optionsText(state_);
     return std::move(found_);
   }

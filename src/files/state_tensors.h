@@ -17,7 +17,8 @@ struct StateTensor {
 /// All tensors, with labels and options.
 struct StateTensors {
   std::vector<StateTensor> tensors;
-  std::vector<std::string> labels, keyLabels;  ///< keyLabels is empty if keys are the same tokens
+  std::vector<std::string> labels, keyLabels;  ///< of the shown entry; keyLabels is empty if keys are the same tokens
+  int shown = 0;                               ///< the entry of a batch, or the layer, that is on the board
   std::string options;                         ///< JSON
 };
 

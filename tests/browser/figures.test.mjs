@@ -116,6 +116,23 @@ test('the board as a figure has its numbers as text, in each style', async () =>
   await board.close();
 });
 
+test('the words of a figure that is opened in the browser can be selected and copied', async () => {
+  const board = await browser.open('/'), context = board.page.context();
+  for (const what of ['weights', 'heads', 'arcs', 'board']) {
+    const svg = await textOf(board, {format: 'svg', what}), page = await context.newPage();
+    await page.route('**/figure.svg', (route) => route.fulfill({contentType: 'image/svg+xml', body: svg}));
+    await page.goto(`${browser.server.url}/figure.svg`);
+    const words = [...svg.matchAll(/<text[^>]*>([^<]+)</g)].map(([, one]) => one);
+    const selected = await page.evaluate(() => {
+      getSelection().selectAllChildren(document.documentElement);
+      return getSelection().toString();
+    });
+    for (const word of words) assert.ok(selected.includes(word.replaceAll('&amp;', '&')), `"${word}" of ${what}`);
+    await page.close();
+  }
+  await board.close();
+});
+
 /** The colours at given points of a picture, PNG or SVG, as the browser draws it. */
 const colorsOf = (board, source, points) => board.page.evaluate(async ([url, wanted]) => {
   const image = new Image();

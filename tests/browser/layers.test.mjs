@@ -135,6 +135,33 @@ test('a link holds the layer on the board, and says so; the state holds all of t
   await board.close();
 });
 
+const figure = (board, options) => board.page.evaluate(async (wanted) => (await document.querySelector('attention-playground').toBlob(wanted)).text(), {format: 'svg', ...options});
+const wordsOf = (svg) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, words]) => words);
+
+test('a figure, in the dialog too, is of the layer on the board, with the tokens of that layer', async () => {
+  const own = JSON.parse(model());
+  delete own.tokens;
+  for (let layer = 0; layer < LAYERS; layer++) own[`h.${layer}.tokens`] = Array.from({length: TOKENS}, (_, i) => `${'abcd'[layer]}${i}`);
+  const board = await browser.open();
+  await board.drop(JSON.stringify(own), 'own.json');
+  await board.rest();
+  await board.click('form-open');
+  await until('the layers', async () => await board.get('batch') === LAYERS);
+  for (const layer of [2, 0, 3]) {
+    await board.call('set', 'layer', layer);
+    const {data} = await board.tensor('weights'), wanted = data.slice(TOKENS * TOKENS, 2 * TOKENS * TOKENS).map((w) => w.toFixed(2));
+    const words = wordsOf(await figure(board, {what: 'weights', head: 1}));
+    for (let i = 0; i < TOKENS; i++) assert.ok(words.includes(`${'abcd'[layer]}${i}`), `the labels of layer ${layer}: ${words}`);
+    const from = words.indexOf(wanted[0]);
+    assert.deepEqual(words.slice(from, from + wanted.length), wanted, `layer ${layer}`);
+  }
+  await board.click('share');
+  await board.page.getByRole('tab', {name: 'Figure', exact: true}).click();
+  const image = board.page.getByRole('tabpanel', {name: 'Figure', exact: true}).locator('img');
+  await until('its picture', async () => decodeURIComponent(await image.getAttribute('src') ?? '').includes('>d0<'));
+  await board.close();
+});
+
 // ---------------------------------------------------------------- colours
 
 /** The colour in the upper left of a cell, where there is no digit. */

@@ -524,7 +524,7 @@ TEST_CASE("every tensor is written by its name, in any format, and reads back") 
 }  // namespace
 
 TEST_CASE("packed: a size that is no number is refused") {
-  const auto read = [](const std::string& sizes) { return files::unpackedTensors("[]\n[]\n\nq b " + sizes + "\n\nab"); };
+  const auto read = [](const std::string& sizes) { return files::unpackedTensors("[]\n[]\n\n0\nq b " + sizes + "\n\nab"); };
   CHECK(read("1 2 1"));
   for (const char* sizes : {"1 2 x", "x", "1 2 1\x14", "1 2 -"}) {
     CAPTURE(sizes);
