@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/sentence.h"
 #include "base/sort.h"
@@ -308,7 +309,7 @@ Result<State> Mapping::make() {
   if (mayBeAll && layer == count) return allLayers();
   layer_ = layers_.empty() ? "" : layers_[static_cast<std::size_t>(layer)];
   const bool hasQ = find(Role::q, false) >= 0 || find(Role::qkv, false) >= 0, hasW = find(Role::q, true) >= 0 || find(Role::qkv, true) >= 0;
-  const bool hasWeights = find(Role::weights, false) >= 0 || (layers_.empty() && looksLikeWeights());
+  const bool hasWeights = find(Role::weights, false) >= 0 || isWeightsAlone();
   const int as = choose("as", "Read as", {"Q, K and V", "X and its weights", "Weights of attention alone"}, hasQ ? 0 : hasW ? 1 : hasWeights ? 2 : 0);
   if (as == 2) return weightsAlone();
   Result<StoredFile> chosen = as == 1 ? projected() : direct();
@@ -424,20 +425,23 @@ bool Mapping::looksLikeWeights() const {
     Stored copy = one;
     const Result<Array> read = arrayOf(std::move(copy), false);
     if (!read) return false;
-    double sum = 0;
-    for (std::int64_t j = 0; j < one.shape[rank - 1]; ++j) {
-      if (read->values[static_cast<std::size_t>(j)] < 0) return false;
-      sum += static_cast<double>(read->values[static_cast<std::size_t>(j)]);
+    const auto size = static_cast<std::size_t>(one.shape[rank - 1]);
+    for (auto row = read->values.begin(), end = row + static_cast<std::ptrdiff_t>(size * size); row != end; row += static_cast<std::ptrdiff_t>(size)) {
+      const auto last = row + static_cast<std::ptrdiff_t>(size);
+      if (std::any_of(row, last, [](float w) { return w < 0; }) || std::abs(std::accumulate(row, last, 0.0) - 1) > 0.001) return false;
     }
-    return std::abs(sum - 1) < 0.001;
+    return true;
   }
   return false;
 }
 
-/// Joins layers given as separate tensors, [1, heads, queries, keys] or [heads, queries, keys], into one [layers, heads, queries, keys].
+bool Mapping::isWeightsAlone() const { return layers_.empty() && find(Role::x, false) < 0 && (find(Role::weights, false) >= 0 || looksLikeWeights()); }
+
+/// Joins layers given as separate tensors, [batch, heads, queries, keys] or [heads, queries, keys], into one [layers, batch, heads, queries,
+/// keys].
 Result<void> Mapping::joinLayers(int chosen, Array& read) {
   const Shape shape = tensor(chosen).shape;
-  if (shape.size() != 3 && !(shape.size() == 4 && shape[0] == 1)) return {};
+  if (shape.size() != 3 && shape.size() != 4) return {};
   std::vector<int> alike;
   for (std::size_t i = 0; i < file_.tensors.size(); ++i)
     if (isMatrix(file_.tensors[i]) && file_.tensors[i].shape == shape) alike.push_back(static_cast<int>(i));
@@ -453,8 +457,7 @@ Result<void> Mapping::joinLayers(int chosen, Array& read) {
     if (!one) return one.error();
     read.values.insert(read.values.end(), one->values.begin(), one->values.end());
   }
-  if (shape.size() == 3) read.shape.insert(read.shape.begin(), 1);
-  read.shape[0] = static_cast<std::int64_t>(alike.size());
+  read.shape.insert(read.shape.begin(), static_cast<std::int64_t>(alike.size()));
   return {};
 }
 
@@ -633,6 +636,19 @@ Result<StoredFile> Mapping::projected() {
   return finish(std::move(made), tokens, tokens);
 }
 
+/// Selects one entry of the batch from [layers, batch, heads, queries, keys].
+void Mapping::takeEntry(Array& layers) {
+  const std::int64_t count = layers.shape[1];
+  std::vector<std::string> entries;
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kMostEntries); ++i) entries.push_back(joined({i}));
+  const std::int64_t entry = choose("entry", "Entry of the batch", std::move(entries), 0);
+  const auto size = static_cast<std::ptrdiff_t>(layers.values.size()) / std::max<std::int64_t>(layers.shape[0] * count, 1);
+  const auto begin = layers.values.begin();
+  for (std::int64_t layer = 0; layer < layers.shape[0]; ++layer) std::copy_n(begin + (layer * count + entry) * size, size, begin + layer * size);
+  layers.values.resize(static_cast<std::size_t>(layers.shape[0] * size));
+  layers.shape.erase(layers.shape.begin() + 1);
+}
+
 /// Scores for which softmax gives the weights, with q and k of zeros: the bias is log w, and exp(log w) ÷ Σ exp(log w) is w, because each
 /// row of weights sums to 1.
 Result<State> Mapping::weightsAlone() {
@@ -647,8 +663,8 @@ Result<State> Mapping::weightsAlone() {
   if (auto ok = joinLayers(chosen, *read); !ok) return ok.error();
   Shape& shape = read->shape;
   const std::string field = fieldOf(tensor(chosen).name);
-  if (shape.size() == 5 && shape[1] == 1) shape.erase(shape.begin() + 1);  // layers of one sentence
-  while (shape.size() > 4 && shape[0] == 1) shape.erase(shape.begin());
+  while (shape.size() > 5 && shape[0] == 1) shape.erase(shape.begin());
+  if (shape.size() == 5) takeEntry(*read);
   while (shape.size() < 4) shape.insert(shape.begin(), 1);
   if (shape.size() != 4) return base::refuse(Kind::range, joined({field, ".shape"}), {shapeText(shape), " is more than weights have; expected [layers, heads, queries, keys]."});
   const std::int64_t rows = shape[2], cols = shape[3];

@@ -23,6 +23,8 @@ class Mapping {
 
   /// Does the file contain any matrices?
   bool isPossible() const;
+  /// Does the file contain weights without q and k, known by their name or by their numbers: square matrices whose rows sum to 1?
+  bool isWeightsAlone() const;
   /// The fields of the form, set to `choices` where these are possible and to the most likely ones elsewhere, and what they result in.
   document::Form form(const document::Choices& choices);
   /// The state for these choices. An error for what stateOf() refuses, and for shapes that do not match.
@@ -58,6 +60,7 @@ class Mapping {
   Result<document::State> weightsAlone();
   bool looksLikeWeights() const;
   Result<void> joinLayers(int chosen, Array& read);
+  void takeEntry(Array& layers);
   Result<StoredFile> finish(std::vector<std::pair<std::string, Array>> arrays, int tokens, int keys);
   Result<void> split(Array& array, std::string_view name, int heads) const;
   int findTexts(Role role) const;

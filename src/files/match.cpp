@@ -107,9 +107,7 @@ class Matcher {
 
   void nameTheNameless() {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 4> places{{{"arr_0", "q"}, {"arr_1", "k"}, {"arr_2", "v"}, {"arr_3", "mask"}}};
-    if (stored_.tensors.size() < 3 || stored_.tensors.size() > 4) return;
-    for (const Stored& tensor : stored_.tensors)
-      if (!tensor.name.starts_with("arr_")) return;
+    if (stored_.tensors.size() < 3 || stored_.tensors.size() > 4 || !isNameless(stored_)) return;
     for (Stored& tensor : stored_.tensors)
       for (const auto& [place, name] : places)
         if (tensor.name == place) tensor.name = name;
@@ -295,6 +293,10 @@ Result<TensorsFile> tensorsOfOne(StoredFile file) {
     break;
   }
   return tensorsOf(std::move(file));
+}
+
+bool isNameless(const StoredFile& file) {
+  return std::all_of(file.tensors.begin(), file.tensors.end(), [](const Stored& tensor) { return tensor.name.starts_with("arr_"); });
 }
 
 bool isLayerName(std::string_view name) {

@@ -21,6 +21,9 @@ Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix = {});
 /// that its rows attend to each other without projections.
 Result<TensorsFile> tensorsOfOne(StoredFile file);
 
+/// Are the tensors called arr_0, arr_1 …, which numpy.savez assigns to unnamed arrays?
+bool isNameless(const StoredFile& file);
+
 /// Could a tensor with this name be an input of a layer?
 bool isLayerName(std::string_view name);
 

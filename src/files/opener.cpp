@@ -50,18 +50,19 @@ void Opener::forget() { mapping_.reset(), text_ = {}; }
 
 Result<Opened> Opener::take(StoredFile file, bool hasNoName, std::string_view name) {
   StoredFile copy = file;  // the numbers are shared, not copied
+  auto mapping = std::make_unique<Mapping>(std::move(file), base::printable(name));
+  const bool mayBeWeights = (hasNoName || isNameless(copy)) && mapping->isWeightsAlone();
   Result<TensorsFile> tensors = hasNoName ? tensorsOfOne(std::move(copy)) : tensorsOf(std::move(copy));
   Error error;
-  if (tensors) {
+  if (tensors && !mayBeWeights) {
     Result<State> state = stateOf(std::move(*tensors), State{});
     if (state) return opened(std::move(*state));
     error = state.error();
-  } else {
+  } else if (!tensors) {
     error = tensors.error();
   }
   // An invalid number cannot be resolved by asking which tensor is which.
   const bool isOfNumbers = error.kind == Kind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
-  auto mapping = std::make_unique<Mapping>(std::move(file), base::printable(name));
   if (isOfNumbers || !mapping->isPossible()) return error;
   Opened out;
   out.kind = Opened::Kind::form;

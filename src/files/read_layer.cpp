@@ -3,20 +3,41 @@
 #include <utility>
 
 #include "document/text.h"
+#include "files/mapping.h"
 #include "files/match.h"
 #include "files/read.h"
 #include "files/state_tensors.h"
+#include "files/tensors_any.h"
 
 namespace files {
+namespace {
+
+/// What the board offers first where a file has weights and nothing that they are made of.
+std::optional<Result<document::State>> weightsAlone(const StoredFile& file) {
+  Mapping mapping(file, "");
+  if (!mapping.isPossible() || !mapping.isWeightsAlone()) return std::nullopt;
+  return mapping.state({});
+}
+
+}  // namespace
 
 Result<document::State> readLayer(std::string_view bytes, Format format, std::string_view name, std::string_view prefix) {
-  if (format == Format::json) return readState(bytes, document::State{});
+  if (format == Format::json) {
+    Result<document::State> state = readState(bytes, document::State{});
+    if (state) return state;
+    const Result<StoredFile> file = readAnyJson(bytes, name);
+    if (!file) return state;
+    return weightsAlone(*file).value_or(std::move(state));
+  }
   Result<StoredFile> file = readStored(bytes, format, name);
   if (!file) return file.error();
   const bool isOne = (format == Format::npy || format == Format::csv || format == Format::tsv) && !isLayerName(name);
+  if (isOne || isNameless(*file))
+    if (auto alone = weightsAlone(*file)) return std::move(*alone);
+  const StoredFile copy = *file;  // numbers are shared
   Result<TensorsFile> tensors = isOne ? tensorsOfOne(std::move(*file)) : tensorsOf(std::move(*file), prefix);
-  if (!tensors) return tensors.error();
-  return stateOf(std::move(*tensors), document::State{});
+  if (tensors) return stateOf(std::move(*tensors), document::State{});
+  return weightsAlone(copy).value_or(tensors.error());
 }
 
 Result<StoredFile> readEverything(std::string_view bytes, Format format, std::string_view name) {

@@ -162,6 +162,38 @@ test('a figure, in the dialog too, is of the layer on the board, with the tokens
   await board.close();
 });
 
+test('weights alone open as a board to look at: layers, the page of all heads, and words where Q and K say nothing', async () => {
+  const rows = (layer, head) => Array.from({length: TOKENS}, (_, i) => Array.from({length: TOKENS}, (_, j) => Math.exp(number(layer, 'w', (head * TOKENS + i) * TOKENS + j)))).map((row) => row.map((w) => w / row.reduce((a, b) => a + b)));
+  const all = Array.from({length: LAYERS}, (_, layer) => Array.from({length: HEADS}, (_, head) => rows(layer, head)));
+  for (const [name, content] of [['attentions.json', {attentions: all, tokens: ['I', '\u0120saw', '\u2581a', '\n', '.']}], ['list.json', all]]) {
+    const board = await browser.open();
+    await board.drop(JSON.stringify(content), name);
+    await board.rest();
+    assert.ok((await names(board)).includes('form-open'), `${name} is asked about`);
+    await board.click('form-open');
+    await until('the layers', async () => await board.get('batch') === LAYERS);
+    await board.rest();
+    assert.equal(await board.get('batch_of'), 'layers');
+    if (content.tokens) assert.deepEqual(await board.get('labels'), ['I', '\u2423saw', '\u2581a', '\\n', '.']);
+    await board.click('layer+');
+    const {data} = await board.tensor('weights');
+    all[1].flat(2).forEach((w, i) => assert.ok(Math.abs(w - data[i]) < 1e-6, `weight ${i}`));
+    const words = wordsOf(await figure(board, {what: 'board'}));
+    assert.ok(words.includes('zeros: the bias makes the weights'), String(words));
+    await board.call('setTensor', 'q', Array(HEADS * TOKENS).fill(1), [HEADS, TOKENS, 1]);
+    await board.call('setTensor', 'k', Array(HEADS * TOKENS).fill(1), [HEADS, TOKENS, 1]);
+    assert.ok(!wordsOf(await figure(board, {what: 'board'})).includes('zeros: the bias makes the weights'));
+    await board.call('undo');
+    await board.call('undo');
+    await board.call('set', 'view', 'model');
+    await board.rest();
+    await board.click('layer:3:2');
+    await board.settle();
+    assert.deepEqual([await board.get('view'), await board.get('layer'), await board.get('focus_head')], ['layer', 3, 2]);
+    await board.close();
+  }
+});
+
 // ---------------------------------------------------------------- colours
 
 /** The colour in the upper left of a cell, where there is no digit. */

@@ -151,6 +151,21 @@ def main():
             print(json.dumps({"output": {"shape": a.shape, "data": values(a)}}))
         else:
             print(json.dumps({name: {"shape": a.shape, "data": values(a)} for name, (_, a) in read_safetensors(path)[0].items()}))
+    elif command == "alone":  # FOLDER: weights without q and k, as output_attentions gives them, in every way to save them; prints them
+        folder = args[0]
+        w = np.tril(np.random.default_rng(5).random((3, 2, 2, 4, 4)))  # layers, texts, heads
+        w = (w / w.sum(-1, keepdims=True)).astype(np.float32)
+        one, tokens = w[:, 0], ["I", "Ġsaw", "▁a", "\n"]
+        np.save(f"{folder}/attentions.npy", one)
+        np.save(f"{folder}/w.npy", one[:, None])
+        np.savez(f"{folder}/list.npz", *one[:, None])
+        np.savez(f"{folder}/named.npz", tokens=tokens, **{f"layers.{i}.attn": layer for i, layer in enumerate(one)})
+        np.savez(f"{folder}/half.npz", attentions=one.astype(np.float16), tokens=tokens)
+        np.savez(f"{folder}/texts.npz", *w)
+        write_safetensors(f"{folder}/weights.safetensors", {"weights": ("F32", one)}, {"tokens": json.dumps(tokens)})
+        json.dump(one.tolist(), open(f"{folder}/list.json", "w"))
+        json.dump({"attentions": one.tolist(), "tokens": tokens}, open(f"{folder}/named.json", "w"))
+        print(json.dumps(one.tolist()))
     elif command == "bad":  # FOLDER: what must be refused
         bad(args[0])
     else:

@@ -165,6 +165,29 @@ test('a state goes to tensors with everything in it, and they make the same laye
   }
 });
 
+// ----------------------------------------------------------------------------------------------------- weights alone
+
+test('weights without q and k are drawn and become a board, one layer or all of them, however they were saved', () => {
+  const alone = place('alone'), wanted = JSON.parse(numpy('alone', alone)), file = (name) => join(alone, name);
+  for (const name of ['attentions.npy', 'w.npy', 'list.npz', 'named.npz', 'half.npz', 'texts.npz', 'weights.safetensors', 'list.json', 'named.json']) {
+    quietly('convert', file(name), file('board.json'), '--state');
+    const {batch, batch_of, labels} = JSON.parse(readFileSync(file('board.json'), 'utf8'));
+    assert.deepEqual([batch, batch_of], [3, 'layers'], name);
+    if (/named|half|weights/.test(name)) assert.deepEqual(labels, ['I', '\u2423saw', '▁a', '\\n'], name);
+    wanted.forEach((heads, layer) => {
+      const figure = quietly('render', file(name), '--layer', String(layer), '--head', '1');
+      const drawn = [...figure.matchAll(/JetBrains[^>]*>([\d.]+)</g)].map(([, digits]) => digits).slice(0, 10);
+      assert.deepEqual(drawn, heads[1].flatMap((row, i) => row.slice(0, i + 1)).map((w) => w.toFixed(2)), `${name}, layer ${layer}`);
+    });
+    const weights = JSON.parse(quietly('run', file('board.json'), '--outputs', 'weights')).weights;
+    const flat = wanted.flat(Infinity).slice(0, weights.data.length), near = name.startsWith('half') ? 1e-3 : 1e-6;
+    weights.data.forEach((w, i) => assert.ok(Math.abs(w - flat[i]) <= near, `${name}, weight ${i}: ${w}, not ${flat[i]}`));
+    assert.match(quietly('code', file(name), '--layer', '2'), /^output = /m);
+  }
+  assert.match(refusal(1, attn('render', file('list.npz'), '--layer', '3')), /list\.npz: layer: 3 is not one of 3 layers, which are counted from 0/);
+  assert.match(refusal(1, attn('run', file('named.npz'))), /q: it is missing; the file has 4 tensors/, 'what needs q and k says so');
+});
+
 // --------------------------------------------------------------------------------------------------------- errors
 
 const broken = place('broken');

@@ -431,6 +431,47 @@ TEST_CASE("labels of tokenizers are shown for what they are") {
   CHECK(layer->state.labels == Labels{"\\n", "\u2423the"});
 }
 
+TEST_CASE("weights that have no name are asked about as weights, and other tensors are not") {
+  files::Opener opener;
+  const std::string rows = "[[1, 0, 0], [0.25, 0.75, 0], [0.5, 0.25, 0.25]]", heads = "[" + rows + ", " + rows + "]";
+  for (const std::string& text : {heads, "[" + heads + ", " + heads + ", " + heads + "]", "[[" + heads + "], [" + heads + "]]"}) {
+    auto weights = opener.paste(text);
+    REQUIRE(weights);
+    REQUIRE(weights->kind == Opened::Kind::form);
+    CHECK(weights->form.says.find("Weights alone") != std::string::npos);
+    CHECK(field(weights->form, "as")->chosen == 2);
+  }
+  // Rows of other sums, or no squares: queries that attend to each other, or q, k and v stacked.
+  for (const char* text : {"[[[1, 0], [0.25, 0.5]], [[1, 0], [0.5, 0.5]]]", "[[[1, 0, 0], [0.25, 0.75, 0]]]", "[[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[9, 1], [2, 3]]]", "[[[2, -1], [0.5, 0.5]]]"}) {
+    auto layer = opener.paste(text);
+    REQUIRE(layer);
+    CHECK(layer->kind == Opened::Kind::state);
+  }
+}
+
+TEST_CASE("weights of several texts, stacked or a tensor for each layer: one of the texts, in all layers") {
+  for (const bool isList : {false, true}) {
+    Numbers n;
+    const auto weight = [](int layer, int text) { return 0.125f * static_cast<float>(layer + 2 * text); };
+    for (int layer = 0; layer < (isList ? 2 : 1); ++layer) {
+      n.add(isList ? "arr_" + std::to_string(layer) : "attentions", isList ? Shape{3, 1, 2, 2} : Shape{2, 3, 1, 2, 2});
+      std::vector<float>& values = n.kept.back();
+      for (std::size_t i = 0; i < values.size(); i += 2) {
+        const float w = weight(isList ? layer : static_cast<int>(i / 12), static_cast<int>(i / 4 % 3));
+        values[i] = w, values[i + 1] = 1 - w;
+      }
+    }
+    const Form form = formOf(n);
+    REQUIRE(form.isReady);
+    REQUIRE(field(form, "entry"));
+    CHECK(field(form, "entry")->choices.size() == 3);
+    const State second = stateOf(n, choices(form, "entry", 1));
+    REQUIRE(second.batch == 2);
+    CHECK(second.bias.at(0, 1, 0) == doctest::Approx(std::log(weight(0, 1))));
+    CHECK(second.pages[1].bias.at(0, 1, 0) == doctest::Approx(std::log(weight(1, 1))));
+  }
+}
+
 // ----------------------------------------------------------------------------------------------------------- packed
 
 TEST_CASE("a state is the same in every bit after it was handed over") {

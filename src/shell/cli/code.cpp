@@ -6,20 +6,20 @@
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
-#include "files/read_layer.h"
 
 namespace cli {
 namespace {
 
 struct CodeArguments {
-  std::string in, out, language = "numpy", prefix;
+  std::string in, out, language = "numpy";
+  Which which;
 };
 
 void code(const CodeArguments& arguments) {
   const auto language = files::languageNamed(arguments.language);
   if (!language) throw Failure{kWrongUse, "--as: \"" + arguments.language + "\" is not a language; use numpy, torch, jax or latex."};
   const Input input("STATE", arguments.in);
-  const document::State state = valueOf(input.path(), files::readLayer(input.bytes(), input.format(), input.stem(), arguments.prefix));
+  const document::State state = layerOf(input, arguments.which);
   const std::string text = valueOf(input.path(), files::toCode(state, *language));
   Output output(arguments.out);
   output.finish(output.put(text));
@@ -33,7 +33,7 @@ void addCode(CLI::App& attn) {
   command.add_option("STATE", arguments->in, "A state or tensors, or - for standard input: " + files::formatList())->type_name("")->required();
   command.add_option("--as", arguments->language, "numpy (the default), torch, jax or latex")->type_name("LANGUAGE");
   command.add_option("--out", arguments->out, "The file to write; standard output where it is not given")->type_name("OUT");
-  command.add_option("--prefix", arguments->prefix, "What the names of the tensors begin with, where a file has several layers")->type_name("NAME");
+  addWhich(command, arguments->which);
   command.footer("Examples:\n  attn code board.json --as torch --out layer.py\n  attn code layer.npz | python3 -i -\nThe program leaves its result in output: [heads, tokens, columns], or that of W_O.\nExit status: 0 done, 1 bad data, 2 wrong use.");
   command.callback([arguments] { code(*arguments); });
 }

@@ -8,7 +8,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/sentence.h"
 #include "cli/files.h"
+#include "document/resize.h"
+#include "files/read_layer.h"
 
 namespace cli {
 namespace {
@@ -57,6 +60,21 @@ files::Format formatToWrite(const std::string& argument, const std::string& path
   if (path.empty() || path == "-") return files::Format::json;
   if (fs::path(path).parent_path() == "/dev" && !files::formatOf(path)) return files::Format::json;
   return formatNamed(argument, path);
+}
+
+void addWhich(CLI::App& command, Which& which) {
+  command.add_option("--prefix", which.prefix, "What the names of the tensors begin with, where a file has several layers")->type_name("NAME");
+  command.add_option("--layer", which.layer, "Of several layers, or entries of a batch, this one, counted from 0; the one that the state shows where it is not given")->type_name("N");
+}
+
+document::State layerOf(const Input& input, const Which& which) {
+  document::State state = valueOf(input.path(), files::readLayer(input.bytes(), input.format(), input.stem(), which.prefix));
+  if (!which.layer) return state;
+  const char* const what = document::hasLayers(state) ? " layers" : state.batch == 1 ? " layer" : " entries";
+  if (*which.layer < 0 || *which.layer >= state.batch)
+    throw Failure{kBadData, base::joined({input.path(), ": layer: ", *which.layer, " is not one of ", state.batch, what, ", which are counted from 0."})};
+  document::showItem(state, *which.layer);
+  return state;
 }
 
 }  // namespace cli

@@ -1,10 +1,12 @@
 // An input file of a command.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "cli/command.h"
+#include "document/state.h"
 #include "files/format.h"
 
 namespace cli {
@@ -43,5 +45,15 @@ T valueOf(const std::string& path, files::Result<T> result) {
   if (!result) throw failureOf(path, result.error());
   return std::move(*result);
 }
+
+/// What a layer is drawn or written down of, as options of a command.
+struct Which {
+  std::string prefix;        ///< of its tensors
+  std::optional<int> layer;  ///< of several, or an entry of a batch; else the one that the state shows
+};
+void addWhich(CLI::App& command, Which& which);
+
+/// The layer of a file. Throws a Failure where there is none, or not that one.
+document::State layerOf(const Input& input, const Which& which);
 
 }  // namespace cli

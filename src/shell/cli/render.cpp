@@ -10,13 +10,13 @@
 #include "cli/paper.h"
 #include "document/text.h"
 #include "files/figure.h"
-#include "files/read_layer.h"
 
 namespace cli {
 namespace {
 
 struct RenderArguments {
-  std::string in, out, what, style, scale, head, with, colors, prefix;
+  std::string in, out, what, style, scale, head, with, colors;
+  Which which;
 };
 
 base::Result<files::Drawing> drawn(const document::State& state, const files::FigureOptions& options) {
@@ -38,7 +38,7 @@ void render(const RenderArguments& arguments) {
   if (!arguments.out.empty() && arguments.out != "-" && !isPng && ending != ".svg" && !arguments.out.starts_with("/dev/"))
     throw Failure{kWrongUse, "--out " + arguments.out + ": a figure is written as SVG or PNG; let the name end in .svg or .png."};
   const Input input("STATE", arguments.in);
-  const document::State state = valueOf(input.path(), files::readLayer(input.bytes(), input.format(), input.stem(), arguments.prefix));
+  const document::State state = layerOf(input, arguments.which);
   const files::Drawing drawing = valueOf(input.path(), drawn(state, *options));
   const auto scale = static_cast<double>(options->scale);
   const std::string content = isPng ? paint(drawing, scale) : files::toSvg(drawing, scale);
@@ -60,8 +60,8 @@ void addRender(CLI::App& attn) {
   command.add_option("--head", arguments->head, "The head, counted from 0")->type_name("N");
   command.add_option("--with", arguments->with, "Of labels, numbers, bar, caption, sums and clear (no background) those that it has, or none; the first four where it is not given")->type_name("PARTS");
   command.add_option("--colors", arguments->colors, "Of the weights: own (those of the style), cividis or grey")->type_name("MAP");
-  command.add_option("--prefix", arguments->prefix, "What the names of the tensors begin with, where a file has several layers")->type_name("NAME");
-  command.footer("Examples:\n  attn render board.json -o figure.svg\n  attn render layer.npz --what arcs --style dark > arcs.svg\n  attn render board.json --what board --scale 3 -o board.png\nExit status: 0 done, 1 bad data, 2 wrong use.");
+  addWhich(command, arguments->which);
+  command.footer("Examples:\n  attn render board.json -o figure.svg\n  attn render layer.npz --what arcs --style dark > arcs.svg\n  attn render board.json --what board --scale 3 -o board.png\n  attn render attentions.npy --what heads --layer 5 -o layer-5.svg    of weights alone, [layers, heads, queries, keys]\nExit status: 0 done, 1 bad data, 2 wrong use.");
   command.callback([arguments] { render(*arguments); });
 }
 

@@ -332,12 +332,16 @@ class BoardView {
     }
     if (m.caption.empty()) return;
     if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
+    else if (m.tensor == TensorId::q && isOfBias()) hint(m, box, base::late<"zeros: the bias makes the weights">());
     else if (m.tensor == TensorId::scores) caption(m, box, clipped(m, scoreFormula(c_.state)));
     else if (m.tensor == TensorId::weights) caption(m, box, c_.layout.arrow.empty() ? weightTitle(c_.state) : weightFormula(c_.state));
     else if (m.tensor == TensorId::head_output) caption(m, box, clipped(m, outputFormula(c_.state)));
-    else if (m.tensor == TensorId::q && c_.layout.find(TensorId::scores) && m.caption.find('=') == std::string_view::npos) hint(m, box);
+    else if (m.tensor == TensorId::q && c_.layout.find(TensorId::scores) && m.caption.find('=') == std::string_view::npos) hint(m, box, m.caption);
     else caption(m, box, m.caption);
   }
+
+  // Q and K are zero and the scores come from the bias, as for a file that has weights alone.
+  bool isOfBias() const { return c_.state.mode == document::Mode::qkv && c_.state.biasKind != document::Bias::none && largest(TensorId::q) == 0 && largest(TensorId::k) == 0; }
 
   // The room taken by column names above Q and the matrices it is computed from, or above Kᵀ where tokens are columns.
   float namesAbove(const MatrixPlace& m) const {
@@ -375,13 +379,13 @@ class BoardView {
   }
 
   // A hint must not overlap the formula beside it: it is shortened to end before that, or omitted.
-  void hint(const MatrixPlace& m, const Box& box) {
+  void hint(const MatrixPlace& m, const Box& box, std::string_view first) {
     const Box scores = onScreen(c_.layout, c_.view, c_.layout.find(TensorId::scores)->box);
     const float y = box.bottom() + 17, left = c_.layout.board.x + 8;
     const auto width = [&](std::string_view words) { return richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words); };
     const bool sameLine = std::fabs(scores.bottom() - box.bottom()) < 1;
     const float end = sameLine ? scores.midX() - width(scoreFormula(c_.state)) / 2 - 12 : c_.layout.board.right() - 8;
-    for (const std::string_view words : {m.caption, std::string_view("drag or double-click")}) {
+    for (const std::string_view words : {first, std::string_view("drag or double-click")}) {
       const float half = width(words) / 2, x = std::min(box.midX(), end - half);
       if (x - half < left) continue;
       centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
