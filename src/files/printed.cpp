@@ -122,20 +122,27 @@ class Printed {
 
   Result<void> quoted() {
     const char mark = text_[at_++];
-    std::string words;
-    for (;; ++at_) {
+    out_ += '"';
+    for (std::size_t begin = at_;; ++at_) {
       if (at_ >= text_.size()) return wrong();
-      if (text_[at_] == mark) break;
-      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
-        const char c = text_[++at_];
-        words += c == 'n' ? '\n' : c == 't' ? '\t' : c;
-      } else {
-        words += text_[at_];
-      }
+      const char c = text_[at_];
+      if (c != mark && c != '\\') continue;
+      addText(text_.substr(begin, at_ - begin));
+      if (c == mark) break;
+      if (++at_ >= text_.size()) return wrong();
+      // JSON has the escapes of Python, but for \x0a, and knows no others.
+      if (text_[at_] == 'x') out_ += "\\u00";
+      else if (std::string_view("\"\\/bfnrtu").find(text_[at_]) != std::string_view::npos) out_ += '\\', out_ += text_[at_];
+      else addText(text_.substr(at_, 1));
+      begin = at_ + 1;
     }
     ++at_;
-    out_ += document::jsonQuoted(words);
+    out_ += '"';
     return {};
+  }
+  void addText(std::string_view words) {
+    const std::string text = document::jsonQuoted(words);
+    out_.append(text, 1, text.size() - 2);
   }
 
   /// Converts True, nan, tensor(…), np.array(…), np.float32(1.5).

@@ -27,12 +27,19 @@ bool isSame(std::string_view text, std::string_view word) {
   return text.size() == word.size() && std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
 }
 
+constexpr std::string_view kMinus = "\u2212";  // used in figures and by word processors
+
 /// The number in a cell; nothing if it is not one. Decimal commas are accepted only where commas do not separate.
 std::optional<double> numberOf(std::string_view cell, bool hasDecimalComma) {
   char copy[64];
-  if (hasDecimalComma && cell.size() < sizeof copy && cell.find(',') != std::string_view::npos) {
-    std::replace_copy(cell.begin(), cell.end(), copy, ',', '.');
-    cell = {copy, cell.size()};
+  if (cell.size() < sizeof copy) {
+    const bool hasMinus = cell.starts_with(kMinus);
+    if (hasMinus) cell.remove_prefix(kMinus.size());
+    if (hasMinus || (hasDecimalComma && cell.find(',') != std::string_view::npos)) {
+      copy[0] = '-';
+      char* const end = std::replace_copy(cell.begin(), cell.end(), copy + hasMinus, ',', hasDecimalComma ? '.' : ',');
+      cell = {copy, static_cast<std::size_t>(end - copy)};
+    }
   }
   std::string_view digits = cell;
   if (digits.starts_with('+') && digits.size() > 1 && digits[1] != '-') digits.remove_prefix(1);
@@ -46,6 +53,11 @@ std::optional<double> numberOf(std::string_view cell, bool hasDecimalComma) {
   char* end = nullptr;
   const double value = std::strtod(begin, &end);
   return end == begin + digits.size() && digits[0] != '+' ? std::optional(value) : std::nullopt;
+}
+
+/// A number as spreadsheets show it, and no token: "1,000.5", "50 %", "$3".
+bool isFormatted(std::string_view cell) {
+  return cell.find_first_of("0123456789") != std::string_view::npos && cell.find_first_not_of("0123456789.,' +-%$\u20ac\u00a3\u2212\u00a0") == std::string_view::npos;
 }
 
 std::optional<bool> truthOf(std::string_view cell) {
@@ -126,10 +138,10 @@ class Reader {
     const auto isNumber = [&](std::string_view cell) { return cell.empty() || truthOf(cell) || numberOf(cell, hasDecimalComma_); };
     if (!isBegun_) {
       // A heading contains words after its first cell, or consists of that cell only.
-      const bool isHeading = std::any_of(cells_.begin() + (cells_.size() > 1 ? 1 : 0), cells_.end(), [&](std::string_view cell) { return !isNumber(cell); });
+      const bool isHeading = std::any_of(cells_.begin() + (cells_.size() > 1 ? 1 : 0), cells_.end(), [&](std::string_view cell) { return !isNumber(cell) && !isFormatted(cell); });
       if (isHeading && !hasHeading_) return hasHeading_ = true, Result<void>();
       isBegun_ = true;
-      hasLabels_ = cells_.size() > 1 && !isNumber(cells_[0]);
+      hasLabels_ = cells_.size() > 1 && !isNumber(cells_[0]) && !isFormatted(cells_[0]);
       columns_ = cells_.size() - (hasLabels_ ? 1 : 0);
       isTruth_ = truthOf(cells_[hasLabels_ ? 1 : 0]).has_value();
     }

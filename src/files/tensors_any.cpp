@@ -9,6 +9,7 @@
 
 #include "document/json.h"
 #include "base/sentence.h"
+#include "files/printed.h"
 #include "files/table.h"
 
 namespace files {
@@ -26,6 +27,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   explicit Collector(std::string_view name) : name_(name) {}
 
   Result<void> ok;
+  bool isNoJson = false;
   StoredFile file;
 
   bool null() override { return fail(Kind::type, "null is no number; give a number."); }
@@ -43,6 +45,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override;
   bool end_array() override;
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
+    isNoJson = true;
     if (ok) ok = base::refuse(Kind::syntax, "file", {"it is no JSON at byte " + std::to_string(at) + ", or ends too early; check that the file is complete."});
     return false;
   }
@@ -246,15 +249,20 @@ bool Collector::finish() {
   return true;
 }
 
-}  // namespace
-
-Result<StoredFile> readAnyJson(std::string_view text, std::string_view name) {
+Result<StoredFile> collected(std::string_view text, std::string_view name, bool mayBePython) {
   Collector collector(name);
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
+  // Python writes what is not finite as words that JSON has not.
+  if (collector.isNoJson && mayBePython && (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos))
+    if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, name, false);
   if (!collector.ok) return collector.ok;
   if (!isWhole) return base::refuse(Kind::syntax, "file", {"it is no JSON; check the file."});
   return std::move(collector.file);
 }
+
+}  // namespace
+
+Result<StoredFile> readAnyJson(std::string_view text, std::string_view name) { return collected(text, name, true); }
 
 bool writeAnyJson(const StoredFile& file, const std::function<bool(std::string_view)>& put) {
   constexpr std::size_t piece = 1 << 16;

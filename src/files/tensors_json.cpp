@@ -14,6 +14,7 @@
 #include "document/option.h"
 #include "base/number.h"
 #include "base/sentence.h"
+#include "files/printed.h"
 #include "files/stored.h"
 
 namespace files {
@@ -79,6 +80,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
 
   Result<void> ok;
   TensorsFile file;
+  bool hasInfinity = false;  ///< a mask has one as Python writes it, a word that JSON has not
 
   bool null() override { return take({}); }
   bool boolean(bool value) override {
@@ -545,6 +547,7 @@ bool Collector::parse_error(std::size_t position_, const std::string& token, con
   while (begin > 0 && isPartOfWord(text_[begin - 1])) --begin;
   while (end < text_.size() && isPartOfWord(text_[end])) ++end;
   const std::string_view word = text_.substr(begin, std::max<std::size_t>(end - begin, 1));
+  hasInfinity = isItem && field_->isMask && word.ends_with("Infinity");
   for (const std::string_view notFinite : {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
     if (word == notFinite)
       return fail(Error::Kind::range, field, std::string(word) + " cannot be used; give a finite number" +
@@ -574,16 +577,12 @@ void append(std::string& out, float value) {
   out.append(text, end.ptr);
 }
 
-}  // namespace
-
-Result<TensorsFile> readTensorsFile(std::string_view text) {
-  if (text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" || text.substr(0, 2) == "\xfe\xff")
-    return base::refuse(Error::Kind::syntax, "file", {"it begins with a byte order mark; save it as UTF-8 without one."});
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return base::refuse(Error::Kind::syntax, "file", {"it is empty; give a state or tensors in JSON."});
+Result<TensorsFile> collected(std::string_view text, bool mayBePython) {
   Collector collector(text);
   // Through the base class, so that all readers share one instantiation of the parser.
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
+  if (collector.hasInfinity && mayBePython)
+    if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, false);
   if (!collector.ok) return collector.ok;
   if (isWhole && !collector.finish()) return collector.ok;
   if (!isWhole && !collector.file.isState)
@@ -594,6 +593,16 @@ Result<TensorsFile> readTensorsFile(std::string_view text) {
     return file;
   }
   return std::move(collector.file);
+}
+
+}  // namespace
+
+Result<TensorsFile> readTensorsFile(std::string_view text) {
+  if (text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" || text.substr(0, 2) == "\xfe\xff")
+    return base::refuse(Error::Kind::syntax, "file", {"it begins with a byte order mark; save it as UTF-8 without one."});
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return base::refuse(Error::Kind::syntax, "file", {"it is empty; give a state or tensors in JSON."});
+  return collected(text, true);
 }
 
 std::vector<TensorField> tensorFields(TensorsFile& file) {

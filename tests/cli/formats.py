@@ -166,6 +166,14 @@ def main():
         json.dump(one.tolist(), open(f"{folder}/list.json", "w"))
         json.dump({"attentions": one.tolist(), "tokens": tokens}, open(f"{folder}/named.json", "w"))
         print(json.dumps(one.tolist()))
+    elif command == "python":  # FOLDER: what Python's json writes of infinities and NaN
+        folder = args[0]
+        q, k, v = layer((1, 3, 2))
+        mask = np.where(np.tri(3) > 0, 0, -np.inf)
+        json.dump({"q": q.tolist(), "k": k.tolist(), "v": v.tolist(), "mask": mask.tolist(), "tokens": ["Ġa", "Infinity", "NaN"]}, open(f"{folder}/python.json", "w"))
+        json.dump({"q": q.tolist(), "k": k.tolist(), "v": v.tolist()}, open(f"{folder}/plain.json", "w"))
+        q[0, 1, 1] = np.nan
+        json.dump({"q": q.tolist(), "k": k.tolist(), "v": v.tolist()}, open(f"{folder}/nan.json", "w"))
     elif command == "bad":  # FOLDER: what must be refused
         bad(args[0])
     else:

@@ -1,7 +1,7 @@
 // The formats of tensors: files written by NumPy are read bit for bit, and files written by attn are read by NumPy.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync} from 'node:fs';
 import {basename, join} from 'node:path';
 import {test} from 'node:test';
 import {python} from '../numpy.mjs';
@@ -188,6 +188,39 @@ test('weights without q and k are drawn and become a board, one layer or all of 
   assert.match(refusal(1, attn('run', file('named.npz'))), /q: it is missing; the file has 4 tensors/, 'what needs q and k says so');
 });
 
+// ------------------------------------------------------------------------------------------------- other programs' ways
+
+test('infinities of a mask are read as Python writes them, and NaN is named', () => {
+  const made = place('python');
+  numpy('python', made);
+  const at = (name) => join(made, name);
+  const masked = JSON.parse(readFileSync(at('plain.json'), 'utf8'));
+  Object.assign(masked, {mask: [[0, '-inf', '-inf'], [0, 0, '-inf'], [0, 0, 0]]});
+  writeFileSync(at('masked.json'), JSON.stringify(masked));
+  const wanted = quietly('run', at('masked.json'));
+  assert.equal(quietly('run', at('python.json')), wanted);
+  assert.match(quietly('info', at('python.json')), /mask +float32 +\[3, 3\]\n/);
+  quietly('convert', at('python.json'), at('python.npz'));
+  assert.equal(quietly('run', at('python.npz')), wanted);
+  assert.deepEqual(JSON.parse(quietly('convert', at('python.json'), '-', '--state')).labels, ['\u2423a', 'Infinity', 'NaN'], 'words in texts stay');
+  assert.match(refusal(1, attn('run', at('nan.json'))), /q\[0\]\[1\]\[1\]: NaN cannot be used/);
+  assert.match(quietly('info', at('nan.json')), /q +float32 +\[1, 3, 2\]\n/);
+});
+
+test('numbers of spreadsheets and of figures: a real minus sign, a decimal comma; what is written in another way is no token', () => {
+  const table = (text, ending) => {
+    const path = join(folder, `sheet.${ending}`);
+    writeFileSync(path, text);
+    return path;
+  };
+  const rows = quietly('run', table('1,-4.5\n-0.25,3\n', 'csv'));
+  assert.equal(quietly('run', table('1\t\u22124.5\n\u22120.25\t3\n', 'tsv')), rows);
+  assert.equal(quietly('run', table('1\t\u22124,5\n\u22120,25\t3\n', 'tsv')), rows);
+  assert.equal(quietly('run', table('a;b\r\n1;\u22124,5\r\n-0,25;3\r\n', 'csv')), rows);
+  for (const wrong of ['1,000.5', '1.000,5', '50 %', '$3', '\u22121\u00a0000'])
+    assert.match(refusal(1, attn('run', table(`${wrong}\t2\n3\t4\n`, 'tsv'))), /sheet\.tsv: row 1, column 1: ".*" is no number; give numbers such as -0\.5/, wrong);
+});
+
 // --------------------------------------------------------------------------------------------------------- errors
 
 const broken = place('broken');
@@ -263,6 +296,33 @@ for (const [name, sentence] of bad) {
     assert.ok(!readdirSync(broken).some(entry => entry.includes('.part')));
   });
 }
+
+test('each format under the name of every other is refused in one sentence', () => {
+  const files = {npz: 'plain.NPZ', npy: 'q.npy', safetensors: 'plain.safetensors', csv: 'k.csv', tsv: 'q.tsv', json: 'layer.json'};
+  for (const [is, name] of Object.entries(files))
+    for (const said of Object.keys(files)) {
+      if (is === said || (is === 'csv' && said === 'tsv')) continue;  // one column of decimal commas
+      const path = join(broken, `mislabelled.${said}`);
+      writeFileSync(path, readFileSync(at(name)));
+      assert.match(refusal(1, attn('run', path)), /^attn: .*mislabelled\.\w+: /, `${is} as ${said}`);
+    }
+});
+
+test('2 GB of zeros are refused at once, or are one array that is read as it is looked at', () => {
+  for (const ending of ['npz', 'npy', 'safetensors']) {
+    const path = join(broken, `zeros.${ending}`);
+    writeFileSync(path, '');
+    truncateSync(path, 2 ** 31);
+    assert.match(refusal(1, attn('run', path, {limits: 'ulimit -v 3000000'})), /zeros\.\w+: /);
+    rmSync(path);
+  }
+  const path = join(broken, 'zeros.npy'), header = "{'descr': '<f4', 'fortran_order': False, 'shape': (512, 1024, 1024), }".padEnd(117) + '\n';
+  writeFileSync(path, Buffer.concat([Buffer.from('\x93NUMPY\x01\x00v\x00', 'latin1'), Buffer.from(header)]));
+  truncateSync(path, 128 + 2 ** 31);
+  assert.match(quietly('info', path, {limits: 'ulimit -v 3000000'}), /zeros +float32 +\[512, 1024, 1024\]\n/);
+  assert.match(refusal(1, attn('run', path, {limits: 'ulimit -v 3000000'})), /memory/);
+  rmSync(path);
+});
 
 test('a claim of size takes no memory', {skip: process.platform !== 'linux'}, () => {
   for (const name of ['bomb.npz', 'lyingbomb.npz', 'huge.npy', 'huge.safetensors', 'long.safetensors', 'directory.npz']) {

@@ -379,6 +379,8 @@ TEST_CASE("what NumPy, PyTorch and Python print becomes JSON") {
   CHECK(json("q = tensor([[1.]])\nk: [[2]]; v = np.array([[3.]])") == "{\"q\": [[1.0]], \"k\": [[2]], \"v\": [[3.0]]}");
   CHECK(json("[np.float32(1.5), np.float32(2)]") == "[1.5,2]");
   CHECK(json("[[007 .5 5.]]") == "[[7,0.5,5.0]]");
+  CHECK(json(R"(["\u0120the", '\x0a', "\ud83d\ude00", 'say "no"', "a\/\\b\t"])") == R"(["\u0120the","\u000a","\ud83d\ude00","say \"no\"","a\/\\b\t"])");
+  CHECK(json("[[0, -Infinity], [NaN, Infinity]]") == R"([[0,"-inf"],["nan","inf"]])");
 }
 
 TEST_CASE("what was printed with a gap, or is cut off, is refused with the place") {
