@@ -419,6 +419,22 @@ TEST_CASE("shown: beside a small board the sum of the row stands clear of a long
   CHECK(sum->right <= brief.x + brief.width + 1);
 }
 
+TEST_CASE("shown: beside a small board the softmax is of the number that it gets") {
+  Shown f(640, 440);
+  f.choose("weights", 3, 1);
+  CHECK(f.words("brief").find("÷ √3)") != std::string::npos);
+  for (const auto& [option, value] : {std::pair("softcap", "1"), std::pair("position", "\"alibi\"")}) {
+    CAPTURE(option);
+    f.set(option, value);
+    CHECK(std::abs(numberAfter(f.words("brief"), "softmax(") - static_cast<double>(f.tensor("masked").at(0, 3, 1))) <= kHalf);
+    f.set(option, value[0] == '1' ? "0" : "\"none\"");
+  }
+  REQUIRE(f.app().openText(R"({"q": [[1], [2]], "k": [[1], [1]], "v": [[1], [1]], "mask": [[0.5, -1], [2, -3]]})", "a.json"));
+  f.settle();
+  f.choose("weights", 1, 1);
+  CHECK(numberAfter(f.words("brief"), "softmax(") == doctest::Approx(-1));
+}
+
 TEST_CASE("shown: beside a small board with many words stand the strongest keys, the largest first") {
   Shown f(640, 440);
   f.set("tokens", "25");

@@ -242,8 +242,10 @@ class Inspector {
       const float w = c_.weight(f.row, f.col);
       if (showsMean(c_.state)) return {headName(c_.state), "= " + formatNumber(static_cast<double>(w), decimals)};
       if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return {"masked", "= " + formatNumber(static_cast<double>(w), decimals)};
-      std::string inside = formatNumber(static_cast<double>(c_.trace.raw.at(f.head, f.row, f.col)), decimals);
-      if (c_.state.score == attention::Score::scaled) inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
+      // Where more than a scale lies between q·k and the softmax, what comes out of it.
+      const bool isPlain = c_.state.softcap <= 0 && c_.state.biasKind == document::Bias::none && c_.state.position != attention::Position::alibi;
+      std::string inside = formatNumber(static_cast<double>((isPlain ? c_.trace.raw : c_.trace.masked).at(f.head, f.row, f.col)), decimals);
+      if (isPlain && c_.state.score == attention::Score::scaled) inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
                                                                  : " × " + formatNumber(static_cast<double>(c_.state.scaleBy), 2);
       if (c_.state.temperature != 1.0f) inside += " ÷ " + formatNumber(static_cast<double>(c_.state.temperature), 2);
       return {"= " + normalizerName(c_.state) + "(" + inside + ")", "= " + formatNumber(static_cast<double>(w), decimals)};
