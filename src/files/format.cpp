@@ -7,6 +7,7 @@
 
 #include "document/json.h"
 #include "base/sentence.h"
+#include "files/match.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
 #include "files/table.h"
@@ -101,9 +102,6 @@ bool writeNpz(const StoredFile& file, const std::function<bool(std::string_view)
   std::vector<Stored> tensors;
   std::vector<Stored> all = file.tensors;
   for (const auto& [key, text] : file.notes) {
-    bool isThere = false;
-    for (const Stored& tensor : all) isThere = isThere || tensor.name == key;
-    if (isThere) continue;
     Stored note;
     note.name = key, note.type = Type::text, note.texts = {text};
     all.push_back(std::move(note));
@@ -175,8 +173,8 @@ Result<void> checkWritable(const StoredFile& file, Format format) {
 
 bool writeStored(const StoredFile& file, Format format, const std::function<bool(std::string_view)>& put) {
   switch (format) {
-    case Format::json: return writeAnyJson(file, put);
-    case Format::npz: return writeNpz(file, put);
+    case Format::json: return writeAnyJson(withTexts(file, true), put);
+    case Format::npz: return writeNpz(withTexts(file, false), put);
     case Format::safetensors: return writeSafetensors(withNotes(file), put);
     default: break;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "base/number.h"
 #include "document/json.h"
@@ -10,6 +11,7 @@
 #include "base/sentence.h"
 #include "document/text.h"
 #include "files/attention_options.h"
+#include "files/table.h"
 
 namespace files {
 namespace {
@@ -293,6 +295,38 @@ Result<TensorsFile> tensorsOfOne(StoredFile file) {
     break;
   }
   return tensorsOf(std::move(file));
+}
+
+StoredFile withTexts(StoredFile file, bool isJson) {
+  std::erase_if(file.tensors, [&](const Stored& tensor) {
+    const bool isText = tensor.type == Type::text, isSetting = tensor.name == "options" ? isText : isJson && layer::isOption(knownName(tensor.name));
+    if (!isSetting || !tensor.shape.empty() || (isText && tensor.texts.size() != 1)) return false;
+    file.notes.emplace_back(tensor.name == "options" ? tensor.name : knownName(tensor.name), isText ? tensor.texts.front() : textOf(tensor, 0));
+    return true;
+  });
+  std::string options;
+  for (auto& [key, text] : std::exchange(file.notes, {})) {
+    const std::size_t end = key.find_last_of("./");
+    const bool isOfLayer = end != std::string::npos;  // of several
+    const std::string name = knownName(std::string_view(key).substr(isOfLayer ? end + 1 : 0));
+    const bool isThere = std::any_of(file.tensors.begin(), file.tensors.end(), [&](const Stored& tensor) { return tensor.name == key; });
+    if (isThere) continue;
+    const auto value = document::valueFromJson(text, key);
+    if (name == "labels" || name == "key_labels") {
+      Stored& labels = file.tensors.emplace_back();
+      labels.name = key, labels.type = Type::text;
+      labels.texts = value && text.starts_with('[') ? document::labelsOf(*value) : std::vector{text};
+      if (text.starts_with('[')) labels.shape = {static_cast<std::int64_t>(labels.texts.size())};
+    } else if (isOfLayer && (name == "options" || layer::isOption(name))) {
+      file.notes.emplace_back(std::move(key), std::move(text));
+    } else if (name == "options" && text.size() > 2 && text.ends_with('}')) {
+      options += (options.empty() ? "" : ", ") + text.substr(1, text.size() - 2);
+    } else if (layer::isOption(name)) {
+      options += (options.empty() ? "" : ", ") + document::jsonQuoted(key) + ": " + (value ? text : document::jsonQuoted(text));
+    }
+  }
+  if (!options.empty()) file.notes.emplace_back("options", "{" + options + "}");
+  return file;
 }
 
 bool isNameless(const StoredFile& file) {

@@ -21,6 +21,10 @@ Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix = {});
 /// that its rows attend to each other without projections.
 Result<TensorsFile> tensorsOfOne(StoredFile file);
 
+/// Converts the metadata of a file for formats without metadata: labels become texts, and the settings of a layer one text, "options". Other
+/// metadata, such as PyTorch's "format", is dropped. For JSON, scalars that are settings become part of "options" too.
+StoredFile withTexts(StoredFile file, bool isJson);
+
 /// Are the tensors called arr_0, arr_1 …, which numpy.savez assigns to unnamed arrays?
 bool isNameless(const StoredFile& file);
 

@@ -115,6 +115,7 @@ def main():
         f32 = lambda a: ("F32", a)
         write_safetensors(f"{folder}/plain.safetensors", {"q": f32(q), "k": f32(k), "v": f32(v)})
         write_safetensors(f"{folder}/causal.safetensors", {"q": f32(q), "k": f32(k), "v": f32(v)}, {"causal": "true", "scale": "0.25", "tokens": '["I", "saw", "▁a"]', "format": "pt"})
+        write_safetensors(f"{folder}/notes.safetensors", {"q": f32(q), "k": f32(k), "v": f32(v)}, {"causal": "true", "scale": "0.25", "score": "scaled", "tokens": '["I", "saw", "▁a"]', "format": "pt", "licence": "MIT"})
         write_safetensors(f"{folder}/model.safetensors", {"embedding": f32(q), "layers.0.q": f32(q), "layers.0.k": f32(k), "layers.0.v": f32(v)})
         write_safetensors(f"{folder}/layers.safetensors", {f"layers.{i}.{n}": f32(a if i == 1 else -a) for i in range(300) for n, a in zip("qkv", (q, k, v))})
         for name, a in zip("qkv", (q, k, v)):

@@ -112,6 +112,21 @@ test('masks, options, other names and labels of a file are taken', () => {
   }
 });
 
+test('what the notes of a .safetensors say of the layer goes with it into every format, and nothing else of them', () => {
+  const wanted = quietly('run', at('causal.json'), '--outputs', 'output,weights,scores');
+  for (const first of ['notes.safetensors', 'causal.npz', 'causal.safetensors']) {
+    let from = at(first);
+    for (const ending of ['npz', 'json', 'safetensors', 'json', 'npz', 'safetensors']) {
+      const to = at(`noted-${basename(from).replaceAll('.', '-')}.${ending}`);
+      quietly('convert', from, to);
+      assert.equal(quietly('run', to, '--outputs', 'output,weights,scores'), wanted, to);
+      const {labels, causal, scale} = JSON.parse(quietly('convert', to, '-', '--state'));
+      assert.deepEqual([labels, causal, scale], [['I', 'saw', '▁a'], true, 0.25], to);
+      from = to;
+    }
+  }
+});
+
 test('numbers of 16 and 64 bits are those of their type', () => {
   assert.equal(quietly('run', at('sixteen.npz')), quietly('run', at('wide.npz')));
   assert.notEqual(quietly('run', at('sixteen.npz')), plain);
