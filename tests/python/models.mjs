@@ -6,11 +6,17 @@ import {built, run} from './installed.mjs';
 
 let python = null;
 
+/** The path of the interpreter. */
+export function modelsPython() {
+  const path = process.env.MODELS ?? fileURLToPath(new URL('../../.toolchain/models/bin/python', import.meta.url));
+  assert.ok(existsSync(path), `${path} is missing: ./play test models brings it`);
+  return path;
+}
+
 /** Its path; the wheel is reinstalled when this is first called. */
 export function models() {
   if (python) return python;
-  python = process.env.MODELS ?? fileURLToPath(new URL('../../.toolchain/models/bin/python', import.meta.url));
-  assert.ok(existsSync(python), `${python} is missing: ./play test models brings it`);
+  python = modelsPython();
   run(python, '-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--force-reinstall', built('.whl'));
   return python;
 }
