@@ -79,6 +79,27 @@ test('cells are copied, pasted and cut', async (t) => {
   assert.equal(rows((await app.saved()).q)[0][0], 0);
 });
 
+test('a tensor as it is printed is pasted into cells, and a layer as a whole', async (t) => {
+  const app = await start(t);
+  // The clipboard is filled as a person does it: words of a field, all of them chosen and copied.
+  const copied = async (text) => {
+    await app.click(await app.place('labels'));
+    await app.key('ctrl+a');
+    await app.type(text);
+    await app.key('ctrl+a', 'ctrl+c', 'Escape');
+  };
+  await copied('array([[9., -8.5], [7e-1, 6]], dtype=float32)');
+  await app.click(await app.place('q', 0, 1, 0));
+  await app.key('ctrl+v');
+  const q = rows((await app.saved()).q);
+  assert.deepEqual([q[1].slice(0, 2), q[2].slice(0, 2)], [[9, -8.5], [0.7, 6]]);
+  await copied("{'q': tensor([[1., 2.], [3., 4.]]), 'k': [[1, 0], [0, 1]], 'v': [[1, 1], [2, 2]], 'tokens': ['a', 'b']}");
+  await app.click(await app.place('q', 0, 0, 0));
+  await app.key('ctrl+v');
+  const layer = await app.saved();
+  assert.deepEqual([layer.tokens, layer.labels, rows(layer.q)[1]], [2, ['a', 'b'], [3, 4]]);
+});
+
 test('Ctrl+S saves to the file of --state, through its links, and never over another', async (t) => {
   const home = folder(t);
   writeFileSync(join(home, 'attention.json'), 'somebody else\'s');

@@ -419,6 +419,17 @@ TEST_CASE("shown: beside a small board the sum of the row stands clear of a long
   CHECK(sum->right <= brief.x + brief.width + 1);
 }
 
+TEST_CASE("shown: Help says the kernels and the time of a frame, the median of the last ones") {
+  Shown f;
+  f.type('?');
+  f.settle();
+  CHECK(Painted().find("kernels"));
+  CHECK_FALSE(Painted().find("ms per frame"));
+  for (const float milliseconds : {2.0f, 900.0f, 3.3f, 1.0f, 4.0f}) f.app().noteFrameTime(milliseconds);
+  f.frame();
+  CHECK(Painted().find("3.3 ms per frame"));
+}
+
 TEST_CASE("shown: beside a small board the softmax is of the number that it gets") {
   Shown f(640, 440);
   f.choose("weights", 3, 1);
