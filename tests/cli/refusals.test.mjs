@@ -229,6 +229,10 @@ test('files that cannot be read or written', () => {
     const done = toFull(...args);
     assert.deepEqual([done.status, done.stderr], [badData, 'attn: standard output: it cannot be written: No space left on device.\n'], args.join(' '));
   }
+  // What is learned is kept though nobody could be told of it.
+  const learned = join(folder, 'learned.safetensors');
+  assert.equal(toFull('train', '--steps', '120', '--json', '--out', learned).status, badData);
+  assert.match(attn('info', learned).stdout, /float32/);
 });
 
 test('what may not be read or written is said, and stays as it is', (t) => {

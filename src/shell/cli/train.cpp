@@ -91,11 +91,20 @@ std::string line(Trainer& trainer, const training::Measure& held) {
                        number(held.loss), ",\"accuracy\":", number(held.accuracy), "},\"gradient_norm\":", number(last.gradientNorm), "}\n"});
 }
 
-/// Writes and flushes, so that the lines can be followed through a pipe.
-void print(const std::string& words, std::FILE* to) {
-  if (std::fwrite(words.data(), 1, words.size(), to) == words.size() && std::fflush(to) == 0) return;
-  throw Failure{kBadData, std::string("standard output: it cannot be written: ") + std::strerror(errno) + "."};
-}
+/// Writes and flushes, so that the lines can be followed through a pipe. A failure is reported at the end: the weights are still trained and
+/// written.
+class Printer {
+ public:
+  void print(const std::string& words, std::FILE* to) {
+    if (error_ == 0 && (std::fwrite(words.data(), 1, words.size(), to) != words.size() || std::fflush(to) != 0)) error_ = errno;
+  }
+  void check() const {
+    if (error_ != 0) throw Failure{kBadData, std::string("standard output: it cannot be written: ") + std::strerror(error_) + "."};
+  }
+
+ private:
+  int error_ = 0;
+};
 
 void show(Bar& bar, int step, int steps, const training::Measure& held) {
   char words[128];
@@ -133,6 +142,7 @@ void train(const TrainArguments& arguments) {
   std::optional<Output> output;
   if (!arguments.out.empty()) output.emplace(arguments.out);  // before the work, so that a wrong name is reported immediately
   const Interrupt interrupt;
+  Printer printer;
   {
     Bar bar;
     std::size_t measures = 0;
@@ -143,7 +153,8 @@ void train(const TrainArguments& arguments) {
       measures = trainer.history().measures().size();
       show(bar, trainer.steps(), arguments.steps, held);
       if (arguments.json && trainer.steps() < arguments.steps && held.step == trainer.steps()) {
-        print(line(trainer, held), stdout);
+        printer.print(line(trainer, held), stdout);
+        if (!output) printer.check();
       }
     }
     show(bar, trainer.steps(), arguments.steps, trainer.measure());
@@ -156,8 +167,9 @@ void train(const TrainArguments& arguments) {
                                                           ", accuracy ", number(held.accuracy), isWatched ? ", " : "", isWatched ? words.measure : "", isWatched ? " " : "",
                                                           isWatched ? number(held.watched) : "", ".\n"});
   // Weights on standard output must not be mixed with text.
-  print(said, arguments.out == "-" ? stderr : stdout);
+  printer.print(said, arguments.out == "-" ? stderr : stdout);
   if (output) write(arguments.out, format, trainer, *output);
+  printer.check();
   if (trainer.stopped()) throw Failure{kBadData, trainer.stopped()->message()};
   if (Interrupt::came()) throw Failure{kBadData, "The run was interrupted after step " + std::to_string(trainer.steps()) + (output ? "; what was learned so far is in " + arguments.out + "." : ".")};
 }
