@@ -14,6 +14,7 @@ import {plainContext} from '../../../web/plain-context.js';
 import * as reader from '../../../web/reader.js';
 import {Functions} from './functions.mjs';
 import {moveLateData} from './late-data.mjs';
+import {inOrder} from './order.mjs';
 import {shortenNames} from './short-names.mjs';
 
 const [binaryen, file, scratch] = process.argv.slice(2);
@@ -121,8 +122,8 @@ mkdirSync(scratch, {recursive: true});
 copyFileSync(file, temporary('linked.wasm'));
 copyFileSync(file.replace(/wasm$/, 'js'), temporary('glue.mjs'));
 
-// The module as linked, with small addresses. Functions keep their names until the end.
-const functions = new Functions(run('wasm-dis', temporary('linked.wasm')).toString(), readFileSync(temporary('linked.wasm')));
+// The module as linked, with functions in another order and small addresses. Functions keep their names until the end.
+const functions = new Functions(inOrder(run('wasm-dis', temporary('linked.wasm')).toString()), readFileSync(temporary('linked.wasm')));
 const exported = /Module\["_playground_files"\]=wasmExports\["(\w+)"\]/.exec(readFileSync(temporary('glue.mjs'), 'utf8'))?.[1];
 const calls = functions.exports.get(exported);
 if (!calls) throw new Error('playground_files is not to be found among the exports');
