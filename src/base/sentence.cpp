@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/sort.h"
+
 namespace base {
 namespace {
 
@@ -108,7 +110,7 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
   const std::string_view start = word.substr(0, 64);
   std::vector<std::pair<int, std::size_t>> order;  // of names at the same distance the one listed first
   for (std::size_t i = 0; i < names.size(); ++i) order.emplace_back(static_cast<int>(edits(start, names[i])), i);
-  std::sort(order.begin(), order.end());
+  sort(order, std::less<>());
   std::vector<std::string> out;
   for (std::size_t i = 0; i < std::min(count, names.size()); ++i) out.push_back(names[order[i].second]);
   return out;

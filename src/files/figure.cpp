@@ -73,7 +73,7 @@ struct Weights {
   std::vector<float> values;
   std::vector<std::string> queries, keys;
   int columns = 0;  ///< d_k
-  std::vector<bool> hidden;  ///< keys that a query does not see; empty: it sees all
+  std::vector<char> hidden;  ///< keys that a query does not see; empty: it sees all
   std::size_t place(int head, int row, int col) const { return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col); }
   bool isHidden(int head, int row, int col) const { return !hidden.empty() && hidden[place(head, row, col)]; }
   float at(int head, int row, int col) const { return values[place(head, row, col)]; }

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "base/sentence.h"
+#include "base/sort.h"
 
 namespace training {
 namespace {
@@ -249,7 +250,7 @@ void Examples::generated(std::uint64_t bits, Sequence& out) const {
     case Task::sort: {
       for (int i = 0; i < 8; ++i) put(below(10), 0, -1);
       out.targets = t;
-      std::sort(out.targets.begin(), out.targets.end());
+      base::sort(out.targets, std::less<>());
       return;
     }
     default: return;
@@ -288,7 +289,7 @@ void Examples::split() {
       const bool isFirst = task_ == Task::tags && i == kISawASaw;
       order.emplace_back(isFirst ? 0 : mix(mix(seed_) + i), static_cast<std::uint32_t>(i));
     }
-    std::sort(order.begin(), order.end());
+    base::sort(order, std::less<>());
     const std::size_t held = std::min(kHeldOut, order.size() / 4);
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (i >= held) {

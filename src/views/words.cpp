@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
+
 namespace views {
 namespace {
 
@@ -64,7 +66,7 @@ Words::Words(std::string_view table) : table_(table) {
     else whole_[english] = words;
   }
   // Patterns of equal length stay in the order of the table.
-  std::sort(patterns_.begin(), patterns_.end(), [](const Pattern& a, const Pattern& b) {
+  base::sort(patterns_, [](const Pattern& a, const Pattern& b) {
     return a.length != b.length ? a.length > b.length : a.parts.front().data() < b.parts.front().data();
   });
 }

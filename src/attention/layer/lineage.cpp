@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <tuple>
 
 #include "attention/layer/explain.h"
 #include "attention/steps/mask.h"
 #include "attention/steps/position.h"
 #include "attention/steps/steps.h"
+#include "base/sort.h"
 
 namespace attention {
 namespace {
@@ -122,7 +124,7 @@ class Lineage {
   /// All blocks except the cell itself, nearest first.
   std::vector<Region> regions(Wanted wanted) const {
     std::vector<TensorId> ids = order_;
-    std::sort(ids.begin(), ids.end(), [&](TensorId a, TensorId b) { return std::pair(steps(a), a) < std::pair(steps(b), b); });
+    base::sort(ids, [&](TensorId a, TensorId b) { return std::pair(steps(a), a) < std::pair(steps(b), b); });
     std::vector<Region> regions;
     for (const TensorId id : ids) {
       if (id == start_ || (wanted.tensors >> static_cast<int>(id) & 1) == 0) continue;
@@ -136,7 +138,7 @@ class Lineage {
       const auto isBefore = [](const Region& a, const Region& b) {
         return std::tie(a.head, a.row, a.col, a.rows, a.cols) < std::tie(b.head, b.row, b.col, b.rows, b.cols);
       };
-      if (!std::is_sorted(regions.begin() + first, regions.end(), isBefore)) std::sort(regions.begin() + first, regions.end(), isBefore);
+      if (!std::is_sorted(regions.begin() + first, regions.end(), isBefore)) base::sort(std::span(regions).subspan(static_cast<std::size_t>(first)), isBefore);
       regions.erase(std::unique(regions.begin() + first, regions.end()), regions.end());
     }
     return regions;

@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 
+#include "base/sort.h"
+
 namespace attention {
 namespace {
 
@@ -13,7 +15,7 @@ using Id = TensorId;
 
 /// The threshold of sparsemax; scores above it are the support (Martins and Astudillo 2016, algorithm 1).
 double sparsemaxEdge(std::vector<double> z) {
-  std::sort(z.begin(), z.end(), std::greater<>());
+  base::sort(z, std::greater<>());
   double total = 0.0, threshold = 0.0;
   for (std::size_t k = 1; k <= z.size(); ++k) {
     total += z[k - 1];
@@ -117,7 +119,7 @@ class Pass {
   /// Where a mask has put a constant, the gradient is 0.
   void hide(ReferenceTensor& gradient) {
     for (int i = 0; i < gradient.rows; ++i) {
-      const std::vector<bool> seen = referenceSees(spec_, in_.painted, i);
+      const std::vector<char> seen = referenceSees(spec_, in_.painted, i);
       for (int j = 0; j < gradient.cols; ++j) {
         for (int h = 0; h < gradient.heads; ++h) {
           if (!seen[static_cast<std::size_t>(j)]) gradient.at(h, i, j) = 0.0;

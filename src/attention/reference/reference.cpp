@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "base/sort.h"
 
 namespace attention {
 namespace {
@@ -253,7 +254,7 @@ std::vector<int> drawnKeys(const Spec& spec, double position) {
     const std::uint64_t row = base::mix(base::mix(spec.pattern.seed) + static_cast<std::uint64_t>(position));
     draws.push_back({base::mix(row + static_cast<std::uint64_t>(j)) >> 32, j});
   }
-  std::sort(draws.begin(), draws.end());
+  base::sort(draws, std::less<>());
   std::vector<int> keys;
   for (const auto& [number, key] : draws) {
     if (static_cast<int>(keys.size()) < spec.pattern.random) keys.push_back(key);
@@ -272,10 +273,10 @@ bool isInPattern(const Pattern& pattern, double position, int key, const std::ve
 }
 
 /// The keys that a query sees: causal, window, padding, pattern and painted cells, joined by and.
-std::vector<bool> seenKeys(const Spec& spec, const PaintedMask* painted, int query) {
+std::vector<char> seenKeys(const Spec& spec, const PaintedMask* painted, int query) {
   const double position = static_cast<double>(spec.causalOffset) + query;  // where the query stands among the keys
   const std::vector<int> drawn = drawnKeys(spec, position);
-  std::vector<bool> seen;
+  std::vector<char> seen;
   for (int j = 0; j < spec.keyCount; ++j) {
     const bool isLater = spec.causal && j > position && j >= spec.prefix;
     const bool isTooEarly = spec.windowLeft >= 0 && j < position - spec.windowLeft;
@@ -292,7 +293,7 @@ std::vector<bool> seenKeys(const Spec& spec, const PaintedMask* painted, int que
 ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const ReferenceTensor& scores, double hidden) {
   ReferenceTensor out = scores;
   for (int i = 0; i < out.rows; ++i) {
-    const std::vector<bool> seen = seenKeys(spec, painted, i);
+    const std::vector<char> seen = seenKeys(spec, painted, i);
     for (int j = 0; j < out.cols; ++j) {
       for (int h = 0; h < out.heads && !seen[static_cast<std::size_t>(j)]; ++h) out.at(h, i, j) = hidden;
     }
@@ -326,7 +327,7 @@ void softmaxRows(double temperature, ReferenceTrace& trace) {
 
 /// τ with Σ max(z − τ, 0) = 1 (Martins and Astudillo 2016, algorithm 1).
 double sparsemaxThreshold(Row z) {
-  std::sort(z.begin(), z.end(), std::greater<>());
+  base::sort(z, std::greater<>());
   double sumSoFar = 0.0, threshold = 0.0;
   for (std::size_t k = 1; k <= z.size(); ++k) {
     sumSoFar += z[k - 1];
@@ -424,7 +425,7 @@ double ReferenceTensor::largest() const {
   return most;
 }
 
-std::vector<bool> referenceSees(const Spec& spec, const PaintedMask* painted, int query) {
+std::vector<char> referenceSees(const Spec& spec, const PaintedMask* painted, int query) {
   return seenKeys(spec, painted, query);
 }
 
@@ -559,7 +560,7 @@ class Bounds {
     for (int h = 0; h < exact_.masked.heads; ++h) {
       for (int i = 0; i < exact_.masked.rows; ++i) {
         Row row = rowOf(exact_.masked, h, i);
-        std::sort(row.begin(), row.end(), std::greater<>());
+        base::sort(row, std::greater<>());
         if (row.size() > 1 && row[1] != -kInfinity && row[0] - row[1] <= distance) return true;
       }
     }

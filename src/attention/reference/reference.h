@@ -43,7 +43,7 @@ using ReferenceTrace = TraceOf<ReferenceTensor>;
 ReferenceTrace reference(const Spec& spec, const Inputs& inputs);
 
 /// Which keys a query sees: those that causal, window, padding, pattern and painted cells all allow.
-std::vector<bool> referenceSees(const Spec& spec, const PaintedMask* painted, int query);
+std::vector<char> referenceSees(const Spec& spec, const PaintedMask* painted, int query);
 
 /// Bound on |float32 Trace − reference| for any cell of the tensor `id`. The largest error measured is 0.7 of it
 /// (tests/unit/test_mechanisms.cpp). With eps = 2^-23, d = headDim, m = modelDim, T = temperature, n = keyCount, "largest" the largest

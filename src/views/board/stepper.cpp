@@ -5,6 +5,7 @@
 
 #include "base/late.h"
 #include "base/sentence.h"
+#include "base/sort.h"
 #include "views/board/board.h"
 #include "views/panels/arithmetic.h"
 #include "views/widgets.h"
@@ -299,14 +300,14 @@ void drawStepLight(Context& c, const MatrixPlace& m, const Box& box) {
   const ImU32 veil = withAlpha(c.palette.background, kVeil);
   std::vector<int> edges{0, m.rows};
   for (const Block& b : lit) edges.push_back(b.top), edges.push_back(b.bottom);
-  std::sort(edges.begin(), edges.end());
+  base::sort(edges, std::less<>());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   const float sums = m.sums && !m.transposed ? 36.0f : 0.0f;
   for (std::size_t e = 0; e + 1 < edges.size(); ++e) {
     std::vector<std::pair<int, int>> taken;
     for (const Block& b : lit)
       if (b.top <= edges[e] && b.bottom >= edges[e + 1]) taken.push_back({b.left, b.right});
-    std::sort(taken.begin(), taken.end());
+    base::sort(taken, std::less<>());
     const float top = box.y + static_cast<float>(edges[e]) * m.cell - (edges[e] == 0 ? 2 : 0), bottom = box.y + static_cast<float>(edges[e + 1]) * m.cell + (edges[e + 1] == m.rows ? 2 : 0);
     int at = 0;
     const auto cover = [&](int to) {
