@@ -36,7 +36,8 @@ template <>
 class Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}
+  Result(const Error& error) : error_(error) {}
+  Result(Error&& error) : error_(std::move(error)) {}
   explicit operator bool() const { return !error_; }
   const Error& error() const& { return *error_; }
   Error& error() & { return *error_; }
@@ -52,8 +53,9 @@ class Result {
  public:
   Result(T value) : content_(std::move(value)) {}
   /// Passes on the error of another function; `failed` must hold an error.
-  Result(Result<void> failed) : content_(std::move(failed).error()) {}
-  Result(Error error) : content_(std::move(error)) {}
+  Result(Result<void>&& failed) : content_(std::move(failed).error()) {}
+  Result(const Error& error) : content_(error) {}
+  Result(Error&& error) : content_(std::move(error)) {}
   explicit operator bool() const { return std::holds_alternative<T>(content_); }
   const T& operator*() const { return *std::get_if<T>(&content_); }
   T& operator*() { return *std::get_if<T>(&content_); }

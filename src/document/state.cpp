@@ -188,6 +188,8 @@ constexpr Clash kClashes[] = {
 
 }  // namespace
 
+State::State() = default;
+
 attention::Spec spec(const Settings& settings) {
   attention::Spec out;
   out.heads = settings.heads, out.kvHeads = settings.kvHeads;

@@ -221,6 +221,7 @@ struct State : Settings {
   std::string
       unknownFields;  ///< JSON object text: fields of a newer minor version, kept unchanged; "" if none
 
+  State();  // as an aggregate it would be spelt out, member by member, at each State{}
   bool operator==(const State&) const = default;
 };
 

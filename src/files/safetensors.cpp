@@ -165,7 +165,7 @@ Result<StoredFile> readSafetensors(std::string_view bytes) {
   if (!text.starts_with('{')) return base::refuse(Kind::syntax, "file", {"its header does not begin with \"{\"; it is no .safetensors file."});
   Header header(bytes.substr(8 + length));
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&header));
-  if (!header.ok) return header.ok;
+  if (!header.ok) return header.ok.error();
   if (!isWhole) return base::refuse(Kind::syntax, "file", {"its header is no JSON; it is damaged."});
   if (auto ok = checkWhole(header.file, bytes.substr(8 + length)); !ok) return ok;
   for (Stored& tensor : header.file.tensors) tensor.name = base::printable(tensor.name);

@@ -252,10 +252,10 @@ bool Collector::finish() {
 Result<StoredFile> collected(std::string_view text, std::string_view name, bool mayBePython) {
   Collector collector(name);
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
-  // Python writes what is not finite as words that JSON has not.
+  // Python writes infinities and NaN as words that are not JSON.
   if (collector.isNoJson && mayBePython && (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos))
     if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, name, false);
-  if (!collector.ok) return collector.ok;
+  if (!collector.ok) return collector.ok.error();
   if (!isWhole) return base::refuse(Kind::syntax, "file", {"it is no JSON; check the file."});
   return std::move(collector.file);
 }

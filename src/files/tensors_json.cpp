@@ -583,8 +583,8 @@ Result<TensorsFile> collected(std::string_view text, bool mayBePython) {
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
   if (collector.hasInfinity && mayBePython)
     if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, false);
-  if (!collector.ok) return collector.ok;
-  if (isWhole && !collector.finish()) return collector.ok;
+  if (!collector.ok) return collector.ok.error();
+  if (isWhole && !collector.finish()) return collector.ok.error();
   if (!isWhole && !collector.file.isState)
     return base::refuse(Error::Kind::syntax, "file", {"it is not JSON; check the file."});
   if (collector.file.isState) {
