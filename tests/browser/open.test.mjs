@@ -278,7 +278,7 @@ test('readers come with the first file, and not before', async () => {
 test('what reads files stays as small as it is', () => {
   for (const name of readdirSync(SITE).filter((one) => one.endsWith('.files.wasm'))) {
     const size = brotliCompressSync(readFileSync(`${SITE}/${name}`)).length;
-    assert.ok(size <= 1024 * 65, `${name}: ${size} bytes after Brotli`);
+    assert.ok(size <= 1024 * 60, `${name}: ${size} bytes after Brotli`);
   }
 });
 
