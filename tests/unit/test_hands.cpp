@@ -275,7 +275,7 @@ TEST_CASE("hands: K is copied and pasted as it is seen, turned") {
 
 TEST_CASE("hands: what a message says of an edit goes when the edit is undone") {
   Fixture f;
-  f.key(ImGuiKey_H);
+  burst(f, "h");
   const std::string said = f.app().notice();
   CHECK(said.find("heads share the width") != std::string::npos);
   f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});

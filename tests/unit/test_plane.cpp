@@ -11,17 +11,17 @@ using namespace attention;
 
 namespace {
 
-using Matrix = std::vector<std::vector<float>>;
+using Vectors = std::vector<std::vector<float>>;
 
-Matrix drawn(unsigned seed, int count, int columns, double mean = 0) {
+Vectors drawn(unsigned seed, int count, int columns, double mean = 0) {
   test::Random random(seed);
-  Matrix rows(static_cast<std::size_t>(count), std::vector<float>(static_cast<std::size_t>(columns)));
+  Vectors rows(static_cast<std::size_t>(count), std::vector<float>(static_cast<std::size_t>(columns)));
   for (auto& row : rows)
     for (float& v : row) v = static_cast<float>(double{random.normal()} + mean);
   return rows;
 }
 
-std::vector<const float*> pointers(const Matrix& rows) {
+std::vector<const float*> pointers(const Vectors& rows) {
   std::vector<const float*> out;
   for (const auto& row : rows) out.push_back(row.data());
   return out;
@@ -34,7 +34,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 /// The sum of squares that remains when rows are projected onto the plane of two directions, which need not be orthogonal.
-double squaresIn(const Matrix& rows, const std::vector<double>& origin, std::vector<double> a, std::vector<double> b) {
+double squaresIn(const Vectors& rows, const std::vector<double>& origin, std::vector<double> a, std::vector<double> b) {
   const double la = std::sqrt(dot(a, a));
   for (double& v : a) v /= la;
   const double along = dot(a, b);
@@ -56,7 +56,7 @@ bool isLeftOf(const PlanePoint& a, const PlanePoint& b, const PlanePoint& p) { r
 
 TEST_CASE("plane: no other plane shows more, drawn or turned a little") {
   for (const bool centred : {false, true}) {
-    const Matrix rows = drawn(7, 9, 5, centred ? 3 : 0);
+    const Vectors rows = drawn(7, 9, 5, centred ? 3 : 0);
     const Plane plane = principalPlane(pointers(rows), 5, centred);
     CHECK(std::fabs(dot(plane.first, plane.first) - 1) < 1e-12);
     CHECK(std::fabs(dot(plane.second, plane.second) - 1) < 1e-12);
@@ -80,7 +80,7 @@ TEST_CASE("plane: no other plane shows more, drawn or turned a little") {
 }
 
 TEST_CASE("plane: two columns are shown as they are, and one on a line") {
-  const Matrix two = {{1, 2}, {-3, 0.5f}}, one = {{4}, {-1}};
+  const Vectors two = {{1, 2}, {-3, 0.5f}}, one = {{4}, {-1}};
   const Plane plane = principalPlane(pointers(two), 2, true), line = principalPlane(pointers(one), 1, false);
   CHECK(plane.isWhole);
   CHECK(plane.at(two[1].data()).x == -3);
@@ -91,7 +91,7 @@ TEST_CASE("plane: two columns are shown as they are, and one on a line") {
 }
 
 TEST_CASE("plane: a vector moves within it and nowhere else") {
-  const Matrix rows = drawn(1, 8, 6);
+  const Vectors rows = drawn(1, 8, 6);
   const Plane plane = principalPlane(pointers(rows), 6, false);
   const std::vector<float> to = plane.moved(rows[2].data(), {0.75, -1.5});
   const PlanePoint was = plane.at(rows[2].data()), is = plane.at(to.data());
@@ -112,7 +112,7 @@ TEST_CASE("plane: a vector moves within it and nowhere else") {
 
 TEST_CASE("plane: nothing, zeros, equal rows and the largest floats") {
   CHECK(principalPlane({}, 3, false).first == std::vector<double>{1, 0, 0});
-  const Matrix zeros(3, std::vector<float>(4)), equal(3, std::vector<float>{1, 2, 3, 4}), huge = {{3e38f, 0, 0}, {0, -3e38f, 1}};
+  const Vectors zeros(3, std::vector<float>(4)), equal(3, std::vector<float>{1, 2, 3, 4}), huge = {{3e38f, 0, 0}, {0, -3e38f, 1}};
   CHECK(sharesOf(principalPlane(pointers(zeros), 4, false), pointers(zeros)).first == 1);
   const Plane line = principalPlane(pointers(equal), 4, false);
   CHECK(std::fabs(line.first[3] - 4 / std::sqrt(30.0)) < 1e-9);

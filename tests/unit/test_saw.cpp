@@ -27,7 +27,7 @@ attention::Trace traced(const State& s) {
   return trace;
 }
 
-void draw(State& s, std::uint64_t seed) {
+void drawNumbers(State& s, std::uint64_t seed) {
   base::NormalRandom random(seed);
   for (const TensorId id : kLearned)
     for (float& n : input(s, id)->values()) n = 0.5f * static_cast<float>(random.next());
@@ -69,7 +69,7 @@ TEST_CASE("saw: from one-hot words the rows of both saw are equal whatever the m
     State s = named(name);
     s.mode = Mode::x, s.causal = false, s.position = Position::none;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-      draw(s, seed);
+      drawNumbers(s, seed);
       const attention::Trace trace = traced(s);
       for (int h = 0; h < trace.weights.heads(); ++h)
         for (int c = 0; c < 4; ++c) REQUIRE(trace.weights.at(h, 1, c) == trace.weights.at(h, 3, c));
@@ -97,13 +97,13 @@ TEST_CASE("saw: the example's matrices give the four rows that were asked for, a
 TEST_CASE("saw: training reaches the four rows with positions, and without them no more than the mean of both saw") {
   State s = named("target-outputs");
   attention::Tensor differences;
-  draw(s, 1);
+  drawNumbers(s, 1);
   CHECK(farthest(traced(s).output, kTargets, differences) > 0.3f);
   learn(s, true, 3000);
   CHECK(farthest(traced(s).output, kTargets, differences) < 0.01f);
   CHECK(farthest(traced(s).weights, kWeights, differences) < 0.01f);
 
-  draw(s, 1);
+  drawNumbers(s, 1);
   s.position = Position::none;
   learn(s, false, 3000);
   const attention::Trace trace = traced(s);
