@@ -194,18 +194,6 @@ export async function cost(app, act, before = () => {}) {
   return times.sort((a, b) => a - b)[3];
 }
 
-/** The same for pressing a key, until the screen shows what it did; 500 looks at the screen at most. */
-export function keyCost(app, key) {
-  let screen;
-  return cost(app, async () => {
-    spawn('xdotool', ['key', '--delay', '0', key], {env: app.env});
-    for (let looks = 0; looks < 500 && readFileSync(app.display.file).equals(screen); ++looks) await new Promise(setImmediate);
-  }, async () => {
-    await app.settled();
-    screen = readFileSync(app.display.file);
-  });
-}
-
 // ---------------------------------------------------------------- arithmetic
 
 /** Attention weights of one head of a state, in plain loops. */
