@@ -256,6 +256,27 @@ TEST_CASE("column layout: what was a row is called a column, in the arithmetic, 
   CHECK(said("Σ column"));
 }
 
+TEST_CASE("column layout: the legend of weights is in the corner that the causal mask leaves empty") {
+  for (const bool columns : {false, true}) {
+    CAPTURE(columns);
+    Fixture f(1440, 900);
+    REQUIRE(f.app().set("tokens", "200"));
+    REQUIRE(f.app().set("column_layout", columns ? "true" : "false"));
+    f.settle();
+    const app::Rect first = f.at("weights", 0, 0, 0), last = f.at("weights", 0, 199, 199), legend = f.at("weight-legend");
+    const float side = last.x + last.width - first.x;
+    for (const bool right : {false, true}) {
+      for (const bool below : {false, true}) {
+        const float x = legend.x + (right ? legend.width : 0) - first.x, y = legend.y + (below ? legend.height : 0) - first.y;
+        CHECK(x > 0);
+        CHECK(y > 0);
+        CHECK(std::max(x, y) < side);
+        CHECK((columns ? y > x : x > y));  // keys beyond the query: to the right of the diagonal, or below it
+      }
+    }
+  }
+}
+
 TEST_CASE("column layout: undo leaves it alone, as all of how things are shown") {
   Fixture f;
   f.drag(f.at("q", 0, 0, 0), 30, 0);

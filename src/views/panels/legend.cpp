@@ -83,6 +83,8 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
     const ImVec2 a{right - width - kPad, y - 4}, b{right + 6, y + kHeight};
     list->AddRectFilled(a, b, withAlpha(c.palette.panel, 0.92f), 4);
     list->AddRect(a, b, c.palette.border, 4);
+  } else if (c.state.columnLayout) {  // there the causal mask leaves the lower left corner empty
+    right = box.x + kPad + width, y = box.bottom() - kPad - kHeight;
   }
   c.widgetRects["weight-legend"] = {right - width, y, width, kHeight};
   drawLegend(c, look, right, y, showsMost, end);
