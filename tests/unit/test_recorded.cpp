@@ -22,10 +22,13 @@ struct Notes final : draw::Recorder {
   }
   void rect(ImVec2 from, ImVec2 to, ImU32, const ImVec4&) override { rects += to.x > from.x && to.y > from.y; }
   void polygon(const std::vector<ImVec2>& points, ImU32, const ImVec4&) override { CHECK(points.size() >= 3); }
-  void heatmap(const draw::Values& values, const draw::Heatmap&, const ImVec4&) override { cells += values.rows * values.cols; }
+  void heatmap(const draw::Values& values, const draw::Heatmap& heatmap, const ImVec4&) override {
+    cells += values.rows * values.cols;
+    ++heatmaps, transposed += heatmap.transposed;
+  }
 
   std::multiset<std::string> texts;
-  int turned = 0, closed = 0, rects = 0, cells = 0;
+  int turned = 0, closed = 0, rects = 0, cells = 0, heatmaps = 0, transposed = 0;
 };
 
 class NoText final : public draw::Rasteriser {};
@@ -65,6 +68,20 @@ TEST_CASE("a recorded frame has the words that are on the screen") {
     CHECK((notes.turned > 0) == !painted.slanted().empty());
     CHECK(notes.rects > 10);
     CHECK(notes.cells > 40);
+  }
+}
+
+TEST_CASE("in column layout every matrix is transposed, the thumbnails of the heads and the picture of the mask too") {
+  for (const char* columns : {"false", "true"}) {
+    CAPTURE(columns);
+    Fixture f(1440, 900);
+    REQUIRE(f.app().set("column_layout", columns));
+    f.settle();
+    Notes notes;
+    draw::readBack(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts, {}, notes);
+    // Q, K, V, S, W, O, two heads and their mean, and the mask. In the other layout K alone is transposed; here it is not.
+    CHECK(notes.heatmaps >= 10);
+    CHECK(notes.transposed == (columns == std::string_view("true") ? notes.heatmaps - 1 : 1));
   }
 }
 

@@ -516,6 +516,7 @@ class SidePanel {
     draw::Heatmap look;
     look.cell = kMaskSize / std::max(longer, 1.0f);
     look.x = box.x, look.y = box.y;
+    look.transposed = c_.state.columnLayout;
     look.gap = look.cell >= 6 ? 1.0f : 0.0f;
     look.low = -0.1f, look.high = 1.4f;  // so that masked cells differ from the panel, and visible ones from a weight of 1
     look.map = c_.palette.weightMap;

@@ -49,6 +49,7 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   draw::Heatmap look;
   look.cell = inner / static_cast<float>(std::max(w.cols(), w.rows()));
   look.x = box.x + 6, look.y = box.y + 6;
+  look.transposed = c.state.columnLayout;
   look.gap = look.cell >= 12 ? 2.0f : look.cell >= 6 ? 1.0f : 0.0f;
   look.radius = look.cell >= 12 ? 2.0f : 0.0f;
   const bool isSigned = c.state.normalizer == attention::Normalizer::none;
@@ -60,8 +61,9 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   values.rowPeaks = size > 1 ? c.summaries.blockPeaks(id, head) : c.summaries.rowPeaks(id, all, head);
   c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, look);
   if (c.view.unreached >= 0 && (mean || head == c.state.focusHead)) {
-    const float y = look.y + static_cast<float>(c.view.unreached / size) * look.cell;
-    list->AddRectFilled({look.x, y}, {look.x + static_cast<float>(w.cols()) * look.cell, y + look.cell}, c.palette.panel);
+    const float from = static_cast<float>(c.view.unreached / size) * look.cell, whole = static_cast<float>(w.cols()) * look.cell;
+    const Box line = look.transposed ? Box{look.x + from, look.y, look.cell, whole} : Box{look.x, look.y + from, whole, look.cell};
+    list->AddRectFilled({line.x, line.y}, {line.right(), line.bottom()}, c.palette.panel);
   }
   if (!mean && isHidden(c, head)) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f), 6);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6, 0,
