@@ -1,4 +1,4 @@
-// A stub of WebGL 2, for browsers without WebGL, in which boards still compute, and for the build, which runs them.
+// A WebGL 2 that draws nothing, for browsers without WebGL, in which boards still compute, and for the build, which runs them.
 
 /** Accepts every call and draws nothing. `take(name)` returns the implementation of a method; none needs to do anything. */
 export function plainContext(take = () => () => ({})) {
