@@ -170,10 +170,7 @@ void Guide::openStep(int step, bool keepsBoard) {
   start_ = *start, try_ = std::move(*attempt);
   view_.step = step, view_.list = false, view_.waiting.clear();
   view_.answer.reset(), view_.hint = false;
-  const int head = start->focusHead, decoder = start->step;
-  const document::View view = start->view;
-  document::keepView(*start, session_.state());
-  start->focusHead = head, start->step = decoder, start->view = view;
+  document::keepAppearance(*start, session_.state());
   if (!keepsBoard && !document::sameBits(*start, session_.state()))
     if (Result<void> ok = session_.open(std::move(*start), true, Source::lesson); !ok) return screen_.refuse(ok.error());
   view_.labels = session_.state().labels;

@@ -94,10 +94,7 @@ Result<void> Session::restore(std::string_view bytes) {
 Result<void> Session::openPreset(std::string_view name, bool undoable, Source source) {
   auto start = document::preset(name);
   if (!start) return start.error();
-  const int head = start->focusHead, step = start->step;
-  const document::View view = start->view;
-  document::keepView(*start, state());
-  start->focusHead = head, start->step = step, start->view = view;
+  document::keepAppearance(*start, state());
   return open(std::move(*start), undoable, source);
 }
 

@@ -500,12 +500,20 @@ void copyView(Settings& settings, const Settings& from) {
   settings.step = from.step, settings.view = from.view, settings.weightScale = from.weightScale, settings.colors = from.colors;
   settings.gradient = from.gradient, settings.card = from.card;
   settings.valueNorms = from.valueNorms, settings.weightBy = from.weightBy, settings.stepper = from.stepper;
+  settings.trainRunning = from.trainRunning;
 }
 
 void keepView(Settings& settings, const Settings& from) {
   copyView(settings, from);
   settings.focusHead = std::min(settings.focusHead, settings.heads - 1);
   settings.step = std::min(settings.step, settings.tokens);
+}
+
+void keepAppearance(Settings& settings, const Settings& from) {
+  const int head = settings.focusHead, step = settings.step;
+  const View view = settings.view;
+  copyView(settings, from);
+  settings.focusHead = head, settings.step = step, settings.view = view, settings.trainRunning = false;
 }
 
 }  // namespace document

@@ -316,5 +316,7 @@ inline WeightScale shownScale(const Settings& s) {
 void copyView(Settings& settings, const Settings& from);
 /// The same, limited to the heads and tokens that exist.
 void keepView(Settings& settings, const Settings& from);
+/// For another board that is opened: as copyView(), but the head, the step of the decoder and the view are its own, and training stops.
+void keepAppearance(Settings& settings, const Settings& from);
 
 }  // namespace document
