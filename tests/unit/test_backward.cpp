@@ -7,6 +7,7 @@
 #include "attention/reference/backward.h"
 #include "attention/steps/backward.h"
 #include "layer.h"
+#include "thorough.h"
 
 using namespace attention;
 using test::kNormalizers;
@@ -216,7 +217,7 @@ TEST_CASE("backward: the reference is the central difference of the reference, f
 TEST_CASE("backward: the same for random layers with all options") {
   Random random(2);
   Differences seen;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < test::rounds(400); ++i) {
     CAPTURE(i);
     const Layer layer = anyLayer(random);
     compare(layer, anyUpstream(reference(layer.spec, layer.inputs()), random), seen);
@@ -229,7 +230,7 @@ TEST_CASE("backward: float against the reference, 10,000 random layers with all 
   Random random(3);
   double worst = 0.0;
   int unbounded = 0;
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < test::rounds(10000); ++i) {
     CAPTURE(i);
     worst = std::max(worst, shareOfBound(anyLayer(random), random, unbounded));
     if (worst > 1.0) break;

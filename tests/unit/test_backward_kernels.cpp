@@ -4,6 +4,7 @@
 #include "attention/kernels/kernels.h"
 #include "attention/reference/backward.h"
 #include "layer.h"
+#include "thorough.h"
 
 using namespace attention;
 using test::Layer;
@@ -109,7 +110,7 @@ TEST_CASE("backward kernels: every option, and more than one block of keys and c
     CAPTURE(kernels::name(kernel));
     Random random(2);
     double worst = 0.0;
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < test::rounds(60); ++i) {
       CAPTURE(i);
       const bool isLarge = i % 20 == 0;
       const int kvHeads = 1 + random.below(2), heads = kvHeads * (1 + random.below(3));

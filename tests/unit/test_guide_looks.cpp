@@ -7,6 +7,7 @@
 #include "draw/heatmap.h"
 #include "lessons.h"
 #include "painted.h"
+#include "thorough.h"
 #include "views/theme.h"
 
 namespace {
@@ -114,7 +115,7 @@ TEST_CASE("guide looks: all that is written is whole, apart and legible at all s
   const std::vector<Card> cards = ours();
   REQUIRE(cards.size() > 60);
   // All steps once, and every fifth elsewhere. With sanitizers and as WebAssembly, which take 5 minutes for that, a sample.
-  constexpr int kEvery = AP_ALL_TEXT ? 5 : 60, kLeast = AP_ALL_TEXT ? 300 : 10;
+  constexpr int kEvery = test::kWhole ? 5 : 60, kLeast = test::kWhole ? 300 : 10;
   int turn = 0, checked = 0;
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 568.0f}}) {
     for (const bool dark : {false, true}) {
@@ -124,7 +125,7 @@ TEST_CASE("guide looks: all that is written is whole, apart and legible at all s
       for (const Card& card : cards) {
         CAPTURE(card.id);
         for (int step = 0; step < card.steps; ++step) {
-          const bool isAll = AP_ALL_TEXT && width == 1440.0f && !dark;
+          const bool isAll = test::kWhole && width == 1440.0f && !dark;
           if ((turn++) % kEvery != 0 && !isAll) continue;
           CAPTURE(step);
           f.open(card, step);

@@ -7,6 +7,7 @@
 
 #include "attention/reference/tape.h"
 #include "base/random.h"
+#include "thorough.h"
 #include "training/trainer.h"
 
 using namespace training;
@@ -307,6 +308,7 @@ TEST_CASE("training: each task is learned, in so many steps") {
   for (const Learned& l : {Learned{Task::tags, 300, 0.99f, 0.99f}, {Task::previous, 400, 0.96f, 0.25f}, {Task::induction, 700, 0.87f, 0.35f},
                            {Task::reverse, 500, 0.95f, 0.7f}, {Task::most_frequent, 500, 0.93f, -2}, {Task::sort, 800, 0.91f, -2},
                            {Task::translate, 200, 0.96f, 0.4f}}) {
+    if (test::kSanitized && l.steps > 300) continue;  // minutes
     const auto trainer = trainerOf(recommended(l.task));
     const Measure before = trainer->measure();
     trainer->run(l.steps);

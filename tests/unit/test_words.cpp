@@ -10,6 +10,7 @@
 #include "document/preset.h"
 #include "files/language.h"
 #include "languages.h"
+#include "thorough.h"
 #include "views/mirror.h"
 #include "views/words.h"
 
@@ -113,7 +114,7 @@ bool hasWords(std::string_view text) {
 /// WebAssembly, which would take minutes, in the smallest alone.
 void showAll() {
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {900.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
-    if (!AP_ALL_TEXT && width != 390.0f) continue;
+    if (!test::kWhole && width != 390.0f) continue;
     Fixture f(width, height);
     for (const document::Preset& p : document::presets()) {
       if (width != 1440.0f && width != 390.0f) break;
