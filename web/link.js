@@ -4,12 +4,17 @@ import {home, refusal, wrong} from './values.js';
 
 // In characters, of an address and of the JSON in it: what browsers accept, and what a board can hold.
 const LONGEST_ADDRESS = 2 ** 22, LONGEST_STATE = 2 ** 26;
+// In bytes. Browsers inflate a whole chunk, to as much as 1032 times its size, before they hand on the first part of it.
+const CHUNK = 2 ** 12;
 const OPTIONS = ['preset', 'view', 'show', 'hide', 'lock', 'theme', 'lesson', 'step', 'wheel', 'lang', 'fit'];
 
 async function through(stream, bytes, most) {
   const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
-  writer.write(bytes).catch(() => {});  // the reader will report the error
-  writer.close().catch(() => {});
+  const write = async () => {
+    for (let at = 0; at < bytes.length; at += CHUNK) await writer.write(bytes.subarray(at, at + CHUNK));  // which waits until what came before is read
+    await writer.close();
+  };
+  write().catch(() => {});  // the reader will report the error
   const parts = [];
   for (let size = 0; ;) {
     const {done, value} = await reader.read();
