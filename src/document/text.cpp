@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "document/block.h"
 #include "base/number.h"
@@ -32,24 +33,46 @@ std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
 // ---- writing
 // ------------------------------------------------------------------------------------------------------
 
-std::string tensorText(const std::vector<std::int64_t>& shape, const Tensor& tensor) {
-  std::string out = "{\"shape\": " + base::shapeText(shape) + ", \"data\": [";
+/// Passes text on in pieces.
+class Writer {
+ public:
+  explicit Writer(const std::function<bool(std::string_view)>& put) : put_(put) {}
+  void add(std::string_view text) {
+    out_ += text;
+    if (out_.size() >= kPiece) flush();
+  }
+  void field(std::string_view name) { add(",\n\""), add(name), add("\": "); }
+  bool flush() {
+    isWritten_ = isWritten_ && put_(out_);
+    out_.clear();
+    return isWritten_;
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 1 << 16;
+  const std::function<bool(std::string_view)>& put_;
+  std::string out_;
+  bool isWritten_ = true;
+};
+
+void writeTensor(Writer& out, const std::vector<std::int64_t>& shape, const Tensor& tensor) {
+  out.add(base::joined({"{\"shape\": ", base::shapeText(shape), ", \"data\": ["}));
   const char* separator = "";
   for (const float value : tensor.values()) {
-    out += separator;
-    out += std::isinf(value) ? "\"-inf\"" : base::shortest(value);
+    out.add(separator);
+    out.add(std::isinf(value) ? "\"-inf\"" : base::shortest(value));
     separator = ",";
   }
-  return out + "]}";
+  out.add("]}");
 }
 
-std::string maskText(const PaintedMask& mask) {
-  std::string out = "{\"shape\": " + base::shapeText({mask.rows, mask.cols}) + ", \"dtype\": \"bool\", \"data\": [";
+void writeMask(Writer& out, const PaintedMask& mask) {
+  out.add(base::joined({"{\"shape\": ", base::shapeText({mask.rows, mask.cols}), ", \"dtype\": \"bool\", \"data\": ["}));
   for (std::size_t i = 0; i < mask.blocked.size(); ++i) {
-    if (i > 0) out += ',';
-    out += mask.blocked[i] != 0 ? "false" : "true";
+    if (i > 0) out.add(",");
+    out.add(mask.blocked[i] != 0 ? "false" : "true");
   }
-  return out + "]}";
+  out.add("]}");
 }
 
 std::string numbersText(const std::vector<int>& numbers) {
@@ -64,19 +87,20 @@ std::string labelsText(const std::vector<std::string>& labels) {
   return out + "]";
 }
 
-std::string pagesText(const State& state) {
-  std::string out = "[";
+void writePages(Writer& out, const State& state) {
+  std::string_view separator = "{\"labels\": ";
+  out.add("[");
   for (std::size_t i = 0; i < state.pages.size(); ++i) {
     const Page& page = state.pages[i];
     if (static_cast<int>(i) == state.batchItem) continue;
-    out += (out.size() > 1 ? ",\n{\"labels\": " : "{\"labels\": ") + labelsText(page.labels);
-    if (state.cross) out += ", \"key_labels\": " + labelsText(page.keyLabels);
+    out.add(std::exchange(separator, ",\n{\"labels\": "));
+    out.add(labelsText(page.labels));
+    if (state.cross) out.add(", \"key_labels\": "), out.add(labelsText(page.keyLabels));
     for (const TensorId id : itemInputIds())
-      if (hasInput(state, id))
-        out += base::joined({",\n\"", attention::name(id), "\": ", tensorText(textShape(state, id), *input(page, id))});
-    out += "}";
+      if (hasInput(state, id)) out.field(attention::name(id)), writeTensor(out, textShape(state, id), *input(page, id));
+    out.add("}");
   }
-  return out + "]";
+  out.add("]");
 }
 
 // ---- reading
@@ -380,30 +404,30 @@ Result<void> StateReader::readPage(const Json& json, const std::string& field, P
 
 }  // namespace
 
-std::string toText(const State& state) {
-  std::string out =
-      "{\"version\": " + std::to_string(kVersion) + ",\n\"preset\": " + jsonQuoted(state.preset);
-  const auto field = [&](std::string_view name, const std::string& value) {
-    out += ",\n\"";
-    out += name;
-    out += "\": ";
-    out += value;
-  };
+bool writeText(const State& state, const std::function<bool(std::string_view)>& put) {
+  Writer out(put);
+  out.add(base::joined({"{\"version\": ", kVersion, ",\n\"preset\": ", jsonQuoted(state.preset)}));
   for (const Option& o : options())
-    if (o.stored == Stored::always || (o.stored == Stored::ifSet && !isDefault(state, o.id)))
-      field(o.name, toJson(get(state, o.id)));
+    if (o.stored == Stored::always || (o.stored == Stored::ifSet && !isDefault(state, o.id))) out.field(o.name), out.add(toJson(get(state, o.id)));
   for (const TensorId id : inputIds())
-    if (hasInput(state, id)) field(attention::name(id), tensorText(textShape(state, id), *input(state, id)));
+    if (hasInput(state, id)) out.field(attention::name(id)), writeTensor(out, textShape(state, id), *input(state, id));
   for (int i = 0; i < kParameterCount; ++i) {
     const auto id = static_cast<ParameterId>(i);
     const Tensor& own = state.parameters[id];
-    if (!own.empty()) field(name(id), tensorText({own.rows(), own.cols()}, own));
+    if (!own.empty()) out.field(name(id)), writeTensor(out, {own.rows(), own.cols()}, own);
   }
-  if (!state.pages.empty()) field("pages", pagesText(state));
-  if (!state.painted.empty()) field("mask", maskText(state.painted));
+  if (!state.pages.empty()) out.field("pages"), writePages(out, state);
+  if (!state.painted.empty()) out.field("mask"), writeMask(out, state.painted);
   if (state.unknownFields.size() > 2)
-    out += ",\n" + state.unknownFields.substr(1, state.unknownFields.size() - 2);
-  return out + "}\n";
+    out.add(",\n"), out.add(std::string_view(state.unknownFields).substr(1, state.unknownFields.size() - 2));
+  out.add("}\n");
+  return out.flush();
+}
+
+std::string toText(const State& state) {
+  std::string out;
+  writeText(state, [&out](std::string_view piece) { return out += piece, true; });
+  return out;
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // State text: JSON in and out.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ inline constexpr std::size_t kMaxTextBytes = 64u << 20;
 /// "bias" [1 or heads, tokens, key tokens]: only where something is added to the scores; "-inf" masks.
 /// "mask": only if something is painted; {"shape", "dtype": "bool", "data"}, true where visible.
 std::string toText(const State& state);
+/// The same piece by piece. Stops when `put` returns false, and returns its result.
+bool writeText(const State& state, const std::function<bool(std::string_view)>& put);
 
 /// Parses state text. Tensors may also be nested lists. `current` provides theme and decimals where the text does not contain them. Files
 /// with only tensors are read by files::readState(). Strict: unknown major versions, wrong types, sizes beyond the limits (before

@@ -50,9 +50,12 @@ Result<StoredFile> readNpz(std::string_view bytes) {
   Result<std::vector<ZipEntry>> entries = readZip(bytes, ".npy");
   if (!entries) return entries.error();
   StoredFile file;
+  std::size_t texts = 0;
   for (ZipEntry& entry : *entries) {
     Result<Stored> tensor = readNpy(entry.bytes, fieldOf(entry.name.substr(0, entry.name.size() - 4)));
     if (!tensor) return tensor.error();
+    texts += tensor->texts.size();
+    if (texts > kMostTexts) return base::refuse(Kind::memory, tensor->name, {"the archive has more than ", kMostTexts, " texts with it; give fewer."});
     tensor->owned = std::move(entry.owned);
     file.tensors.push_back(std::move(*tensor));
   }

@@ -315,6 +315,7 @@ Result<State> Mapping::make() {
   Result<StoredFile> chosen = as == 1 ? projected() : direct();
   if (!chosen) return chosen.error();
   Result<TensorsFile> tensors = tensorsOf(std::move(*chosen));
+  kept_.clear();
   if (!tensors) return tensors.error();
   return stateOf(std::move(*tensors), State{});
 }

@@ -15,7 +15,6 @@ using base::shapeText;
 
 constexpr std::size_t kMaxHeader = 1 << 20;  ///< what it says of shape and type takes about a hundred bytes
 constexpr std::size_t kMaxRank = 32;         ///< the limit of NumPy
-constexpr std::size_t kMaxTexts = 100'000;
 
 struct Descr {
   std::string_view code;  ///< without the byte order
@@ -135,6 +134,7 @@ void appendUtf8(std::string& out, std::uint32_t point) {
 
 /// Reads fixed-width texts: UCS-4 or bytes, padded with zeros.
 void readTexts(std::string_view bytes, std::size_t count, std::size_t width, bool isWide, bool isBigEndian, std::vector<std::string>& texts) {
+  texts.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view item = bytes.substr(i * width, width);
     std::string text;
@@ -201,8 +201,8 @@ Result<Stored> readNpy(std::string_view bytes, std::string_view name) {
     tensor.bytes = data;
     return tensor;
   }
-  if (static_cast<std::size_t>(*count) > kMaxTexts)
-    return base::refuse(Kind::memory, name, {std::to_string(*count) + " texts are too many; give at most " + std::to_string(kMaxTexts) + "."});
+  if (static_cast<std::size_t>(*count) > kMostTexts)
+    return base::refuse(Kind::memory, name, {std::to_string(*count) + " texts are too many; give at most " + std::to_string(kMostTexts) + "."});
   readTexts(data, static_cast<std::size_t>(*count), width, code[0] == 'U', tensor.isBigEndian, tensor.texts);
   tensor.isBigEndian = false;
   return tensor;

@@ -48,11 +48,11 @@ std::string cellsOf(const Stored& tensor) {
 
 void Opener::forget() { mapping_.reset(), text_ = {}; }
 
-Result<Opened> Opener::take(StoredFile file, bool hasNoName, std::string_view name) {
-  StoredFile copy = file;  // the numbers are shared, not copied
-  auto mapping = std::make_unique<Mapping>(std::move(file), base::printable(name));
-  const bool mayBeWeights = (hasNoName || isNameless(copy)) && mapping->isWeightsAlone();
-  Result<TensorsFile> tensors = hasNoName ? tensorsOfOne(std::move(copy)) : tensorsOf(std::move(copy));
+/// A file that turns out to need a question is read `again`: kept until then, it would take memory beside what is made of it.
+Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, std::string_view name) {
+  const bool mayBeWeights = (hasNoName || isNameless(file)) && Mapping(file, {}).isWeightsAlone();
+  StoredFile own = mayBeWeights ? file : std::exchange(file, {});
+  Result<TensorsFile> tensors = hasNoName ? tensorsOfOne(std::move(own)) : tensorsOf(std::move(own));
   Error error;
   if (tensors && !mayBeWeights) {
     Result<State> state = stateOf(std::move(*tensors), State{});
@@ -63,7 +63,15 @@ Result<Opened> Opener::take(StoredFile file, bool hasNoName, std::string_view na
   }
   // An invalid number cannot be resolved by asking which tensor is which.
   const bool isOfNumbers = error.kind == Kind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
-  if (isOfNumbers || !mapping->isPossible()) return error;
+  if (isOfNumbers) return error;
+  tensors = error;  // gives its memory back
+  if (!mayBeWeights) {
+    Result<StoredFile> whole = again();
+    if (!whole) return whole.error();
+    file = std::move(*whole);
+  }
+  auto mapping = std::make_unique<Mapping>(std::move(file), base::printable(name));
+  if (!mapping->isPossible()) return error;
   Opened out;
   out.kind = Opened::Kind::form;
   out.form = mapping->form({});
@@ -90,14 +98,14 @@ Result<Opened> Opener::open(std::string_view bytes, std::string_view fileName) {
     Result<StoredFile> any = readAnyJson(bytes, stem);
     if (!any) return out;  // the error of the other reader says more
     const bool isList = any->tensors.size() == 1 && any->tensors.front().name == stem;
-    Result<Opened> taken = take(std::move(*any), isList, fileName);
+    Result<Opened> taken = take(std::move(*any), [&] { return readAnyJson(bytes, stem); }, isList, fileName);
     if (!taken && !isList) return out;
     return taken;
   }
   Result<StoredFile> file = readStored(bytes, format, stem);
   if (!file) return file.error();
   const bool hasNoName = (format == Format::npy || format == Format::csv || format == Format::tsv) && !isLayerName(stem);
-  return take(std::move(*file), hasNoName, fileName);
+  return take(std::move(*file), [&] { return readStored(bytes, format, stem); }, hasNoName, fileName);
 }
 
 Result<Opened> Opener::paste(std::string_view text) {
@@ -118,7 +126,7 @@ Result<Opened> Opener::paste(std::string_view text) {
     out.kind = Opened::Kind::cells, out.text = cellsOf(file->tensors.front());
     return out;
   }
-  return take(std::move(*file), isOne, "The clipboard");
+  return take(std::move(*file), [this] { return readAnyJson(text_, "clipboard"); }, isOne, "The clipboard");
 }
 
 Result<Opened> Opener::choose(std::string_view choices) {

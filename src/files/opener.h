@@ -41,7 +41,8 @@ class Opener {
   void forget();
 
  private:
-  Result<Opened> take(StoredFile file, bool hasNoName, std::string_view name);
+  using Read = std::function<Result<StoredFile>()>;
+  Result<Opened> take(StoredFile file, const Read& again, bool hasNoName, std::string_view name);
 
   std::unique_ptr<Mapping> mapping_;
   std::string text_;  ///< pasted text, converted to JSON

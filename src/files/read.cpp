@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "document/block.h"
@@ -49,7 +50,7 @@ class StateMaker {
   Result<void> settle(std::string_view field);
   Result<void> labels(std::string_view name, const std::optional<document::Value>& given, int tokens, std::vector<std::string>& out) const;
   Result<void> matrix(std::string_view name, std::optional<Array>& array);
-  Result<void> place(TensorId id, const std::optional<Array>& array);
+  Result<void> place(TensorId id, std::optional<Array>& array);
   Result<void> positions();
   Result<void> masks();
   bool haveLengthsOfTheirOwn() const;
@@ -120,10 +121,13 @@ Result<void> StateMaker::direct() {
   state_.mode = document::Mode::qkv;
   state_.cross = problem_.keys() != problem_.q.rows || file_.keyLabels;
   if (auto ok = settle("q.shape"); !ok) return ok;
-  for (int b = 0; b < state_.batch; ++b) {
-    inputOf(TensorId::q, b) = layer::headsOf(file_.q->values, problem_.q, b);
-    inputOf(TensorId::k, b) = layer::headsOf(file_.k->values, problem_.k, b, file_.pastK ? &*file_.pastK : nullptr, problem_.past);
-    inputOf(TensorId::v, b) = layer::headsOf(file_.v->values, problem_.v, b, file_.pastV ? &*file_.pastV : nullptr, problem_.past);
+  // One after the other, so that the numbers of the file are given back before the next ones are copied.
+  for (const auto& [id, array, view, past] : {std::tuple(TensorId::q, &file_.q, &problem_.q, static_cast<std::optional<Array>*>(nullptr)),
+                                              {TensorId::k, &file_.k, &problem_.k, &file_.pastK}, {TensorId::v, &file_.v, &problem_.v, &file_.pastV}}) {
+    for (int b = 0; b < state_.batch; ++b)
+      inputOf(id, b) = layer::headsOf((*array)->values, *view, b, past && *past ? &**past : nullptr, past ? problem_.past : 0);
+    array->reset();
+    if (past) past->reset();
   }
   return {};
 }
@@ -161,13 +165,14 @@ Result<void> StateMaker::widths(const Shape& x) {
   return {};
 }
 
-/// Stores a matrix in the state, once all sizes are known.
-Result<void> StateMaker::place(TensorId id, const std::optional<Array>& array) {
+/// Moves a matrix into the state, once all sizes are known.
+Result<void> StateMaker::place(TensorId id, std::optional<Array>& array) {
   const document::Axes want = axes(state_, id);
   const Shape wanted{want.rows.count(), want.cols.count()};
   if (array->shape != wanted)
     return base::refuse(ErrorKind::range, std::string(attention::name(id)) + ".shape", {base::shapeText(array->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
   *input(state_, id) = layer::tensorOf(*array);
+  array.reset();
   return {};
 }
 

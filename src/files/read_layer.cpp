@@ -13,8 +13,8 @@ namespace files {
 namespace {
 
 /// What the board offers first where a file has weights and nothing that they are made of.
-std::optional<Result<document::State>> weightsAlone(const StoredFile& file) {
-  Mapping mapping(file, "");
+std::optional<Result<document::State>> weightsAlone(StoredFile file) {
+  Mapping mapping(std::move(file), "");
   if (!mapping.isPossible() || !mapping.isWeightsAlone()) return std::nullopt;
   return mapping.state({});
 }
@@ -25,19 +25,19 @@ Result<document::State> readLayer(std::string_view bytes, Format format, std::st
   if (format == Format::json) {
     Result<document::State> state = readState(bytes, document::State{});
     if (state) return state;
-    const Result<StoredFile> file = readAnyJson(bytes, name);
+    Result<StoredFile> file = readAnyJson(bytes, name);
     if (!file) return state;
-    return weightsAlone(*file).value_or(std::move(state));
+    return weightsAlone(std::move(*file)).value_or(std::move(state));
   }
   Result<StoredFile> file = readStored(bytes, format, name);
   if (!file) return file.error();
   const bool isOne = (format == Format::npy || format == Format::csv || format == Format::tsv) && !isLayerName(name);
   if (isOne || isNameless(*file))
     if (auto alone = weightsAlone(*file)) return std::move(*alone);
-  const StoredFile copy = *file;  // numbers are shared
   Result<TensorsFile> tensors = isOne ? tensorsOfOne(std::move(*file)) : tensorsOf(std::move(*file), prefix);
   if (tensors) return stateOf(std::move(*tensors), document::State{});
-  return weightsAlone(copy).value_or(tensors.error());
+  file = readStored(bytes, format, name);  // again, so that it does not take memory beside what is made of it
+  return weightsAlone(std::move(*file)).value_or(tensors.error());
 }
 
 Result<StoredFile> readEverything(std::string_view bytes, Format format, std::string_view name) {

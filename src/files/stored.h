@@ -37,6 +37,8 @@ struct Stored {
   std::vector<std::string> texts;  ///< for Type::text, in place of bytes
 };
 
+inline constexpr std::size_t kMostTexts = 100'000;  ///< in one file: each takes many times its length in memory
+
 /// The content of a file.
 struct StoredFile {
   std::vector<Stored> tensors;

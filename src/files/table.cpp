@@ -16,8 +16,6 @@ namespace {
 using base::inQuotes;
 using Kind = Error::Kind;
 
-constexpr std::size_t kMaxLabels = 100'000;
-
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
   return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
@@ -75,7 +73,8 @@ class Reader {
   }
 
   Result<void> read() {
-    values_.reserve(1 + static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(), [this](char c) { return c == mark_ || c == '\n'; })));
+    const auto marks = static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(), [this](char c) { return c == mark_ || c == '\n'; }));
+    values_.reserve(1 + std::min(marks, text_.size() / 2));  // a number has a character before its mark
     for (std::string_view rest = text_; !rest.empty();) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view line = rest.substr(0, end);
@@ -107,16 +106,17 @@ class Reader {
     out.tensors.push_back(std::move(tensor));
     if (!labels_.empty()) {
       Stored labels;
-      labels.name = "labels", labels.type = Type::text, labels.texts = labels_;
-      labels.shape = {static_cast<std::int64_t>(labels_.size())};
+      labels.name = "labels", labels.type = Type::text, labels.texts = std::move(labels_);
+      labels.shape = {static_cast<std::int64_t>(labels.texts.size())};
       out.tensors.push_back(std::move(labels));
     }
     return out;
   }
 
  private:
-  void split(std::string_view line) {
-    cells_.clear();
+  /// Passes the cells of a line on, one by one: a list of them would take more memory than their numbers.
+  template <class Take>
+  void split(std::string_view line, Take take) const {
     for (std::size_t at = 0; at <= line.size();) {
       std::size_t end = std::min(line.find(mark_, at), line.size());
       std::string_view cell = trimmed(line.substr(at, end - at));
@@ -128,35 +128,52 @@ class Reader {
         cell.remove_prefix(1);
         if (cell.ends_with('"')) cell.remove_suffix(1);
       }
-      cells_.push_back(cell);
+      if (!take(cell)) return;
       at = end + 1;
     }
   }
 
+  bool isNumber(std::string_view cell) const { return cell.empty() || truthOf(cell) || numberOf(cell, hasDecimalComma_); }
+
+  /// Learns from the first line what the columns are. False if it is a heading, which has words after its first cell, or that cell only.
+  bool begin(std::string_view line, std::size_t count) {
+    std::string_view first, second;
+    bool hasWords = false;
+    std::size_t i = 0;
+    split(line, [&](std::string_view cell) {
+      if (i == 0) first = cell;
+      if (i == 1) second = cell;
+      if (i > 0 || count == 1) hasWords = !isNumber(cell) && !isFormatted(cell);
+      return ++i, !hasWords;
+    });
+    if (hasWords && !hasHeading_) return hasHeading_ = true, false;
+    hasLabels_ = count > 1 && !isNumber(first) && !isFormatted(first);
+    columns_ = count - (hasLabels_ ? 1 : 0);
+    isTruth_ = truthOf(hasLabels_ ? second : first).has_value();
+    return isBegun_ = true;
+  }
+
   Result<void> readLine(std::string_view line) {
-    split(line);
-    const auto isNumber = [&](std::string_view cell) { return cell.empty() || truthOf(cell) || numberOf(cell, hasDecimalComma_); };
-    if (!isBegun_) {
-      // A heading contains words after its first cell, or consists of that cell only.
-      const bool isHeading = std::any_of(cells_.begin() + (cells_.size() > 1 ? 1 : 0), cells_.end(), [&](std::string_view cell) { return !isNumber(cell) && !isFormatted(cell); });
-      if (isHeading && !hasHeading_) return hasHeading_ = true, Result<void>();
-      isBegun_ = true;
-      hasLabels_ = cells_.size() > 1 && !isNumber(cells_[0]) && !isFormatted(cells_[0]);
-      columns_ = cells_.size() - (hasLabels_ ? 1 : 0);
-      isTruth_ = truthOf(cells_[hasLabels_ ? 1 : 0]).has_value();
-    }
+    std::size_t count = 0, i = 0;
+    split(line, [&](std::string_view) { return ++count, true; });
+    if (!isBegun_ && !begin(line, count)) return {};
     const std::size_t first = hasLabels_ ? 1 : 0;
-    if (cells_.size() - first != columns_)
-      return base::refuse(Kind::range, "row " + std::to_string(line_), {"it has " + std::to_string(cells_.size() - std::min(first, cells_.size())) + " numbers, those before it " + std::to_string(columns_) +
+    if (count - first != columns_)
+      return base::refuse(Kind::range, "row " + std::to_string(line_), {"it has " + std::to_string(count - std::min(first, count)) + " numbers, those before it " + std::to_string(columns_) +
                                                                       "; give every row the same length."});
-    if (hasLabels_ && blocks_ == 0) {
-      if (labels_.size() == kMaxLabels) return base::refuse(Kind::memory, "row " + std::to_string(line_), {"there are more than " + std::to_string(kMaxLabels) + " labels; give fewer."});
-      labels_.emplace_back(cells_[0]);
-    }
-    for (std::size_t i = first; i < cells_.size(); ++i)
-      if (auto ok = readCell(cells_[i], i); !ok) return ok;
-    ++blockRows_;
-    return {};
+    Result<void> ok;
+    split(line, [&](std::string_view cell) {
+      if (i >= first) ok = readCell(cell, i);
+      else if (blocks_ == 0) ok = takeLabel(cell);
+      return ++i, static_cast<bool>(ok);
+    });
+    if (ok) ++blockRows_;
+    return ok;
+  }
+
+  Result<void> takeLabel(std::string_view cell) {
+    if (labels_.size() == kMostTexts) return base::refuse(Kind::memory, "row " + std::to_string(line_), {"there are more than " + std::to_string(kMostTexts) + " labels; give fewer."});
+    return labels_.emplace_back(cell), Result<void>();
   }
 
   Result<void> readCell(std::string_view cell, std::size_t column) {
@@ -181,7 +198,6 @@ class Reader {
   std::size_t line_ = 0, columns_ = 0, rows_ = 0, blocks_ = 0, blockRows_ = 0;
   std::vector<double> values_;
   std::vector<std::string> labels_;
-  std::vector<std::string_view> cells_;
 };
 
 }  // namespace

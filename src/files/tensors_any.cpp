@@ -21,10 +21,13 @@ using Kind = Error::Kind;
 
 constexpr std::size_t kMaxRank = 32, kMaxTensors = 5000;
 
-/// Receives the events of the parser. Numbers are stored as doubles until an integer beyond 2^53 occurs, from then on as integers.
+/// Receives the events of the parser. Numbers are stored in the type of their tensor, so that they take no more memory than it has to;
+/// where data stand before their dtype, as 64 bits each until the tensor ends.
 class Collector final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Collector(std::string_view name) : name_(name) {}
+  /// Every number takes at least two characters of the text, of which one separates it from the next.
+  Collector(std::string_view text, std::string_view name)
+      : mostValues_(std::min(text.size() / 2, static_cast<std::size_t>(std::count(text.begin(), text.end(), ','))) + 1), name_(name) {}
 
   Result<void> ok;
   bool isNoJson = false;
@@ -63,19 +66,34 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   void begin() {
-    values_.clear(), texts_.clear(), shape_.clear(), counts_.clear(), type_.reset();
-    kind_ = Item::none, leaf_ = 0, hasShape_ = hasData_ = false;
+    bytes_ = {}, values_ = {}, texts_ = {}, shape_.clear(), counts_.clear(), type_.reset();
+    kind_ = Item::none, count_ = leaf_ = 0, hasShape_ = hasData_ = false;
   }
   bool take(std::uint64_t bits, Item kind);
   bool takeSize(std::uint64_t value, Item kind);
+  /// Lists have no dtype, and of objects it may follow.
+  bool isTypeKnown() const { return type_ || !isTensor_; }
+  Type typeOf(Item kind) const { return type_.value_or(kind == Item::truth ? Type::boolean : Type::float32); }
+  template <class T>
+  void reserve(std::vector<T>& values, std::size_t each);
+  bool store(std::uint64_t bits, Item kind);
+  bool defer(std::uint64_t bits, Item kind);
+  std::string place(std::size_t index) const;
+  bool encode(std::uint64_t bits, Item kind, Type type, std::size_t index, char* to);
   bool finish();
+  template <class T>
+  void keep(Stored tensor, std::vector<T> values, std::size_t size);
+
+  std::size_t mostValues_, mostTexts_ = kMostTexts;  ///< that may still come
 
   std::string name_, part_, options_;
   int depth_ = 0;              ///< nesting of objects
   bool isOptions_ = false, isTensor_ = false, hasShape_ = false, hasData_ = false;
   std::optional<Type> type_;
   Item kind_ = Item::none;     ///< of the items so far
-  std::vector<std::uint64_t> values_;
+  std::size_t count_ = 0;             ///< of the items so far
+  std::vector<char> bytes_;           ///< the items in the type of the tensor, once it is known
+  std::vector<std::uint64_t> values_; ///< the items before it is known
   std::vector<std::string> texts_;
   Shape shape_;
   std::vector<std::int64_t> counts_;  ///< number of items so far, for each open list
@@ -100,6 +118,32 @@ bool Collector::take(std::uint64_t bits, Item kind) {
   if (kind_ == Item::none) kind_ = kind;
   if ((kind == Item::truth) != (kind_ == Item::truth) || (kind == Item::text) != (kind_ == Item::text))
     return fail(Kind::type, "it mixes numbers, texts, true and false; give one kind only.");
+  if (kind != Item::text && !(isTypeKnown() ? store(bits, kind) : defer(bits, kind))) return false;
+  ++count_;
+  return counts_.empty() && !isTensor_ ? finish() : true;
+}
+
+/// Makes room for the values of a tensor at its first one. Its shape may claim any size.
+template <class T>
+void Collector::reserve(std::vector<T>& values, std::size_t each) {
+  if (count_ > 0) return;
+  std::size_t most = mostValues_;
+  if (hasShape_) most = std::min(most, static_cast<std::size_t>(checkedCount(shape_).value_or(0)));
+  values.reserve(most * each);
+}
+
+bool Collector::store(std::uint64_t bits, Item kind) {
+  const Type type = typeOf(kind);
+  char item[sizeof bits];
+  if (!encode(bits, kind, type, count_, item)) return false;
+  const auto size = static_cast<std::size_t>(bytesOf(type));
+  reserve(bytes_, size);
+  bytes_.insert(bytes_.end(), item, item + size);
+  return true;
+}
+
+bool Collector::defer(std::uint64_t bits, Item kind) {
+  reserve(values_, 1);
   if (kind != kind_) {  // converts the integers so far to real numbers, or the new value
     const auto real = [](std::uint64_t value, Item of) {
       return std::bit_cast<std::uint64_t>(of == Item::whole ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : static_cast<double>(value));
@@ -114,12 +158,50 @@ bool Collector::take(std::uint64_t bits, Item kind) {
     }
   }
   values_.push_back(bits);
-  return counts_.empty() && !isTensor_ ? finish() : true;
+  return true;
+}
+
+/// Where a value is in its tensor: by the shape, or by the lists that are open.
+std::string Collector::place(std::size_t index) const {
+  if (!isTensor_) {
+    std::vector<std::int64_t> indices;
+    for (const std::int64_t count : counts_) indices.push_back(count - 1);
+    return shapeText(indices);
+  }
+  const bool isInShape = hasShape_ && static_cast<std::size_t>(checkedCount(shape_).value_or(0)) > index;
+  return isInShape ? placeOf(shape_, index) : shapeText({static_cast<std::int64_t>(index)});
+}
+
+/// Writes a value in a type; an error if it is none of that type.
+bool Collector::encode(std::uint64_t bits, Item kind, Type type, std::size_t index, char* to) {
+  if (kind == Item::truth && type != Type::boolean) return fail(Kind::type, "its data are true and false; use \"bool\" or give numbers.");
+  const auto size = static_cast<std::size_t>(bytesOf(type));
+  const double real = kind == Item::real ? std::bit_cast<double>(bits) : kind == Item::natural ? static_cast<double>(bits) : static_cast<double>(std::bit_cast<std::int64_t>(bits));
+  const bool isWhole = kind != Item::real;
+  std::uint64_t out = bits;
+  bool fits = true;
+  switch (type) {
+    case Type::float64: out = std::bit_cast<std::uint64_t>(real); break;
+    case Type::float32: out = std::bit_cast<std::uint32_t>(static_cast<float>(real)); fits = !std::isinf(static_cast<float>(real)) || std::isinf(real); break;
+    case Type::float16: out = halfOf(real); fits = std::abs(real) < 65520 || !std::isfinite(real); break;
+    case Type::bfloat16: out = brainOf(real); fits = !std::isinf(floatOfBrain(brainOf(real))) || std::isinf(real); break;
+    case Type::boolean: fits = isWhole && bits <= 1; break;
+    case Type::uint64: fits = isWhole && real >= 0; break;
+    case Type::int64: fits = isWhole && kind != Item::natural; break;
+    default: {
+      const bool isSigned = type < Type::uint8;
+      const double most = std::ldexp(1.0, static_cast<int>(8 * size) - (isSigned ? 1 : 0));
+      fits = isWhole && real < most && real >= (isSigned ? -most : 0);
+    }
+  }
+  std::memcpy(to, &out, size);
+  return fits || fail(Kind::range, "its value " + std::to_string(real) + " at " + place(index) + " is no " + std::string(files::name(type)) + "; give numbers that fit.");
 }
 
 bool Collector::string(std::string& text) {
   if (isOptions_) return note(document::jsonQuoted(text));
   if (isTensor_ && counts_.empty() && part_ == "dtype") {
+    if (type_) return fail(Kind::syntax, "it has two dtypes; give one.");
     type_ = typeNamed(text);
     return type_ && *type_ != Type::text ? true : fail(Kind::type, "its dtype " + inQuotes(text) + " is unknown; use \"float32\", \"float64\", \"int64\", \"bool\" or the like.");
   }
@@ -127,6 +209,7 @@ bool Collector::string(std::string& text) {
   if (isNumber && kind_ != Item::text)
     return take(std::bit_cast<std::uint64_t>(text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL), Item::real);
   if (isTensor_) return fail(Kind::type, inQuotes(text) + " is no number; give a number.");
+  if (mostTexts_-- == 0) return fail(Kind::memory, "the file has more than " + std::to_string(kMostTexts) + " texts; give fewer.");
   texts_.push_back(std::move(text));
   return take(0, Item::text);
 }
@@ -204,53 +287,39 @@ bool Collector::finish() {
   Stored tensor;
   tensor.name = base::printable(name_), tensor.shape = shape_;
   const std::optional<std::int64_t> count = checkedCount(shape_);
-  if (!count || static_cast<std::size_t>(*count) != values_.size())
-    return fail(Kind::range, "there are " + std::to_string(values_.size()) + " values, but the shape " + shapeText(shape_) + " asks for " +
+  if (!count || static_cast<std::size_t>(*count) != count_)
+    return fail(Kind::range, "there are " + std::to_string(count_) + " values, but the shape " + shapeText(shape_) + " asks for " +
                                  (count ? std::to_string(*count) : "more than any memory holds") + "; make them fit.");
   for (const Stored& other : file.tensors)
     if (other.name == tensor.name) return fail(Kind::syntax, "the file has it twice; give it once.");
   if (file.tensors.size() == kMaxTensors) return fail(Kind::memory, "there are more than " + std::to_string(kMaxTensors) + " tensors; give fewer.");
+  mostValues_ -= std::min(mostValues_, count_);
   if (kind_ == Item::text) {
     tensor.type = Type::text, tensor.texts = std::move(texts_);
     return file.tensors.push_back(std::move(tensor)), true;
   }
-  if (kind_ == Item::truth && type_.value_or(Type::boolean) != Type::boolean) return fail(Kind::type, "its data are true and false; use \"bool\" or give numbers.");
-  tensor.type = type_.value_or(kind_ == Item::truth ? Type::boolean : Type::float32);
+  tensor.type = typeOf(kind_);
   const auto size = static_cast<std::size_t>(bytesOf(tensor.type));
-  const auto keep = std::make_shared<std::vector<std::uint64_t>>(std::move(values_));
-  values_ = {};
-  char* const bytes = reinterpret_cast<char*>(keep->data());
-  for (std::size_t i = 0; i < keep->size(); ++i) {  // overwrites only values already read
-    const std::uint64_t bits = (*keep)[i];
-    const double real = kind_ == Item::real ? std::bit_cast<double>(bits) : kind_ == Item::natural ? static_cast<double>(bits) : static_cast<double>(std::bit_cast<std::int64_t>(bits));
-    const bool isWhole = kind_ != Item::real;
-    std::uint64_t out = bits;
-    bool fits = true;
-    switch (tensor.type) {
-      case Type::float64: out = std::bit_cast<std::uint64_t>(real); break;
-      case Type::float32: out = std::bit_cast<std::uint32_t>(static_cast<float>(real)); fits = !std::isinf(static_cast<float>(real)) || std::isinf(real); break;
-      case Type::float16: out = halfOf(real); fits = std::abs(real) < 65520 || !std::isfinite(real); break;
-      case Type::bfloat16: out = brainOf(real); fits = !std::isinf(floatOfBrain(brainOf(real))) || std::isinf(real); break;
-      case Type::boolean: fits = isWhole && bits <= 1; break;
-      case Type::uint64: fits = isWhole && real >= 0; break;
-      case Type::int64: fits = isWhole && kind_ != Item::natural; break;
-      default: {
-        const bool isSigned = tensor.type < Type::uint8;
-        const double most = std::ldexp(1.0, static_cast<int>(8 * size) - (isSigned ? 1 : 0));
-        fits = isWhole && real < most && real >= (isSigned ? -most : 0);
-      }
-    }
-    if (!fits) return fail(Kind::range, "its value " + std::to_string(real) + " at " + placeOf(shape_, i) + " is no " + std::string(files::name(tensor.type)) + "; give numbers that fit.");
-    std::memcpy(bytes + i * size, &out, size);
-  }
-  tensor.bytes = {bytes, keep->size() * size};
-  tensor.owned = std::shared_ptr<const char[]>(keep, bytes);
+  if (values_.empty()) return keep(std::move(tensor), std::move(bytes_), count_ * size), true;
+  char* const bytes = reinterpret_cast<char*>(values_.data());
+  for (std::size_t i = 0; i < count_; ++i)  // overwrites only values already read
+    if (!encode(values_[i], kind_, tensor.type, i, bytes + i * size)) return false;
+  return keep(std::move(tensor), std::move(values_), count_ * size), true;
+}
+
+template <class T>
+void Collector::keep(Stored tensor, std::vector<T> values, std::size_t size) {
+  values.resize((size + sizeof(T) - 1) / sizeof(T));
+  if (values.capacity() / 2 > values.size()) values.shrink_to_fit();
+  const auto kept = std::make_shared<std::vector<T>>(std::move(values));
+  const char* const bytes = reinterpret_cast<const char*>(kept->data());
+  tensor.bytes = {bytes, size};
+  tensor.owned = std::shared_ptr<const char[]>(kept, bytes);
   file.tensors.push_back(std::move(tensor));
-  return true;
 }
 
 Result<StoredFile> collected(std::string_view text, std::string_view name, bool mayBePython) {
-  Collector collector(name);
+  Collector collector(text, name);
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
   // Python writes infinities and NaN as words that are not JSON.
   if (collector.isNoJson && mayBePython && (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos))

@@ -42,7 +42,8 @@ void writeState(const ConvertArguments& arguments, const Input& input) {
   const std::string in = input.path();
   const document::State state = valueOf(in, files::readLayer(input.bytes(), input.format(), input.stem(), arguments.prefix));
   Output output(arguments.out);
-  output.finish(output.put(document::toText(state) + "\n"));
+  const auto put = [&](std::string_view piece) { return output.put(piece); };
+  output.finish(document::writeText(state, put) && put("\n"));
 }
 
 void convert(const ConvertArguments& arguments) {

@@ -1,0 +1,264 @@
+// What reading a file allocates, measured: the bound of files/format.h, for every format, type and way of reading, and for files that lie.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "document/preset.h"
+#include "document/text.h"
+#include "files/format.h"
+#include "files/inflate.h"
+#include "files/match.h"
+#include "files/npy.h"
+#include "files/opener.h"
+#include "files/read.h"
+#include "files/read_layer.h"
+#include "files/zip.h"
+
+// The sanitizers have an allocator of their own, which stays in place: there the files are only read.
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define AP_HAS_OWN_ALLOCATOR
+#endif
+#endif
+
+namespace {
+
+std::atomic<std::int64_t> live{0}, highest{0};
+
+#ifndef AP_HAS_OWN_ALLOCATOR
+/// Every block begins with its size.
+constexpr std::size_t kHead = alignof(std::max_align_t);
+
+void* counted(std::size_t size) noexcept {
+  void* const block = std::malloc(size + kHead);
+  if (!block) return nullptr;
+  std::memcpy(block, &size, sizeof size);
+  const std::int64_t now = live += static_cast<std::int64_t>(size);
+  for (std::int64_t before = highest; before < now && !highest.compare_exchange_weak(before, now);) {}
+  return static_cast<char*>(block) + kHead;
+}
+
+void uncounted(void* given) noexcept {
+  if (!given) return;
+  void* const block = static_cast<char*>(given) - kHead;
+  std::size_t size = 0;
+  std::memcpy(&size, block, sizeof size);
+  live -= static_cast<std::int64_t>(size);
+  std::free(block);
+}
+#endif
+
+/// The most memory that was in use during a call, beyond what was in use before it.
+template <class Call>
+std::int64_t peakOf(Call call) {
+  const std::int64_t before = live;
+  highest = before;
+  call();
+  return highest - before;
+}
+
+}  // namespace
+
+#ifndef AP_HAS_OWN_ALLOCATOR
+void* operator new(std::size_t size) {
+  if (void* const block = counted(size)) return block;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void operator delete(void* block) noexcept { uncounted(block); }
+void operator delete[](void* block) noexcept { uncounted(block); }
+void operator delete(void* block, std::size_t) noexcept { uncounted(block); }
+void operator delete[](void* block, std::size_t) noexcept { uncounted(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { uncounted(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { uncounted(block); }
+#endif
+
+namespace {
+
+using files::Format;
+using files::Shape;
+using files::Stored;
+using files::StoredFile;
+using files::Type;
+
+constexpr Type kTypes[] = {Type::float64, Type::float32, Type::float16, Type::bfloat16, Type::int8, Type::uint8, Type::int16, Type::int64};
+constexpr Format kFormats[] = {Format::npz, Format::safetensors, Format::json, Format::npy, Format::csv, Format::tsv};
+
+bool hasNoNames(Format format) { return format == Format::npy || format == Format::csv || format == Format::tsv; }
+
+/// Small whole numbers, so that texts have as many as their size allows.
+Stored tensorOf(std::string name, Shape shape, Type type) {
+  Stored tensor;
+  const auto count = static_cast<std::size_t>(files::checkedCount(shape).value_or(0)), size = static_cast<std::size_t>(files::bytesOf(type));
+  const std::shared_ptr<char[]> memory = files::memoryFor(count * size);
+  std::memset(memory.get(), 0, count * size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const int value = static_cast<int>(i % 7);
+    const double wide = value;
+    const float single = static_cast<float>(value);
+    const std::uint16_t half = type == Type::float16 ? files::halfOf(wide) : files::brainOf(wide);
+    char* const to = memory.get() + i * size;
+    if (type == Type::float64) std::memcpy(to, &wide, size);
+    else if (type == Type::float32) std::memcpy(to, &single, size);
+    else if (type == Type::float16 || type == Type::bfloat16) std::memcpy(to, &half, size);
+    else *to = static_cast<char>(value);
+  }
+  tensor.name = std::move(name), tensor.type = type, tensor.shape = std::move(shape), tensor.bytes = {memory.get(), count * size}, tensor.owned = memory;
+  return tensor;
+}
+
+std::string written(const StoredFile& file, Format format) {
+  std::string out;
+  REQUIRE(files::writeStored(file, format, [&](std::string_view piece) { return out += piece, true; }));
+  return out;
+}
+
+/// An archive whose entries are deflated, in blocks that deflate leaves as they are.
+std::string deflatedNpz(const StoredFile& file) {
+  std::string out, directory;
+  const auto put = [](std::string& to, std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) to += static_cast<char>(value >> 8 * i & 255);
+  };
+  for (const Stored& tensor : file.tensors) {
+    const std::string name = tensor.name + ".npy";
+    std::string content = files::npyHeader(files::npyDescr(tensor.type), tensor.shape), stream;
+    content += tensor.bytes;
+    for (std::size_t at = 0; at < content.size(); at += 65535) {
+      const std::string_view block = std::string_view(content).substr(at, 65535);
+      put(stream, at + block.size() == content.size(), 1), put(stream, block.size(), 2), put(stream, ~block.size() & 65535, 2);
+      stream += block;
+    }
+    const std::uint64_t begin = out.size();
+    std::string fields;
+    put(fields, 20, 2), put(fields, 0, 2), put(fields, 8, 2), put(fields, 0, 4), put(fields, files::crc32(content), 4);
+    put(fields, stream.size(), 4), put(fields, content.size(), 4), put(fields, name.size(), 2), put(fields, 0, 2);
+    put(out, 0x04034b50, 4), out += fields + name + stream;
+    put(directory, 0x02014b50, 4), put(directory, 20, 2), directory += fields;
+    put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 4), put(directory, begin, 4), directory += name;
+  }
+  const std::uint64_t begin = out.size(), count = file.tensors.size();
+  out += directory;
+  put(out, 0x06054b50, 4), put(out, 0, 4), put(out, count, 2), put(out, count, 2), put(out, directory.size(), 4), put(out, begin, 4), put(out, 0, 2);
+  return out;
+}
+
+/// The bound of files/format.h.
+void checkBound(std::string_view what, std::int64_t peak, std::size_t size, std::size_t values, std::size_t entries = 0) {
+  CAPTURE(what);
+  CAPTURE(size);
+  CAPTURE(values);
+  CHECK(peak <= static_cast<std::int64_t>(4 * size + 4 * values + files::kBytesOfEntry * entries + files::kBytesOfReader));
+}
+
+/// Reads a layer in every way that there is.
+void checkWays(const std::string& what, const std::string& bytes, Format format, const std::string& name, std::size_t values) {
+  const std::string path = name + std::string(files::name(format));
+  const bool isOne = hasNoNames(format) && name != "qkv";
+  checkBound(what + ", as it is stored", peakOf([&] { CHECK(files::readStored(bytes, format, name)); }), bytes.size(), values);
+  checkBound(what + ", by attn run", peakOf([&] {
+    auto stored = files::readStored(bytes, format, name);
+    REQUIRE(stored);
+    CHECK((isOne ? files::tensorsOfOne(std::move(*stored)) : files::tensorsOf(std::move(*stored))));
+  }), bytes.size(), values);
+  if (format == Format::json) checkBound(what + ", by attn run", peakOf([&] { CHECK(files::readTensorsFile(bytes)); }), bytes.size(), values);
+  checkBound(what + ", as a state", peakOf([&] { CHECK(files::readLayer(bytes, format, name, {})); }), bytes.size(), values);
+  checkBound(what + ", on the board", peakOf([&] { CHECK(files::Opener().open(bytes, path)); }), bytes.size(), values);
+}
+
+void checkRefused(std::string_view what, const std::string& bytes, Format format, std::size_t entries = 0) {
+  bool isRefused = false;
+  checkBound(what, peakOf([&] { isRefused = !files::readStored(bytes, format, "t"); }), bytes.size(), 0, entries);
+  CHECK(isRefused);
+}
+
+std::string repeated(std::string_view text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("reading: no format and type takes more memory than the bound, in whatever way it is read") {
+  const Shape heads{4, 256, 64}, rows{256, 256}, stacked{3, 256, 256};
+  for (const Format format : kFormats)
+    for (const Type type : kTypes) {
+      const std::string what = std::string(files::name(type)) + " in " + std::string(files::name(format));
+      StoredFile file;
+      if (!hasNoNames(format)) {
+        for (const char* name : {"q", "k", "v"}) file.tensors.push_back(tensorOf(name, heads, type));
+        checkWays(what, written(file, format), format, "layer", 3 * 4 * 256 * 64);
+        if (format == Format::npz && type != Type::bfloat16) checkWays(what + ", deflated", deflatedNpz(file), format, "layer", 3 * 4 * 256 * 64);
+        continue;
+      }
+      for (const bool isStacked : {false, true}) {
+        const std::string name = isStacked ? "qkv" : "t";
+        file.tensors = {tensorOf(name, isStacked ? stacked : rows, type)};
+        checkWays(what + " as " + name, written(file, format), format, name, 3 * 256 * 256);
+      }
+    }
+}
+
+TEST_CASE("reading: a state, lists, and what is pasted take no more memory than the bound") {
+  const document::State current = *document::preset("i-saw-a-saw");
+  StoredFile file;
+  for (const char* name : {"q", "k", "v"}) file.tensors.push_back(tensorOf(name, {4, 256, 64}, Type::int8));
+  const std::size_t count = 4 * 256 * 64;
+  const auto state = files::readLayer(written(file, Format::npz), Format::npz, "layer", {});
+  REQUIRE(state);
+  const std::string text = document::toText(*state);
+  checkBound("a state", peakOf([&] { CHECK(files::readState(text, current)); }), text.size(), 3 * count, 2 * 256);
+  CHECK(peakOf([&] { CHECK(document::writeText(*state, [](std::string_view) { return true; })); }) < 1 << 18);  // in pieces
+  const std::string list = "[" + repeated("1,", static_cast<int>(count) - 1) + "1]";
+  for (const char* const dtype : {"float32", "float64", "int8"}) {  // and before its type is known
+    const std::string late = "{\"t\":{\"data\":" + list + ",\"dtype\":\"" + dtype + "\",\"shape\":[" + std::to_string(count) + "]}}";
+    checkBound(std::string("data before their type ") + dtype, peakOf([&] { CHECK(files::readStored(late, Format::json, "t")); }), late.size(), count);
+  }
+  const std::string rows = "{\"q\":[" + list + "," + list + "],\"k\":[" + list + "," + list + "],\"v\":[" + list + "," + list + "]}";
+  checkBound("lists", peakOf([&] { CHECK(files::readStored(rows, Format::json, "t")); }), rows.size(), 6 * count);
+  checkBound("lists by attn run", peakOf([&] { CHECK(files::readTensorsFile(rows)); }), rows.size(), 6 * count);
+  const std::string row = "[" + repeated("1 ", 255) + "1]", printed = "tensor([[" + repeated(row + "\n", 255) + row + "], [" + repeated(row + "\n", 255) + row + "]])";
+  checkBound("a printed tensor", peakOf([&] { CHECK(files::Opener().paste(printed)); }), printed.size(), 3 * 2 * 256 * 256);
+}
+
+TEST_CASE("reading: what a hostile file claims is not allocated") {
+  StoredFile file;
+  file.tensors.push_back(tensorOf("t", {1000}, Type::float32));
+  std::string npy = written(file, Format::npy);
+  npy.replace(npy.find("(1000,)"), 8, "(9999999999999,)").erase(npy.find("}") + 1, 9);
+  checkRefused("a shape that lies", npy, Format::npy);
+  checkRefused("a shape that lies, in JSON", "{\"q\":{\"shape\":[2000000000],\"data\":[" + repeated("1,", 1000) + "1]}}", Format::json);
+  checkRefused("separators alone", repeated(",", 1'000'000), Format::csv);
+  checkRefused("lines alone", repeated("\n", 1'000'000), Format::csv);
+  checkRefused("commas in a text", "[\"" + repeated(",", 1'000'000) + "\", 1]", Format::json, 1);
+  checkRefused("texts without an end", "[" + repeated("\"\",", 1'000'000) + "\"\"]", Format::json, files::kMostTexts);
+  checkRefused("lists in lists", repeated("[", 1'000'000), Format::json);
+  const std::string row = repeated("1,", 499'999) + "1\n";
+  checkBound("one long row", peakOf([&] { CHECK(files::readStored(row, Format::csv, "t")); }), row.size(), 500'000);
+  // Texts of no characters take no bytes.
+  const std::string nothing = files::npyHeader("|S0", {90'000});
+  std::vector<files::ZipSource> sources;
+  for (int i = 0; i < 100; ++i) sources.push_back({std::to_string(i) + ".npy", {nothing}});
+  std::string archive;
+  REQUIRE(files::writeZip(sources, [&](std::string_view piece) { return archive += piece, true; }));
+  checkRefused("texts of nothing", archive, Format::npz, 100 + 2 * files::kMostTexts);
+  const std::string nodes = "{\"version\":1,\"x\":[" + repeated("[],", 100'000) + "[]]}";
+  checkBound("a state of nothing", peakOf([&] { CHECK_FALSE(files::readState(nodes, *document::preset("i-saw-a-saw"))); }), nodes.size(), 0, 100'000);
+  std::string header = "{";
+  for (int i = 0; i < 20'000; ++i) header += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
+  header += "}";
+  std::string many;
+  for (int i = 0; i < 8; ++i) many += static_cast<char>(header.size() >> 8 * i & 255);
+  many += header;
+  checkBound("many tensors of nothing", peakOf([&] { CHECK(files::readStored(many, Format::safetensors, "t")); }), many.size(), 0, 20'000);
+}
