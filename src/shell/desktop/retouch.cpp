@@ -16,11 +16,21 @@ namespace {
 using Box = Retouch::Box;
 
 constexpr int kTile = 32;            // framebuffer pixels
+constexpr unsigned kOfLine = 6;         // triangles of a segment of a line with smooth edges
 constexpr std::size_t kMostBoxes = 48;  // with more boxes, neighbours are joined, because each takes clipping of its own
 
 Box common(const Box& a, const Box& b) {
   return {std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right), std::min(a.bottom, b.bottom)};
 }
+
+/// The smallest box around both; an empty one does not count.
+Box joined(const Box& a, const Box& b) {
+  if (a.isEmpty() || b.isEmpty()) return a.isEmpty() ? b : a;
+  return {std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right), std::max(a.bottom, b.bottom)};
+}
+
+/// Do they have pixels in common? Of empty boxes only Box{} is allowed.
+bool touch(const Box& a, const Box& b) { return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom; }
 
 /// The pixels that a command may touch, computed like the renderer of Dear ImGui, or that of heatmaps, does.
 Box clipOf(const ImDrawCmd& command, const ImDrawData& data, const Box& frame, bool isHeatmap) {
@@ -61,14 +71,23 @@ bool isPair(const ImDrawList& list, unsigned from, unsigned end) {
   return i[3] == i[0] && i[4] == i[2] && i[5] == i[2] + 1;
 }
 
-/// Calls call(from, triangles) for each rectangle, and for each other triangle, of a command.
+/// How many of the next triangles are treated as one piece: the two of a rectangle, or as many as a segment of a line has, which is what
+/// most others belong to.
+unsigned inPiece(const ImDrawList& list, unsigned from, unsigned end) {
+  if (isPair(list, from, end)) return 2;
+  unsigned count = 1;
+  while (count < kOfLine && from + 3 * count < end && !isPair(list, from + 3 * count, end)) ++count;
+  return count;
+}
+
+/// Calls call(from, triangles) for each piece of a command.
 template <class Call>
 void each(const ImDrawList& list, const ImDrawCmd& command, Call call) {
   const unsigned end = command.IdxOffset + command.ElemCount;
   for (unsigned at = command.IdxOffset; at < end;) {
-    const int count = isPair(list, at, end) ? 2 : 1;
-    call(at, count);
-    at += 3 * static_cast<unsigned>(count);
+    const unsigned count = inPiece(list, at, end);
+    call(at, static_cast<int>(count));
+    at += 3 * count;
   }
 }
 
@@ -114,7 +133,10 @@ void Retouch::notePieces(const ImDrawData& data, const draw::Heatmaps& heatmaps)
       const auto seen = heatmaps.look(command);
       const bool isHeatmap = seen.look != 0;
       const Box clip = clipOf(command, data, frame_, isHeatmap);
-      const auto note = [&](const Box& box, unsigned from, int triangles) { pieces_.push_back({common(clip, box), clip, number, from, triangles}); };
+      const auto note = [&](const Box& box, unsigned from, int triangles) {
+        const Box inClip = common(clip, box);
+        pieces_.push_back({inClip.isEmpty() ? Box{} : inClip, clip, number, from, triangles});
+      };
       if (isHeatmap) {
         note(boxOf(seen.place), 0, 0);
         add(pieces_.back().box, seen.look);
@@ -150,7 +172,7 @@ std::vector<Box> Retouch::changed() const {
   }
   if (boxes.size() <= kMostBoxes) return boxes;
   Box all = boxes.front();
-  for (const Box& box : boxes) all = {std::min(all.left, box.left), std::min(all.top, box.top), std::max(all.right, box.right), std::max(all.bottom, box.bottom)};
+  for (const Box& box : boxes) all = joined(all, box);
   return {all};
 }
 
@@ -160,14 +182,16 @@ void Retouch::cut(ImDrawList& list, const ImDrawData& data, const std::vector<Bo
   ImVector<ImDrawIdx> indices;
   for (ImDrawCmd command : list.CmdBuffer) {
     const std::size_t first = piece;
-    while (piece < pieces_.size() && pieces_[piece].command == pieces_[first].command) ++piece;
+    Box all;
+    for (; piece < pieces_.size() && pieces_[piece].command == pieces_[first].command; ++piece) all = joined(all, pieces_[piece].box);
     if (command.UserCallback == ImDrawCallback_ResetRenderState) commands.push_back(command);
     for (const Box& box : boxes) {
+      if (!touch(all, box)) continue;
       const int begin = indices.Size;
       bool touches = false;
       for (std::size_t i = first; i < piece; ++i) {
         const Piece& p = pieces_[i];
-        if (common(p.box, box).isEmpty()) continue;
+        if (!touch(p.box, box)) continue;
         touches = true;
         for (int k = 0; k < 3 * p.triangles; ++k) indices.push_back(list.IdxBuffer[static_cast<int>(p.from) + k]);
       }

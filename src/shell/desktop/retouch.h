@@ -30,7 +30,7 @@ class Retouch {
   std::vector<Box> reduce(ImDrawData& data, const draw::Heatmaps& heatmaps, bool isAnew);
 
  private:
-  /// A rectangle or a triangle of a command, or its heatmap. A command without any has an empty piece.
+  /// A rectangle or a few triangles of a command, or its heatmap. A command without any has an empty piece.
   struct Piece {
     Box box, clip;  ///< the pixels that it may touch, and the clip rectangle of its command
     int command;

@@ -111,13 +111,17 @@ class Arcs {
     if (links_.size() > kMost) {
       std::nth_element(links_.begin(), links_.begin() + kMost, links_.end(), isBefore);
       links_.resize(kMost);
+      // Drawn in an order that does not depend on their weights, so that the picture changes only where links do.
+      std::sort(links_.begin(), links_.end(), [](const Link& a, const Link& b) { return a.query != b.query ? a.query < b.query : a.key < b.key; });
     }
   }
 
   // A curve is divided into as many points as its curvature needs.
   void link(const Link& l) {
     const float alpha = l.chosen ? 0.88f : c_.palette.dark ? 0.2f : 0.15f;
-    const float middle = (x0_ + x1_) / 2, width = 1.0f + thick_ * std::min(l.weight, 1.0f);
+    // In steps too small to be seen, so that what changes all weights by little leaves the picture as it is.
+    constexpr float kSteps = 16;  // per pixel
+    const float middle = (x0_ + x1_) / 2, width = 1.0f + std::round(thick_ * std::min(l.weight, 1.0f) * kSteps) / kSteps;
     const float from = y(l.query), to = y(l.key);
     const int points = std::clamp(static_cast<int>(std::sqrt(0.75f * std::fabs(to - from) / kOff)) + 1, 1, 32);
     list_->PathLineTo({x0_, from});
