@@ -53,7 +53,7 @@ test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () 
   await mouse.up();
   const changed = now.filter((value, i) => value !== q[i]).length;
   assert.ok(changed >= 1 && changed <= 4, `${changed} cells of Q changed`);
-  // One row of Q, S, W and O, and a row of blocks for each of the thumbnails of the head and of the mean.
+  // One row of Q, S, W and O, and a row of pixels for each of the thumbnails of the head and of the mean.
   const sent = uploads - before.uploads, row = 1024 + 1024 + 8 + 8 + 2 * 128;
   assert.ok(sent > 0 && sent <= 3 * row, `${sent} cells were uploaded; a row of each matrix has ${row}`);
   await board.close();

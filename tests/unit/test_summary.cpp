@@ -122,9 +122,3 @@ TEST_CASE("summaries: a key edited is a column of the scores") {
   for (int r = 0; r < 40; ++r) CHECK(!stamps.rowIsNewer(r, before));
   for (std::size_t c = 0; c < 40; ++c) CHECK((stamps.cols[c] > before) == (c == 7));
 }
-
-TEST_CASE("summaries: block sizes of thumbnails") {
-  CHECK(Summaries::blockSize(Tensor(1, 128, 20)) == 1);
-  CHECK(Summaries::blockSize(Tensor(1, 20, 129)) == 2);
-  CHECK(Summaries::blockSize(Tensor(1, 1024, 1024)) == 8);
-}

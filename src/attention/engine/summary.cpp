@@ -70,23 +70,6 @@ double* sumOf(const Tensor& all, const std::vector<int>& heads, int without, int
 
 void widen(Range& range, const Range& by) { range = {std::min(range.low, by.low), std::max(range.high, by.high)}; }
 
-/// One row of blocks, from the rows of the tensor that it covers.
-void makeBlocks(const Tensor& tensor, int head, Span rows, int size, float* out) {
-  const int cols = tensor.cols();
-  for (int first = 0; first < cols; first += size) {
-    const int end = std::min(first + size, cols);
-    float low = 0, high = 0;
-    for (int r = rows.begin; r < rows.end; ++r) {
-      const float* row = tensor.row(head, r);
-      for (int c = first; c < end; ++c) {
-        low = row[c] < low ? row[c] : low;
-        high = row[c] > high ? row[c] : high;
-      }
-    }
-    *out++ = -low > high ? low : high;
-  }
-}
-
 }  // namespace
 
 // -------------------------------------------------------------------------------------------------------------- stamps
@@ -318,51 +301,6 @@ const double* Summaries::sumOfOthers(const Tensor& all, const std::vector<int>& 
   std::uint8_t& isThere = made.hasOthers[static_cast<std::size_t>(row)];
   if (!std::exchange(isThere, std::uint8_t{1})) sumOf(all, parts, made.head, row, sums);
   return sums;
-}
-
-int Summaries::blockSize(const Tensor& weights) {
-  int size = 1;
-  while (std::max(weights.rows(), weights.cols()) > kThumbnail * size) size *= 2;
-  return size;
-}
-
-const Tensor& Summaries::blocks(TensorId id, const Tensor& tensor, int size) {
-  if (size <= 1) return tensor;
-  Blocks& made = id == kMeanWeights ? meanBlocks_ : blocks_;
-  if (made.seen == now_ && made.size == size) return made.numbers;
-  const int rows = (tensor.rows() + size - 1) / size, cols = (tensor.cols() + size - 1) / size;
-  const bool fits = made.size == size && made.numbers.heads() == tensor.heads() && made.numbers.rows() == rows && made.numbers.cols() == cols;
-  if (!fits) {
-    made.size = size, made.seen = 0;
-    made.numbers.reshape(tensor.heads(), rows, cols);
-    made.peaks.resize(static_cast<std::size_t>(tensor.heads()) * static_cast<std::size_t>(rows));
-    made.stamps.assign(static_cast<std::size_t>(tensor.heads()), Stamps{now_, now_, {}, {}});
-  }
-  for (int h = 0; h < tensor.heads(); ++h) {
-    const Stamps& stamps = this->stamps(id, h);
-    if (!stamps.isNewer(made.seen)) continue;
-    Stamps& own = made.stamps[static_cast<std::size_t>(h)];
-    for (int b = 0; b < rows; ++b) {
-      const Span covered{b * size, std::min((b + 1) * size, tensor.rows())};
-      bool isNew = false;
-      for (int r = covered.begin; r < covered.end; ++r) isNew = isNew || stamps.rowIsNewer(r, made.seen);
-      if (!isNew) continue;
-      makeBlocks(tensor, h, covered, size, made.numbers.row(h, b));
-      made.peaks[static_cast<std::size_t>(h * rows + b)] = scan(made.numbers.row(h, b), cols, false).range.size();
-      stamp(own, own.rows, {b, b + 1}, rows);
-    }
-  }
-  made.seen = now_;
-  return made.numbers;
-}
-
-const Stamps& Summaries::blockStamps(TensorId id, int head) const {
-  return (id == kMeanWeights ? meanBlocks_ : blocks_).stamps[static_cast<std::size_t>(head)];
-}
-
-const float* Summaries::blockPeaks(TensorId id, int head) const {
-  const Blocks& made = id == kMeanWeights ? meanBlocks_ : blocks_;
-  return made.peaks.data() + std::ptrdiff_t{head} * made.numbers.rows();
 }
 
 // ---------------------------------------------------------------------------------------------------------------- mask

@@ -1,5 +1,5 @@
-// Statistics of whole tensors for the views: largest magnitudes, means over heads, block maxima, visible cells. Each is computed when it is
-// first asked for; after that, bringing it up to date costs what the edits since then have affected.
+// Statistics of whole tensors for the views: largest magnitudes, means over heads, visible cells. Each is computed when it is first asked
+// for; after that, bringing it up to date costs what the edits since then have affected.
 //
 // To know what is stale, the engine counts the calls that changed something, and stamps every row and column that it writes with that
 // count. The stamp of a cell is the newest of the stamps of its row, its column and its whole head. Textures use the same stamps, so that
@@ -84,16 +84,6 @@ class Summaries {
 
   /// The mean of TensorId::weights or TensorId::head_output over the heads that are not hidden; zeros where every head is.
   const Tensor& mean(TensorId of, const Spec& spec, const Trace& trace);
-  /// The weights (of all heads, or of their mean) reduced to one number for each block of `size` by `size` cells: the one farthest from 0.
-  /// The tensor itself where `size` is 1.
-  const Tensor& blocks(TensorId id, const Tensor& tensor, int size);
-  const Stamps& blockStamps(TensorId id, int head) const;
-  /// The largest magnitude in each row of the blocks that were computed last.
-  const float* blockPeaks(TensorId id, int head) const;
-  /// The block size at which a picture of the weights has at most kThumbnail blocks per side.
-  static constexpr int kThumbnail = 128;
-  static int blockSize(const Tensor& weights);
-
   /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where a bias masks different keys in
   /// different heads, a key counts as visible if at least one head sees it.
   const Tensor& visible(const Spec& spec, const Inputs& inputs);
@@ -115,13 +105,6 @@ class Summaries {
     Range all;
     std::uint32_t reachSeen = 0;
     float reach = 0;
-  };
-  struct Blocks {
-    std::uint32_t seen = 0;
-    int size = 0;
-    Tensor numbers;
-    std::vector<float> peaks;  ///< [head, row]
-    std::vector<Stamps> stamps;
   };
 
   struct Mean {
@@ -155,7 +138,6 @@ class Summaries {
   Mean meanWeights_, meanOutput_;
   std::vector<double> sums_;
   std::vector<float> sample_;  ///< of reach()
-  Blocks blocks_, meanBlocks_;
   Tensor visible_;
   Stamps mask_;
   std::uint32_t visibleSeen_ = 0;

@@ -37,15 +37,11 @@ void hideRing(Context& c, int head, const Box& area) {
   if (!isHidden(c, head)) list->AddCircleFilled({area.midX(), area.midY()}, 2.5f, color, 12);
 }
 
-// With many tokens, each of its cells is the largest of a block: no more is uploaded to the GPU than can be seen.
-void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::string_view name) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+void picture(Context& c, bool mean, int head, const Box& box) {
   const float inner = box.width - 12;
   const TensorId id = mean ? attention::kMeanWeights : TensorId::weights;
-  const attention::Tensor& all = mean ? c.mean(TensorId::weights) : c.trace.weights;
-  const int size = attention::Summaries::blockSize(all);
-  const attention::Tensor& w = c.summaries.blocks(id, all, size);
-  const attention::Stamps& stamps = size > 1 ? c.summaries.blockStamps(id, head) : c.summaries.stamps(id, head);
+  const attention::Tensor& w = mean ? c.mean(TensorId::weights) : c.trace.weights;
+  const attention::Stamps& stamps = c.summaries.stamps(id, head);
   draw::Heatmap look;
   look.cell = inner / static_cast<float>(std::max(w.cols(), w.rows()));
   look.x = box.x + 6, look.y = box.y + 6;
@@ -54,17 +50,22 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   look.radius = look.cell >= 12 ? 2.0f : 0.0f;
   const bool isSigned = c.state.normalizer == attention::Normalizer::none;
   look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
-  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
   look.scale = static_cast<draw::Scale>(document::shownScale(c.state));
-  const int rows = (c.rowsSoFar() + size - 1) / size;
-  draw::Values values{w.head(head), rows, w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
-  values.rowPeaks = size > 1 ? c.summaries.blockPeaks(id, head) : c.summaries.rowPeaks(id, all, head);
+  draw::Values values{w.head(head), c.rowsSoFar(), w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
+  if (look.scale == draw::Scale::row) values.rowPeaks = c.summaries.rowPeaks(id, w, head);
+  ImDrawList* list = ImGui::GetWindowDrawList();
   c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, look);
   if (c.view.unreached >= 0 && (mean || head == c.state.focusHead)) {
-    const float from = static_cast<float>(c.view.unreached / size) * look.cell, whole = static_cast<float>(w.cols()) * look.cell;
+    const float from = static_cast<float>(c.view.unreached) * look.cell, whole = static_cast<float>(w.cols()) * look.cell;
     const Box line = look.transposed ? Box{look.x + from, look.y, look.cell, whole} : Box{look.x, look.y + from, whole, look.cell};
     list->AddRectFilled({line.x, line.y}, {line.right(), line.bottom()}, c.palette.panel);
   }
+}
+
+void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::string_view name) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
+  picture(c, mean, head, box);
   if (!mean && isHidden(c, head)) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f), 6);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6, 0,
                 focused ? 2.5f : 1.0f);

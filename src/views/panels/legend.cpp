@@ -12,6 +12,7 @@ namespace views {
 namespace {
 
 constexpr int kMany = 32;  // tokens
+constexpr int kReduced = 128;  // tokens beyond which the pixels of thumbnails, or of the matrix, show the largest of several weights
 constexpr float kBar = 130, kHeight = 46, kPad = 10, kTitle = 26;
 
 std::string words(const document::Settings& s, draw::Scale scale, float end) {
@@ -61,7 +62,7 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
 
 /// Finds a place where it does not cover labels, titles or other matrices.
 [[gnu::noinline]] void placeLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look, float end) {
-  const bool showsMost = attention::Summaries::blockSize(c.trace.weights) > 1;
+  const bool showsMost = std::max(m.rows, m.cols) > kReduced;
   const float width = std::max(kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : "")));
   // In the corner that the causal mask leaves empty; otherwise above, if there is room; otherwise over the corner.
   const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 && box.width > width + 2 * kHeight + kPad && box.height > 4 * kHeight;
