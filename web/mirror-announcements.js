@@ -12,7 +12,7 @@ export class Announcements {
   valueAt({tensor, head, row, col}) {
     const name = tensor === 'scores' ? 'masked' : tensor;
     try {
-      return this.board.answer('tensor', [name], (reply) => {
+      return this.board.answer('tensor', [name, head + 1], (reply) => {
         const [address, heads, rows, cols] = JSON.parse(reply);
         return head < heads && row < rows && col < cols ? this.board.wasm.HEAPF32[address / 4 + (head * rows + row) * cols + col] : undefined;
       });

@@ -233,6 +233,7 @@ bool App::redo() { return parts_->session.redo(Source::script); }
 Result<std::string> App::get(std::string_view option) const { return parts_->script.get(option); }
 Result<void> App::set(std::string_view option, std::string_view json) { return parts_->script.set(option, json); }
 Result<const attention::Tensor*> App::tensor(std::string_view name) const { return tensorNamed(parts_->session, name); }
+Result<const attention::Tensor*> App::tensor(std::string_view name, int head) const { return tensorNamed(parts_->session, name, head); }
 
 Result<void> App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
   return parts_->script.setTensor(name, data, shape);

@@ -124,6 +124,8 @@ class App {
   /// A tensor of the layer, or of what surrounds it: those of attention::kDerivedTensors, by the names used on their pages ("block:norm_2",
   /// "token_weights", "gamma_1", "spread:table" …). Valid until the next call.
   base::Result<const attention::Tensor*> tensor(std::string_view name) const;
+  /// The same where only the numbers of one head are needed: of a large layer that was just opened, others may not have been computed yet.
+  base::Result<const attention::Tensor*> tensor(std::string_view name, int head) const;
   base::Result<void> setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape);
   /// The rectangle on the canvas of a cell, or of a control, by the name of its option ("causal", "heads+", "heads-"). Focuses `head` first
   /// if another head is shown. An error if it is not on the board in this mode, or not on the open page.

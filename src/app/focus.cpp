@@ -30,8 +30,8 @@ void Focus::explainSelection() {
   const views::Selection& s = selection_;
   attention::CellRef& explained = screen_.view.explained;
   if (!screen_.isChangeable(s.tensor)) explained = {s.tensor, 0, s.row, s.col};
-  const Tensor* t = session_.find(explained.tensor);
-  if (!t) t = &session_.trace().weights, explained.tensor = TensorId::weights;
+  const Tensor* t = session_.shapeOf(explained.tensor);
+  if (!t) t = session_.shapeOf(TensorId::weights), explained.tensor = TensorId::weights;
   explained.row = std::clamp(explained.row, 0, std::max(t->rows() - 1, 0));
   explained.col = std::clamp(explained.col, 0, std::max(t->cols() - 1, 0));
 }
@@ -42,13 +42,13 @@ void Focus::selectStart() {
   const int count = s.step > 0 ? s.step : s.tokens;
   // The mistake of masking after softmax only shows where keys are masked, which causal does not do for the last token.
   const int begin = s.maskAfterSoftmax ? count / 2 : count - 1;
-  const float* row = session_.trace().weights.row(s.focusHead, begin);
+  const float* row = session_.traceWith(s.focusHead).weights.row(s.focusHead, begin);
   const int best = static_cast<int>(std::max_element(row, row + s.keyTokens) - row);
   selection_ = {true, TensorId::weights, begin, best, begin, best};
 }
 
 void Focus::clampSelection() {
-  const Tensor* t = session_.find(selection_.tensor);
+  const Tensor* t = session_.shapeOf(selection_.tensor);
   if (!t) {
     selection_ = {false, TensorId::weights, 0, 0, 0, 0};
     return;
@@ -65,11 +65,11 @@ void Focus::followStep() {
   const int step = state.causal && !state.cross ? state.step : 0;
   const bool moved = step != std::exchange(seenStep_, step);
   views::Selection& s = selection_;
-  if (step == 0 || attention::rowsOf(s.tensor) != attention::Rows::queries || !session_.find(s.tensor)) return;
+  if (step == 0 || attention::rowsOf(s.tensor) != attention::Rows::queries || !session_.shapeOf(s.tensor)) return;
   if (!moved && s.row < step && s.anchorRow < step) return;
   s.row = s.anchorRow = step - 1;
   if (s.tensor != TensorId::weights && s.tensor != TensorId::scores) return;
-  const float* row = session_.trace().weights.row(state.focusHead, s.row);
+  const float* row = session_.traceWith(state.focusHead).weights.row(state.focusHead, s.row);
   s.col = s.anchorCol = static_cast<int>(std::max_element(row, row + state.keyTokens) - row);
 }
 

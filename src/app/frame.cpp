@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -49,7 +50,7 @@ void keepPlace(const views::Context& c) {
   ImGui::GetWindowDrawList()->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel);
 }
 
-constexpr double kSlice = 6;  // milliseconds of training per slice: including delays on a busy machine, 99 of 100 slices end within 12
+constexpr double kSlice = 6;  // milliseconds of training, or of computing heads, per slice: including delays on a busy machine, 99 of 100 slices end within 12
 
 /// These ask the platform for something that may take long, or that draws frames meanwhile.
 bool isForLater(Command c) { return c == Command::pickFile || c == Command::saveState || c >= Command::fullscreen; }
@@ -78,6 +79,7 @@ bool Frame::build() {
   controls(context);
   if ((before || screen_.view.before) && lookedBack(before)) return ++builds_, false;
   if (builds_ < kMostBuilds && carryOut()) return ++builds_, false;
+  (void)screen_.traceFor(layout);  // what was carried out may have made it anew
   pictures(context);
   builds_ = 0;
   return true;
@@ -272,10 +274,22 @@ void Frame::finish() {
     saidForgotten_ = true;
     screen_.say("Undo no longer reaches back to the start: the oldest steps were let go to save memory.", false);
   }
+  computeOn();
   goOn();
   ++count_;
   ++screen_.noticeAge;
   if (screen_.wanted > 0) --screen_.wanted;
+}
+
+// Computes missing heads of a large layer after a frame was drawn, but not after the first that lacks them: what follows a frame delays its
+// appearance on the screen.
+void Frame::computeOn() {
+  const bool isPart = !session_.isWhole(), wasPart = std::exchange(isPart_, isPart);
+  if (isPart) screen_.wake(false);
+  if (!isPart || !wasPart) return;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(kSlice);
+  do session_.computeNext();
+  while (!session_.isWhole() && std::chrono::steady_clock::now() < end);
 }
 
 // Trains after the frame was drawn, so that input is handled in the next frame, however long this takes.

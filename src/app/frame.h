@@ -54,6 +54,7 @@ class Frame {
   void steps(views::Context& context);
   void pictures(views::Context& context);
   bool carryOut();
+  void computeOn();
   void goOn();
   void tellTraining(training::Trainer& trainer, bool isDone);
   void edit(const views::Requests::Wanted& wanted, bool isSaid);
@@ -68,6 +69,7 @@ class Frame {
   Focus& focus_;
   Typing& typing_;
   std::unique_ptr<Guide> guide_;
+  bool isPart_ = false;        ///< did the last frame lack heads of a large layer?
   int builds_ = 0;             ///< how often this frame has been built and discarded
   bool isBuilding_ = false;    ///< a text field is being drawn into the frame
   std::optional<Typed> typed_;  ///< the result of that field

@@ -79,12 +79,14 @@ Result<void> unknownOption(std::string_view name) {
   return unknown("option", name, all);
 }
 
-Result<const Tensor*> tensorNamed(Session& session, std::string_view name) {
+Result<const Tensor*> tensorNamed(Session& session, std::string_view name) { return tensorNamed(session, name, -1); }
+
+Result<const Tensor*> tensorNamed(Session& session, std::string_view name, int head) {
   if (name.starts_with("train:")) return session.derived().training.tensor(name);
   if (const auto derived = document::derivedNamed(name)) return session.derived().tensor(*derived);
   const auto id = attention::tensorNamed(name);
   if (!id) return unknownTensor(name);
-  const Tensor* t = session.find(*id);
+  const Tensor* t = session.find(*id, head);
   if (!t) t = document::input(session.state(), *id);
   if (t && !t->empty()) return t;
   return missing(session, name);

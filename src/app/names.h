@@ -11,6 +11,8 @@ namespace app {
 
 /// The tensor of that name, of the layer or around it, with its present numbers. Valid until the next call or change.
 base::Result<const attention::Tensor*> tensorNamed(Session& session, std::string_view name);
+/// The same, where only the numbers of one head are needed.
+base::Result<const attention::Tensor*> tensorNamed(Session& session, std::string_view name, int head);
 /// The same, or an error if it does not have that cell. `name` must exist.
 base::Result<const attention::Tensor*> tensorWithCell(Session& session, std::string_view name, int head, int row, int col);
 

@@ -45,7 +45,7 @@ views::Layout Screen::layoutAt(float width, float height) const {
   for (int i = 0; i < attention::kTensorCount; ++i) {
     const TensorId id = attention::kLayerTensors[i];
     if (attention::tensorRow(id).place != attention::Place::below) continue;
-    if (const Tensor* t = session.find(id)) in.extras.push_back({id, t->rows(), t->cols()});
+    if (const Tensor* t = session.shapeOf(id)) in.extras.push_back({id, t->rows(), t->cols()});
   }
   in.decimals = s.decimals;
   in.labelWidth = labelWidth_, in.nameWidth = nameWidth_;
@@ -117,11 +117,18 @@ void Screen::measureLabels(const views::Fonts& fonts) {
   }
 }
 
+// Of a large layer, the board shows one head as soon as that is computed, unless it shows something that is made of all heads.
+const attention::Trace& Screen::traceFor(const views::Layout& layout) {
+  const document::State& s = session.state();
+  const bool isOfAll = onPage() || s.averageHeads || s.pin.text || layout.find(TensorId::output) != nullptr;
+  return isOfAll ? session.trace() : session.traceWith(s.focusHead);
+}
+
 views::Context Screen::context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts, views::Requests& asked) {
   const document::Document& document = session.document();
   document::Pinned* pin = session.pinned();
   if (pin && view.before) return pinnedContext(*pin, layout, palette, fonts, asked);
-  return {document.state(),   session.spec(), session.inputs(), session.trace(), session.summaries(), document.revision(), session.derived(),
+  return {document.state(),   session.spec(), session.inputs(), traceFor(layout), session.summaries(), document.revision(), session.derived(),
           layout,             palette,        fonts,            heatmaps_,       view,                asked,               widgetRects,
           lastWidgetRects,    host.isTouch(), document.canUndo(), document.canRedo(),
           attention::kernels::name(attention::kernels::best()), lock, embed.hide, zoom, pin};

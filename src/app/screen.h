@@ -34,6 +34,8 @@ class Screen {
   void measureLabels(const views::Fonts& fonts);
   /// To be called when the fonts have changed, but not their number of glyphs.
   void forgetLabels() { measured_ = {}; }
+  /// The trace with everything that such a board shows: see attention::Engine::traceWith().
+  const attention::Trace& traceFor(const views::Layout& layout);
   /// The Context for panels. What they ask for is added to `asked`.
   views::Context context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts, views::Requests& asked);
   /// The same for the pinned board, while it is shown.

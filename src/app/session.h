@@ -66,13 +66,24 @@ class Session {
   const document::Document& document() const { return document_; }
   const attention::Spec& spec() const { return spec_; }
   const attention::Inputs& inputs() const { return inputs_; }
-  const attention::Trace& trace() const { return engine_.trace(); }
+  const attention::Trace& trace() { return engine_.trace(); }
+  /// The trace with at least this head: see attention::Engine. computeNext() computes one of those missing.
+  const attention::Trace& traceWith(int head) { return engine_.traceWith(head); }
+  bool isWhole() const { return engine_.isWhole(); }
+  void computeNext() { engine_.computeNext(); }
   attention::Summaries& summaries() { return engine_.summaries(); }
   document::DerivedTensors& derived() { return derived_; }
   /// The pinned board with its results; null if there is none.
   document::Pinned* pinned() { return state().pin.text ? pinnedBoard() : nullptr; }
   /// The tensor with that id; null if the layer does not have it.
-  const attention::Tensor* find(attention::TensorId id) const { return attention::find(inputs_, trace(), id); }
+  const attention::Tensor* find(attention::TensorId id) { return attention::find(inputs_, trace(), id); }
+  /// The same where only the numbers of one head are needed; of all if there is no such head.
+  const attention::Tensor* find(attention::TensorId id, int head) {
+    const bool isOfHead = head >= 0 && head < spec_.heads && id < attention::TensorId::concat;
+    return isOfHead ? attention::find(inputs_, traceWith(head), id) : find(id);
+  }
+  /// The same for its shape alone: its numbers must not be read.
+  const attention::Tensor* shapeOf(attention::TensorId id) const { return attention::find(inputs_, engine_.shapes(), id); }
 
  private:
   void compute(const std::vector<attention::Change>& changes);
@@ -87,7 +98,7 @@ class Session {
   attention::Engine engine_;
   attention::Spec spec_;
   attention::Inputs inputs_;
-  document::DerivedTensors derived_{document_.state(), engine_.trace()};
+  document::DerivedTensors derived_{document_.state(), engine_};
   std::shared_ptr<document::Pinned> pinned_;
   document::Pin pinnedText_;  ///< the text of pinned_
   bool pending_ = false;  ///< a gesture is in progress whose `change` event has not been sent

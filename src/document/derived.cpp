@@ -219,15 +219,15 @@ std::optional<ParameterId> parameterOf(TensorId id) {
 }
 
 const BlockRun& DerivedTensors::block() {
-  return block_.get(revision_, [&] { return runBlock(state_, trace_); });
+  return block_.get(revision_, [&] { return runBlock(state_, trace()); });
 }
 
 const SegmentsRun& DerivedTensors::segments() {
-  return segments_.get(revision_, [&] { return runSegments(state_, trace_); });
+  return segments_.get(revision_, [&] { return runSegments(state_, trace()); });
 }
 
 const MemoryRun& DerivedTensors::memory() {
-  return memory_.get(revision_, [&] { return runMemory(state_, trace_); });
+  return memory_.get(revision_, [&] { return runMemory(state_, trace()); });
 }
 
 const Tensor& DerivedTensors::parameter(ParameterId id) {
@@ -276,7 +276,7 @@ Result<const Tensor*> DerivedTensors::tensor(TensorId id) {
 }
 
 const attention::Raise& DerivedTensors::raise(const attention::CellRef& target, attention::InputSet by) {
-  return raise_.get({revision_, target, by}, [&] { return raiser_.of(spec(state_), inputs(state_), trace_, target, by); });
+  return raise_.get({revision_, target, by}, [&] { return raiser_.of(spec(state_), inputs(state_), trace(), target, by); });
 }
 
 bool DerivedTensors::isExplained(TensorId id) { return attention::tensorRow(id).symbol != nullptr; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attention/experiments/memory.h"
+#include "attention/engine/engine.h"
 #include "attention/experiments/raise.h"
 #include "attention/models/hierarchy.h"
 #include "document/experiments.h"
@@ -67,7 +68,8 @@ std::optional<ParameterId> parameterOf(attention::TensorId id);
 class DerivedTensors {
  public:
   /// Both must outlive this object.
-  DerivedTensors(const State& state, const attention::Trace& trace) : experiments(state), training(state), state_(state), trace_(trace) {}
+  DerivedTensors(const State& state, const attention::Trace& trace) : experiments(state), training(state), state_(state), trace_(&trace) {}
+  DerivedTensors(const State& state, attention::Engine& engine) : experiments(state), training(state), state_(state), engine_(&engine) {}
   /// Must be called whenever the state or the trace has changed.
   void changed() { ++revision_; }
 
@@ -75,7 +77,7 @@ class DerivedTensors {
   const SegmentsRun& segments();
   const MemoryRun& memory();
   const Tensor& parameter(ParameterId id);
-  const attention::Comparison& comparison() { return experiments.comparison(trace_, revision_); }
+  const attention::Comparison& comparison() { return experiments.comparison(trace(), revision_); }
   /// The pointer is valid until the next change, or the next experiment asked for. An error if the layer does not have this tensor (for
   /// example without normalisation).
   Result<const Tensor*> tensor(attention::TensorId id);
@@ -89,8 +91,8 @@ class DerivedTensors {
 
   /// One picture for each layer of a model. Each revision() of a frame computes one more; until layersAreWhole(), some are not computed
   /// yet.
-  const std::vector<LayerPicture>& layers() { return layers_.of(state_, trace_, revision_, 0); }
-  bool layersAreWhole() { return layers_.of(state_, trace_, revision_, 1), layers_.isWhole(); }
+  const std::vector<LayerPicture>& layers() { return layers_.of(state_, trace(), revision_, 0); }
+  bool layersAreWhole() { return layers_.of(state_, trace(), revision_, 1), layers_.isWhole(); }
 
   Experiments experiments;
   Training training;
@@ -103,9 +105,11 @@ class DerivedTensors {
     bool operator==(const Question&) const = default;
   };
   Tensor numbersOf(attention::TensorId id);
+  const attention::Trace& trace() { return engine_ ? engine_->trace() : *trace_; }
 
   const State& state_;
-  const attention::Trace& trace_;
+  const attention::Trace* trace_ = nullptr;  ///< of the layer; null where that is the engine's
+  attention::Engine* engine_ = nullptr;
   std::uint64_t revision_ = 0;
   base::Cached<std::uint64_t, BlockRun> block_;  ///< computed for a revision, as are those below
   base::Cached<std::uint64_t, SegmentsRun> segments_;

@@ -67,7 +67,7 @@ bool Pinned::isLike(const State& now) const {
   return shape(now) == shape(state_);
 }
 
-Differences Pinned::differences(const State& now, const attention::Trace& trace, std::size_t most) const {
+Differences Pinned::differences(const State& now, const attention::Trace& trace, std::size_t most) {
   Differences out;
   out.isComparable = isLike(now);
   for (const Option& o : options()) {

@@ -41,21 +41,21 @@ class Pinned {
   const State& state() const { return state_; }
   const attention::Spec& spec() const { return spec_; }
   const attention::Inputs& inputs() const { return inputs_; }
-  const attention::Trace& trace() const { return engine_.trace(); }
+  const attention::Trace& trace() { return engine_.trace(); }
   attention::Summaries& summaries() { return engine_.summaries(); }
   DerivedTensors& derived() { return derived_; }
 
   /// Do both boards have the same tensors with the same shapes?
   bool isLike(const State& now) const;
   /// The differences of the present board, with at most `most` cells of each kind.
-  Differences differences(const State& now, const attention::Trace& trace, std::size_t most) const;
+  Differences differences(const State& now, const attention::Trace& trace, std::size_t most);
 
  private:
   State state_;
   attention::Engine engine_;
   attention::Spec spec_;
   attention::Inputs inputs_;
-  DerivedTensors derived_{state_, engine_.trace()};
+  DerivedTensors derived_{state_, engine_};
 };
 
 }  // namespace document

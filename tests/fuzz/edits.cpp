@@ -78,7 +78,7 @@ Edit next(fuzz::Bytes& bytes, const State& s) {
   }
 }
 
-void checkNumbers(const State& state, const attention::Engine& engine) {
+void checkNumbers(const State& state, attention::Engine& engine) {
   const attention::Spec layer = spec(state);
   const attention::Inputs given = inputs(state);
   HOLDS(attention::validate(layer, given));

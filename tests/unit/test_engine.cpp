@@ -58,11 +58,11 @@ class Editing {
     apply(changes);
   }
   bool isTame() const { return restore_.empty(); }
-  std::string wrong() const {
+  std::string wrong() {
     return test::difference(layer_, engine_.trace(), reference(layer_.spec, layer_.inputs()));
   }
   const Layer& layer() const { return layer_; }
-  const Trace& trace() const { return engine_.trace(); }
+  const Trace& trace() { return engine_.trace(); }
   std::string wrongSummary() { return summaries_.wrong(engine_, layer_.inputs()); }
 
  private:
@@ -367,4 +367,76 @@ TEST_CASE("engine: changes that do not fit the layer recompute it; none at all c
   const Trace before = engine.trace();
   engine.apply(layer.spec, layer.inputs(), std::span<const Change>{});
   CHECK(before.output == engine.trace().output);
+}
+
+namespace {
+
+/// Layers of every kind with so many scores that their heads are computed one by one.
+std::vector<Layer> largeLayers(Random& random) {
+  std::vector<Layer> layers;
+  layers.push_back(test::direct(test::shape(4, 2, 520, 530, 8, 5), random));
+  layers.push_back(test::direct(test::shape(3, 1, 610, 610, 4, 4), random));
+  layers.back().spec.causal = true, layers.back().spec.hiddenHeads = 0b10;
+  layers.push_back(test::direct(test::shape(4, 4, 520, 520, 3, 3), random));
+  layers.back().spec.normalizer = Normalizer::sparsemax;
+  layers.push_back(test::projected(test::shape(4, 4, 520, 520, 4, 4), 6, 7, random));
+  return layers;
+}
+
+}  // namespace
+
+TEST_CASE("engine: heads of a large layer are computed when they are asked for, to the same bits") {
+  Random random(31);
+  for (const Layer& layer : largeLayers(random)) {
+    Trace whole;
+    forward(layer.spec, layer.inputs(), whole);
+    Engine engine;
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    CHECK(!engine.isWhole());
+    Summaries& s = engine.summaries();
+    const Tensor& weights = engine.traceWith(2).weights;
+    CHECK(std::equal(weights.head(2), weights.head(2) + weights.rows() * weights.cols(), whole.weights.head(2)));
+    for (int h = 0; h < layer.spec.heads; ++h) CHECK(s.isComputed(TensorId::weights, h) == (h == 2));
+    CHECK(!s.isComputed(TensorId::output, 0));
+    CHECK(s.range(TensorId::weights, weights) == test::scanned(whole.weights, 2, {0, weights.rows()}, {0, weights.cols()}));
+    const std::uint32_t before = s.now();
+    engine.computeNext();
+    CHECK(s.stamps(TensorId::weights, 0).isNewer(before));
+    CHECK(!s.stamps(TensorId::weights, 2).isNewer(before));
+    CHECK(!engine.isWhole());
+    const Trace& trace = engine.trace();
+    CHECK(engine.isWhole());
+    for (int i = 0; i < kTensorCount; ++i) {
+      const auto id = static_cast<TensorId>(i);
+      const Tensor *now = intermediate(trace, id), *then = intermediate(whole, id);
+      CHECK(!now == !then);
+      if (now && then) CHECK_MESSAGE(*now == *then, name(id));
+    }
+    test::SummaryCheck check;
+    CHECK(check.wrong(engine, layer.inputs()) == "");
+  }
+}
+
+TEST_CASE("engine: edits of a large layer that is not whole") {
+  Random random(32);
+  for (Layer& layer : largeLayers(random)) {
+    layer.paintNothing();
+    Engine engine;
+    test::SummaryCheck check;
+    const auto apply = [&](const Change& change) { engine.apply(layer.spec, layer.inputs(), change); };
+    apply(Change{});
+    engine.traceWith(1);
+    layer.spec.temperature = 2.0f;
+    Change change;
+    change.what = What::temperature;
+    apply(change);
+    CHECK(engine.trace().output == [&] { Trace whole; forward(layer.spec, layer.inputs(), whole); return whole.output; }());
+    apply(Change{});
+    engine.computeNext();
+    layer.paint(7, 3) = 1;
+    change.what = What::painted, change.row = 7, change.col = 3, change.rows = change.cols = 1;
+    apply(change);
+    CHECK(check.wrong(engine, layer.inputs()) == "");
+    CHECK(std::isinf(engine.trace().masked.at(layer.spec.heads - 1, 7, 3)));
+  }
 }

@@ -4,6 +4,8 @@
 #include "attention/layer/explain.h"
 #include "painted.h"
 
+#include <numeric>
+
 namespace {
 
 using app::Event;
@@ -113,6 +115,40 @@ TEST_CASE("frame: files and dialogs wait until the frame is drawn") {
   CHECK(f.host.saved.empty());
   f.app().carryOut();
   CHECK(f.host.saved.find("\"version\"") != std::string::npos);
+}
+
+TEST_CASE("frame: a large layer shows the head in focus first, and the others as they are computed") {
+  const auto pictures = [] {  // of matrices with a row and a column for each of 600 tokens
+    int count = 0;
+    for (const ImDrawList* list : ImGui::GetDrawData()->CmdLists) {
+      for (const ImDrawCmd& command : list->CmdBuffer) {
+        draw::Values values;
+        draw::Heatmap look;
+        count += draw::Heatmaps::queued(command, values, look) && values.rows == 600 && values.cols == 600;
+      }
+    }
+    return count;
+  };
+  Fixture f;
+  REQUIRE(f.app().set("mode", "\"qkv\""));
+  REQUIRE(f.app().set("heads", "3"));
+  REQUIRE(f.app().set("focus_head", "2"));
+  f.settle();
+  REQUIRE(f.app().set("tokens", "600"));
+  f.frame();
+  CHECK(pictures() == 4);  // mask, scores, weights, and the thumbnail of the head
+  CHECK(f.app().wantsFrame());
+  f.settle();
+  CHECK(pictures() == 7);  // those of the other heads, and of their mean
+  REQUIRE(f.app().set("average_heads", "true"));
+  REQUIRE(f.app().set("tokens", "599"));
+  REQUIRE(f.app().set("tokens", "600"));
+  f.frame();
+  CHECK(pictures() == 7);
+  REQUIRE(f.app().set("average_heads", "false"));
+  REQUIRE(f.app().set("tokens", "599"));
+  const Tensor& weights = **f.app().tensor("weights");  // what scripts read is whole
+  for (int h = 0; h < 3; ++h) CHECK(std::accumulate(weights.row(h, 598), weights.row(h, 598) + 599, 0.0f) == doctest::Approx(1));
 }
 
 TEST_CASE("events: a change says who made it, what was edited, and the value before and after") {

@@ -60,7 +60,7 @@ TEST_CASE("pin: what cannot be pinned is refused, and says what would be right")
 TEST_CASE("pin: one edited cell, the weights of its row, and the options that are others") {
   Document doc = pinnedDocument();
   REQUIRE(doc.apply(SetCells{TensorId::q, 0, 3, 2, 1, 1, {0.8f}}));
-  const Pinned pinned(*doc.state().pin.text);
+  Pinned pinned(*doc.state().pin.text);
   attention::Engine engine;
   attention::Spec layer = spec(doc.state());
   engine.apply(layer, inputs(doc.state()), attention::Change{});

@@ -32,6 +32,12 @@ constexpr int kTokensAtOnce = 16;  // more than one token in 16
 // recomputed, which is faster than moving the existing numbers.
 constexpr int kFewScores = 64 * 64, kFewProducts = 1 << 16;
 
+// Layers with more scores than this are computed one head after the other. Fewer take less than 30 ms on a page (measured).
+constexpr std::int64_t kScoresAtOnce = 1 << 20;
+
+/// The tensors that are computed head by head.
+constexpr TensorId kOfHeads[] = {TensorId::raw, TensorId::scores, TensorId::softcapped, TensorId::biased, TensorId::masked, TensorId::exponentials,
+                                 TensorId::row_max, TensorId::row_sum, TensorId::weights, TensorId::head_output};
 bool isOption(What what) { return what == What::causal || what == What::scale || what == What::temperature; }
 bool isOfTokens(What what) { return what == What::tokensInserted || what == What::tokensRemoved; }
 
@@ -79,25 +85,72 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   const bool mixed = changes.size() > 1 &&
                      std::any_of(changes.begin(), changes.end(), [](const Change& c) { return isOption(c.what); });
   const auto rest = changes.subspan(isOfTokens(changes.front().what) ? 1 : 0);
-  const bool known = canUpdate && sameWidths && follows(changes.front()) && !mixed &&
+  const bool known = isWhole() && canUpdate && sameWidths && follows(changes.front()) && !mixed &&
                      std::all_of(rest.begin(), rest.end(), [this](const Change& c) { return fits(c); });
-  const bool isWhole = !known || isOfTokens(changes.front().what);
-  summaries_.begin(isWhole);
+  const bool isAll = !known || isOfTokens(changes.front().what);
+  summaries_.begin(isAll);
   if (known) {
     for (const Change& change : changes) applyOne(change);
     finish();
   } else {
     recompute();
+    const bool isNew = !sameShapes(spec_, previous_) || std::any_of(changes.begin(), changes.end(), [](const Change& c) { return c.what == What::everything; });
+    if (!isNew || std::int64_t{spec_.heads} * spec_.queryCount * spec_.keyCount <= kScoresAtOnce) computeHeads({0, spec_.heads});
   }
-  if (isWhole) summaries_.touchAll(spec_, inputs_, trace_);
+  if (isAll) summaries_.touchAll(spec_, inputs_, trace_);
+  if (!isWhole()) withhold();
   touchMask(changes);
 }
 
+/// Computes everything before the heads.
 void Engine::recompute() {
-  forward(spec_, inputs_, trace_, scratch_);
+  forwardInputs(spec_, inputs_, trace_, scratch_);
+  missing_.assign(static_cast<std::size_t>(spec_.heads), 1), missingCount_ = spec_.heads;
   sums_.resize(static_cast<std::size_t>(spec_.heads));
   for (RunningSoftmaxSums& sums : sums_) sums.reset(spec_.queryCount, spec_.valueDim);
   fitBuffers();
+}
+
+/// Computes heads that are missing: one, or all. With the last of them follows what needs every head.
+void Engine::computeHeads(Span heads) {
+  forwardHeads(spec_, inputs_, heads, trace_, scratch_);
+  std::fill(missing_.begin() + heads.begin, missing_.begin() + heads.end, std::uint8_t{0});
+  missingCount_ -= heads.size();
+  if (missingCount_ == 0) forwardOutput(inputs_, trace_, scratch_);
+}
+
+/// The same after apply(), when summaries may have been asked for.
+void Engine::computeLater(Span heads) {
+  computeHeads(heads);
+  summaries_.begin(false);
+  for (int h = heads.begin; h < heads.end; ++h) {
+    for (const TensorId id : kOfHeads) summaries_.touchHead(id, h);
+  }
+  if (isWhole()) summaries_.touchHead(TensorId::concat, 0), summaries_.touchHead(TensorId::output, 0);
+}
+
+const Trace& Engine::trace() {
+  if (!isWhole() && missingCount_ == spec_.heads) computeLater({0, spec_.heads});
+  while (!isWhole()) computeNext();
+  return trace_;
+}
+
+const Trace& Engine::traceWith(int head) {
+  if (!isWhole() && missing_[static_cast<std::size_t>(head)]) computeLater({head, head + 1});
+  return trace_;
+}
+
+void Engine::computeNext() {
+  const auto next = std::find(missing_.begin(), missing_.end(), std::uint8_t{1});
+  if (next != missing_.end()) traceWith(static_cast<int>(next - missing_.begin()));
+}
+
+/// Tells the summaries what is missing of a layer that was recomputed.
+void Engine::withhold() {
+  for (int h = 0; h < spec_.heads; ++h) {
+    for (const TensorId id : kOfHeads) summaries_.withhold(id, h);
+  }
+  summaries_.withhold(TensorId::concat, 0), summaries_.withhold(TensorId::output, 0);
 }
 
 void Engine::fitBuffers() {

@@ -47,22 +47,39 @@ struct Change {
 };
 
 /// Owns the Trace. After apply() the trace equals what forward() would compute for the same spec and inputs, within errorBound(), whatever
-/// the history of changes. Beyond the trace it needs the kernels' scratch memory and, once a K or V of a head has been edited, 12 bytes for
-/// each number of head_output.
+/// the history of changes.
+///
+/// The heads of a large layer that is entirely new are not computed at once, but each when it is first asked for, so that a board can show
+/// one of them and have the others follow. trace() is always whole, and its numbers are the same either way.
+///
+/// Beyond the trace it needs the kernels' scratch memory and, once a K or V of a head has been edited, 12 bytes for each number of
+/// head_output.
 class Engine {
  public:
   /// Brings the trace up to date. `inputs` are those after all changes and must have passed validate(); only what the changes affect is
-  /// read. A change of tokens must come first, and the rows of the changes after it are counted with it applied. Everything is recomputed
-  /// when the new shapes do not follow from the previous ones by these changes, or when a change lies outside the shapes.
+  /// read. They must stay as they are until the next call, or until the trace is whole. A change of tokens must come first, and the rows of
+  /// the changes after it are counted with it applied. Everything is recomputed when the new shapes do not follow from the previous ones by
+  /// these changes, or when a change lies outside the shapes.
   void apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes);
   void apply(const Spec& spec, const Inputs& inputs, const Change& change) { apply(spec, inputs, {&change, 1}); }
-  const Trace& trace() const { return trace_; }
+  const Trace& trace();
+  /// The trace with at least this head, as what a board shows of one head needs it. In other heads, the tensors from raw to head_output may
+  /// be without numbers; so may concat and output.
+  const Trace& traceWith(int head);
+  /// The trace for the shapes of its tensors; their numbers must not be read.
+  const Trace& shapes() const { return trace_; }
+  bool isWhole() const { return missingCount_ == 0; }
+  /// Computes one of the missing heads, if any. With the last of them follows what needs all heads.
+  void computeNext();
   const Spec& spec() const { return spec_; }
   /// Statistics of whole tensors of the trace, for the views.
   Summaries& summaries() { return summaries_; }
 
  private:
   void recompute();
+  void computeHeads(Span heads);
+  void computeLater(Span heads);
+  void withhold();
   void fitBuffers();
   bool follows(const Change& first) const;
   bool fits(const Change& change) const;
@@ -111,6 +128,8 @@ class Engine {
   Trace trace_;
   Summaries summaries_;
   Scratch scratch_;
+  std::vector<std::uint8_t> missing_;  // one per head: nothing of it has been computed yet
+  int missingCount_ = 0;
   std::vector<RunningSoftmaxSums> sums_;      // one per head
   std::vector<std::uint8_t> mark_;     // one per query: see Mark in engine.cpp
   std::vector<std::uint8_t> changed_;  // one per query: concat has changed, output has not been recomputed yet

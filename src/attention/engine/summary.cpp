@@ -112,6 +112,14 @@ void Summaries::touchCols(TensorId id, int head, Span cols) {
   stamp(stamps, stamps.cols, cols, shapes_[at(id)].cols);
 }
 
+void Summaries::touchHead(TensorId id, int head) {
+  if (!heads(id).empty()) heads(id)[static_cast<std::size_t>(head)] = {now_, now_, {}, {}};
+}
+
+void Summaries::withhold(TensorId id, int head) {
+  if (!heads(id).empty()) heads(id)[static_cast<std::size_t>(head)] = {};
+}
+
 void Summaries::touchMask(Span queries, int count) { stamp(mask_, mask_.rows, queries, count); }
 
 const Stamps& Summaries::stamps(TensorId id, int head) const { return stamps_[at(id)][static_cast<std::size_t>(head)]; }
@@ -139,8 +147,9 @@ Summaries::Lines& Summaries::lines(TensorId id, const Tensor& tensor) {
   if (isWeights(id)) all.peaks.resize(rows);
   bool isNew = false;
   for (int h = 0; h < tensor.heads(); ++h) {
-    if (!stamps(id, h).isNewer(all.seen)) continue;
-    refreshHead(id, tensor, h, all);
+    if (!isComputed(id, h)) std::fill_n(all.groups.data() + static_cast<std::size_t>(h) * count, count, Group{});
+    else if (stamps(id, h).isNewer(all.seen)) refreshHead(id, tensor, h, all);
+    else continue;
     isNew = true;
   }
   all.seen = now_;
@@ -206,8 +215,10 @@ float Summaries::reach(TensorId id, const Tensor& tensor) {
   if (all.reachSeen == now_) return all.reach;
   all.reachSeen = now_, all.reach = all.all.size();
   const std::size_t count = tensor.size(), pace = std::max<std::size_t>(1, count / kSampled | 1);  // odd, so that the samples are not all from one column
+  const std::size_t head = static_cast<std::size_t>(tensor.rows()) * static_cast<std::size_t>(tensor.cols());
   sample_.clear();
   for (std::size_t i = 0; i < count; i += pace) {
+    if (!isComputed(id, static_cast<int>(i / head))) continue;
     const float size = std::fabs(tensor.data()[i]);
     if (size > 0 && size <= all.reach) sample_.push_back(size);  // leaves out infinities and NaN
   }

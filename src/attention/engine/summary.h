@@ -22,7 +22,7 @@ inline constexpr TensorId kMeanOutput = static_cast<TensorId>(kTensorCount + 1);
 
 /// When the parts of one head of a tensor were last written, as counts of changing calls.
 struct Stamps {
-  std::uint32_t latest = 0;               ///< the newest stamp of the head
+  std::uint32_t latest = 0;               ///< the newest stamp of the head; 0 if it has not been computed yet
   std::uint32_t whole = 0;                ///< the stamp of the last write to the whole head; no cell is older
   std::vector<std::uint32_t> rows, cols;  ///< of single rows and columns; empty where nothing was written since `whole`
 
@@ -57,6 +57,10 @@ class Summaries {
   void touchAll(const Spec& spec, const Inputs& inputs, const Trace& trace);
   void touchRows(TensorId id, int head, Span rows);
   void touchCols(TensorId id, int head, Span cols);
+  /// All of a head was written.
+  void touchHead(TensorId id, int head);
+  /// A head is to be computed later, though touchAll() was told of it. It counts as written when touchHead() is called.
+  void withhold(TensorId id, int head);
   /// The keys that these queries see may have changed.
   void touchMask(Span queries, int queryCount);
 
@@ -65,6 +69,8 @@ class Summaries {
   /// Increases whenever anything may have changed.
   std::uint32_t now() const { return now_; }
   const Stamps& stamps(TensorId id, int head) const;
+  /// Has the head been computed? What has not is left out of ranges.
+  bool isComputed(TensorId id, int head) const { return stamps(id, head).latest != 0; }
   /// The range over all heads.
   Range range(TensorId id, const Tensor& tensor);
   /// The largest magnitude that is not an outlier, as the end of a colour scale, so that a single cell of -1e30 does not take up the whole

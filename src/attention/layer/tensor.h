@@ -57,6 +57,13 @@ class Tensor {
     values_.resize(now);
     if (now > before) std::memset(values_.data() + before, 0, (now - before) * sizeof(float));
   }
+  /// Changes the shape of a tensor whose numbers will all be written before they are read. Memory that is new is not touched until then.
+  void reshapeUnwritten(int heads, int rows, int cols) {
+    heads_ = heads, rows_ = rows, cols_ = cols;
+    const std::size_t now = count(heads, rows, cols);
+    if (now > values_.capacity()) values_ = {};  // there is nothing to be moved to the new memory
+    values_.resize(now);
+  }
   /// Equal shapes and equal numbers (so 0 == -0).
   bool operator==(const Tensor&) const = default;
 

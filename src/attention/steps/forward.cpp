@@ -25,16 +25,16 @@ bool isKernelCall(const Spec& spec, const Inputs& in) {
   return isPlain(rest) && !isBiased(spec, in);
 }
 
-/// The kernel call that fills the trace for the given key heads and the query heads that read them.
-kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHeads, Trace& trace) {
-  const int group = spec.heads / spec.kvHeads, first = kvHeads.begin * group;
+/// The kernel call that fills the trace for these heads, which are within the group of one key head, or whole groups.
+kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span heads, Trace& trace) {
+  const int first = heads.begin, firstKey = kvHeadOf(spec, first);
   kernels::Forward call;
-  call.heads = kvHeads.size() * group, call.kvHeads = kvHeads.size();
+  call.heads = heads.size(), call.kvHeads = kvHeadOf(spec, heads.end - 1) + 1 - firstKey;
   call.queryCount = spec.queryCount, call.keyCount = spec.keyCount;
   call.headDim = spec.headDim, call.valueDim = spec.valueDim;
   call.q = reading(queriesOf(trace), first);
-  call.k = reading(keysOf(trace), kvHeads.begin);
-  call.v = reading(trace.v, kvHeads.begin);
+  call.k = reading(keysOf(trace), firstKey);
+  call.v = reading(trace.v, firstKey);
   call.scale = scaleFactor(spec), call.softcap = spec.softcap, call.temperature = spec.temperature;
   call.causal = spec.causal, call.causalOffset = spec.causalOffset;
   call.windowLeft = spec.windowLeft, call.windowRight = spec.windowRight, call.keyLength = spec.keyLength;
@@ -55,11 +55,10 @@ kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span kvHe
 }
 
 /// Computes any layer, row by row, so that a row stays in the cache from step to step.
-void forwardRows(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace, Scratch& scratch) {
+void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
   scratch.scorer.prepare(spec, in, trace);
   const Span keys{0, spec.keyCount};
-  const int group = spec.heads / spec.kvHeads;
-  for (int h = kvHeads.begin * group; h < kvHeads.end * group; ++h) {
+  for (int h = heads.begin; h < heads.end; ++h) {
     for (int i = 0; i < spec.queryCount; ++i) {
       const Span query{i, i + 1};
       scratch.scorer.makeRow(h, i, trace);
@@ -73,13 +72,12 @@ void forwardRows(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace,
   }
 }
 
-void forwardHeads(const Spec& spec, const Inputs& in, Span kvHeads, Trace& trace, Scratch& scratch) {
+void makeHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
   const bool isDone =
-      isKernelCall(spec, in) &&
-      kernels::forward(kernels::best(), callFor(spec, in.painted, kvHeads, trace), scratch.workspace);
+      isKernelCall(spec, in) && kernels::forward(kernels::best(), callFor(spec, in.painted, heads, trace), scratch.workspace);
   if (isDone) return;
   // Steps that the kernels do not have, or not enough scratch memory: row by row is slower, but needs none for plain layers.
-  forwardRows(spec, in, kvHeads, trace, scratch);
+  forwardRows(spec, in, heads, trace, scratch);
 }
 
 /// A block of a matrix; rows are `stride` floats apart.
@@ -134,7 +132,8 @@ void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor&
 void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch) {
   Inputs inputs;  // nothing else of the inputs is read from here on
   inputs.painted = painted;
-  forwardHeads(spec, inputs, {kvHead, kvHead + 1}, trace, scratch);
+  const int group = spec.heads / spec.kvHeads;
+  makeHeads(spec, inputs, {kvHead * group, (kvHead + 1) * group}, trace, scratch);
 }
 
 void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch) {
@@ -167,7 +166,7 @@ void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
   addBias(in.bO, 0, out.rows(), out.cols(), out.data(), out.cols());
 }
 
-void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
+void forwardInputs(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
   shapeTrace(spec, in, trace);
   addPositions(spec, in, trace);
   const Tensor *x = queryRows(in, trace), *xKv = keyRows(in, trace);
@@ -175,8 +174,16 @@ void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch)
   makeAll(xKv, in.wK, in.bK, trace.k, [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); }, scratch);
   makeAll(valueRows(in, trace), in.wV, in.bV, trace.v, [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
   rotate(spec, trace);
-  forwardHeads(spec, in, {0, spec.kvHeads}, trace, scratch);
-  for (int h = 0; h < spec.heads; ++h) makeConcat(spec, h, {0, spec.queryCount}, trace);
+}
+
+void forwardHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
+  makeHeads(spec, in, heads, trace, scratch);
+  for (int h = heads.begin; h < heads.end; ++h) makeConcat(spec, h, {0, spec.queryCount}, trace);
+}
+
+void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
+  forwardInputs(spec, in, trace, scratch);
+  forwardHeads(spec, in, {0, spec.heads}, trace, scratch);
   forwardOutput(in, trace, scratch);
 }
 

@@ -24,11 +24,18 @@ void forward(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scra
 /// The same, with temporary scratch memory.
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace);
 
+// The parts of forward(), in this order.
+
+/// Gives the tensors of the trace their shapes, and computes those up to Q, K and V with their positions.
+void forwardInputs(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scratch);
+/// Computes everything from there up to head_output and concat, for some heads: either within the group of one key head, or whole groups.
+void forwardHeads(const Spec& spec, const Inputs& inputs, Span heads, Trace& trace, Scratch& scratch);
+/// Computes output for all queries from concat.
+void forwardOutput(const Inputs& inputs, Trace& trace, Scratch& scratch);
+
 /// Computes everything from Q, K and V in the trace of a plain layer up to head_output, for the query heads of one key head.
 void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch);
 /// Computes head_output for all queries of one head from its weights and V, as matrix products.
 void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch);
-/// Computes output for all queries from concat.
-void forwardOutput(const Inputs& inputs, Trace& trace, Scratch& scratch);
 
 }  // namespace attention

@@ -85,7 +85,7 @@ void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace) {
     const auto made = intermediateOf<Tensor>(row.id);
     if (!made) continue;
     const auto size = [&](Size axis) { return sizeOf(axis, spec, inputs); };
-    if (exists(row.id, spec, inputs)) (trace.*made).reshape(size(row.heads), size(row.rows), size(row.columns));
+    if (exists(row.id, spec, inputs)) (trace.*made).reshapeUnwritten(size(row.heads), size(row.rows), size(row.columns));
     else (trace.*made).reshape(0, 0, 0);
   }
 }

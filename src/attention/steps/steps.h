@@ -21,7 +21,7 @@ float saturate(double value);
 /// The key head that query head `head` reads.
 int kvHeadOf(const Spec& spec, int head);
 
-/// Gives every tensor of the trace the shape that the layer needs.
+/// Gives every tensor of the trace the shape that the layer needs. The numbers are not set.
 void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace);
 
 /// What Q, and what K and V, are projected from: x or x_kv, with positions added where they are.

@@ -666,9 +666,10 @@ EMSCRIPTEN_KEEPALIVE int playground_set(const char* option, const char* json) {
   return answer(self->app.set(option, json));
 }
 
-EMSCRIPTEN_KEEPALIVE int playground_tensor(const char* name) {
+/// `heads`: 0 if the numbers of all heads are needed; otherwise 1 + the head whose numbers are.
+EMSCRIPTEN_KEEPALIVE int playground_tensor(const char* name, int heads) {
   settle();
-  return answer(self->app.tensor(name));
+  return answer(self->app.tensor(name, heads - 1));
 }
 
 EMSCRIPTEN_KEEPALIVE int playground_gradient(const char* name, int head, int row, int col, const char* by) {

@@ -37,6 +37,14 @@ void hideRing(Context& c, int head, const Box& area) {
   if (!isHidden(c, head)) list->AddCircleFilled({area.midX(), area.midY()}, 2.5f, color, 12);
 }
 
+// Heads of a large layer are computed one after the other.
+bool isComputed(const Context& c, bool mean, int head) {
+  for (int h = 0; mean && h < c.trace.weights.heads(); ++h) {
+    if (!c.summaries.isComputed(TensorId::weights, h)) return false;
+  }
+  return mean || c.summaries.isComputed(TensorId::weights, head);
+}
+
 void picture(Context& c, bool mean, int head, const Box& box) {
   const float inner = box.width - 12;
   const TensorId id = mean ? attention::kMeanWeights : TensorId::weights;
@@ -65,7 +73,7 @@ void picture(Context& c, bool mean, int head, const Box& box) {
 void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::string_view name) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
-  picture(c, mean, head, box);
+  if (isComputed(c, mean, head)) picture(c, mean, head, box);
   if (!mean && isHidden(c, head)) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f), 6);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6, 0,
                 focused ? 2.5f : 1.0f);
