@@ -175,7 +175,7 @@ void App::notify(std::string_view sentence, bool isError) { parts_->screen.say(s
 std::string App::notice() const { return parts_->screen.view.notice.text(); }
 std::string App::copyCells() const { return app::copyCells(parts_->screen); }
 Result<void> App::pasteCells(std::string_view text) { return app::pasteCells(parts_->screen, text); }
-void App::endText(Entry how, std::string_view text) { parts_->frame.endText(how, text); }
+void App::endText(TextEnd how, std::string_view text) { parts_->frame.endText(how, text); }
 
 void App::setEmbed(const Embed& embed) {
   parts_->screen.embed = embed;

@@ -80,7 +80,7 @@ class App {
   /// The selected cells as tab-separated text; empty if none are selected.
   std::string copyCells() const;
   base::Result<void> pasteCells(std::string_view text);
-  void endText(Entry how, std::string_view text);
+  void endText(TextEnd how, std::string_view text);
   /// The cell that the inspector explains.
   attention::CellRef explained() const;
   /// The message at the bottom; empty if there is none.

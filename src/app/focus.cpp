@@ -18,12 +18,12 @@ Focus::Focus(Screen& screen) : screen_(screen), session_(screen.session), select
   explainSelection();
 }
 
-void Focus::follow(Became how) {
-  if (how == Became::opened) selectStart(), screen_.view.scroll = 0;
+void Focus::follow(ChangeKind how) {
+  if (how == ChangeKind::opened) selectStart(), screen_.view.scroll = 0;
   else clampSelection();
   explainSelection();
-  if (how == Became::restored || how == Became::opened) screen_.dropText();
-  screen_.wake(how != Became::recomputed || screen_.onPage());
+  if (how == ChangeKind::restored || how == ChangeKind::opened) screen_.dropText();
+  screen_.wake(how != ChangeKind::recomputed || screen_.onPage());
 }
 
 void Focus::explainSelection() {

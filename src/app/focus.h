@@ -10,7 +10,7 @@ class Focus final : public Session::Follower {
   /// Starts with the session's present document.
   explicit Focus(Screen& screen);
 
-  void follow(Became how) override;
+  void follow(ChangeKind how) override;
   /// Sets the explained cell to the selected one, unless that can be edited: inputs are edited to see the effect on another cell.
   void explainSelection();
   /// Reports the selection to page scripts.

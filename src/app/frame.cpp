@@ -349,7 +349,7 @@ void Frame::trainAnew() {
   screen_.wake();
 }
 
-void Frame::endText(Entry how, std::string_view words) {
+void Frame::endText(TextEnd how, std::string_view words) {
   if (isBuilding_) typed_ = {how, std::string(words)};
   else (void)typing_.end(how, words);
 }

@@ -23,7 +23,7 @@ class Frame {
   /// next frame.
   void finish();
   /// To be called when a text field ended, possibly during the construction of a frame.
-  void endText(Entry how, std::string_view words);
+  void endText(TextEnd how, std::string_view words);
   /// To be called for every input.
   void wake();
 
@@ -45,7 +45,7 @@ class Frame {
 
  private:
   struct Typed {
-    Entry how;
+    TextEnd how;
     std::string words;
   };
 

@@ -29,7 +29,7 @@ struct TextField {
 };
 
 /// How a text field ended: committed, cancelled, left for something else, or committed to continue with the next or previous cell.
-enum class Entry { commit, cancel, leave, next, previous };
+enum class TextEnd { commit, cancel, leave, next, previous };
 
 /// An event, for page scripts and the title bar.
 struct Event {

@@ -44,7 +44,7 @@ views::Layout Screen::layoutAt(float width, float height) const {
   in.thumbnails = s.heads > 1 ? s.heads + 1 : 1;
   for (int i = 0; i < attention::kTensorCount; ++i) {
     const TensorId id = attention::kLayerTensors[i];
-    if (attention::tensorRow(id).place != attention::Place::below) continue;
+    if (attention::tensorRow(id).place != attention::BoardPlace::below) continue;
     if (const Tensor* t = session.shapeOf(id)) in.extras.push_back({id, t->rows(), t->cols()});
   }
   in.decimals = s.decimals;

@@ -39,7 +39,7 @@ Result<void> Session::apply(const document::Edit& edit, std::uint64_t gesture, S
   compute(document_.takeChanges());
   if (gesture != 0) note(words);
   const bool isOnlyCells = std::holds_alternative<document::SetCells>(edit) && couldUndo == document_.canUndo() && couldRedo == document_.canRedo();
-  if (follower_) follower_->follow(isOnlyCells ? Became::recomputed : Became::edited);
+  if (follower_) follower_->follow(isOnlyCells ? ChangeKind::recomputed : ChangeKind::edited);
   host_.emit({gesture != 0 ? Event::Type::input : Event::Type::change, detail(source, words)});
   return {};
 }
@@ -59,7 +59,7 @@ Result<void> Session::applyAll(const std::vector<document::Edit>& edits, std::ui
   document_.endGesture();
   compute(document_.takeChanges());
   pending_ = false;
-  if (follower_) follower_->follow(Became::restored);
+  if (follower_) follower_->follow(ChangeKind::restored);
   host_.emit({Event::Type::change, detail(source, {base::joined({"\"name\":\"", name, "\""}), "", ""})});
   return {};
 }
@@ -69,7 +69,7 @@ void Session::endGesture(Source source) {
   if (std::exchange(pending_, false)) host_.emit({Event::Type::change, detail(source, gestureWords_)});
 }
 
-void Session::changed(Became how, Source source, std::string_view action) {
+void Session::changed(ChangeKind how, Source source, std::string_view action) {
   compute(document_.takeChanges());
   pending_ = false;
   if (follower_) follower_->follow(how);
@@ -81,13 +81,13 @@ Result<void> Session::open(document::State start, bool undoable, Source source) 
     if (auto ok = keepsLocks(lock_, "import", state(), start); !ok) return ok;
   }
   if (auto ok = document_.open(std::move(start), undoable); !ok) return ok;
-  changed(Became::opened, source, "open");
+  changed(ChangeKind::opened, source, "open");
   return {};
 }
 
 Result<void> Session::restore(std::string_view bytes) {
   if (auto ok = files::restore(bytes, document_); !ok) return ok;
-  changed(Became::opened, Source::script, "restore");
+  changed(ChangeKind::opened, Source::script, "restore");
   return {};
 }
 
@@ -100,13 +100,13 @@ Result<void> Session::openPreset(std::string_view name, bool undoable, Source so
 
 bool Session::undo(Source source) {
   if (!document_.undo()) return false;
-  changed(Became::restored, source, "undo");
+  changed(ChangeKind::restored, source, "undo");
   return true;
 }
 
 bool Session::redo(Source source) {
   if (!document_.redo()) return false;
-  changed(Became::restored, source, "redo");
+  changed(ChangeKind::restored, source, "redo");
   return true;
 }
 
@@ -125,7 +125,7 @@ Result<void> Session::mayGo(Way way) {
 
 void Session::reset(Source source) {
   document_.reset();
-  changed(Became::restored, source, "reset");
+  changed(ChangeKind::restored, source, "reset");
 }
 
 document::Pinned* Session::pinnedBoard() {

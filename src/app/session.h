@@ -20,7 +20,7 @@ class Pinned;
 namespace app {
 
 /// How a document was changed.
-enum class Became {
+enum class ChangeKind {
   recomputed,  ///< cells of the layer were edited: options, the mask, and whether undo and redo are possible are unchanged
   edited,
   restored,    ///< by undo, redo or reset, or a script wrote a whole tensor
@@ -32,7 +32,7 @@ class Session {
   /// Notified of a change after everything has been recomputed, before the event is sent.
   class Follower {
    public:
-    virtual void follow(Became how) = 0;
+    virtual void follow(ChangeKind how) = 0;
 
    protected:
     ~Follower() = default;
@@ -87,7 +87,7 @@ class Session {
 
  private:
   void compute(const std::vector<attention::Change>& changes);
-  void changed(Became how, Source source, std::string_view action);
+  void changed(ChangeKind how, Source source, std::string_view action);
   void note(const EditWords& words);
   document::Pinned* pinnedBoard();
 

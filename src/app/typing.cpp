@@ -35,16 +35,16 @@ void Typing::begin(const views::TextTarget& target) {
   screen_.wake();
 }
 
-bool Typing::end(Entry how, std::string_view words) {
+bool Typing::end(TextEnd how, std::string_view words) {
   if (!screen_.view.text) return true;
   views::TextTarget target = *screen_.view.text;
   screen_.view.text.reset();
   screen_.wake();
-  if (how == Entry::cancel) return true;
+  if (how == TextEnd::cancel) return true;
   if (auto ok = enter(target, words); !ok) {
     screen_.refuse(ok.error());
     // A user who has seen the reason and leaves nevertheless discards the text.
-    if (how == Entry::leave && !target.wrong.empty() && target.text == words) return true;
+    if (how == TextEnd::leave && !target.wrong.empty() && target.text == words) return true;
     target.text = words, target.wrong = ok.error().message(), target.selectAll = false;
     if (target.kind == views::TextTarget::Kind::cell) {
       const CellRef& c = target.cell;
@@ -54,7 +54,7 @@ bool Typing::end(Entry how, std::string_view words) {
     begin(target);
     return false;
   }
-  if (how == Entry::next || how == Entry::previous) typeNext(target, how == Entry::next ? 1 : -1);
+  if (how == TextEnd::next || how == TextEnd::previous) typeNext(target, how == TextEnd::next ? 1 : -1);
   return true;
 }
 

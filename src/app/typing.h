@@ -12,7 +12,7 @@ class Typing {
 
   void begin(const views::TextTarget& target);
   /// Ends the field. False: the text was refused, and is shown in a field again.
-  bool end(Entry how, std::string_view words);
+  bool end(TextEnd how, std::string_view words);
 
  private:
   void typeNext(const views::TextTarget& from, int by);

@@ -275,8 +275,8 @@ Result<const Tensor*> DerivedTensors::tensor(TensorId id) {
                   state_.block.norm == NormPlace::pre ? "." : " or \"pre\"."});
 }
 
-const attention::Raise& DerivedTensors::raise(const attention::CellRef& target, attention::InputSet by) {
-  return raise_.get({revision_, target, by}, [&] { return raiser_.of(spec(state_), inputs(state_), trace(), target, by); });
+const attention::Saliency& DerivedTensors::saliency(const attention::CellRef& target, attention::InputSet by) {
+  return saliency_.get({revision_, target, by}, [&] { return saliencySolver_.of(spec(state_), inputs(state_), trace(), target, by); });
 }
 
 bool DerivedTensors::isExplained(TensorId id) { return attention::tensorRow(id).symbol != nullptr; }

@@ -9,7 +9,7 @@
 
 #include "attention/experiments/memory.h"
 #include "attention/engine/engine.h"
-#include "attention/experiments/raise.h"
+#include "attention/experiments/saliency.h"
 #include "attention/models/hierarchy.h"
 #include "document/experiments.h"
 #include "document/layers.h"
@@ -87,7 +87,7 @@ class DerivedTensors {
   attention::Explanation explain(attention::TensorId id, int row, int col);
 
   /// The gradient of that cell with respect to these inputs, and steps that would raise it.
-  const attention::Raise& raise(const attention::CellRef& target, attention::InputSet by);
+  const attention::Saliency& saliency(const attention::CellRef& target, attention::InputSet by);
 
   /// One picture for each layer of a model. Each revision() of a frame computes one more; until layersAreWhole(), some are not computed
   /// yet.
@@ -115,8 +115,8 @@ class DerivedTensors {
   base::Cached<std::uint64_t, SegmentsRun> segments_;
   base::Cached<std::uint64_t, MemoryRun> memory_;
   std::array<base::Cached<std::uint64_t, Tensor>, kParameterCount> parameters_;
-  attention::Raiser raiser_;
-  base::Cached<Question, attention::Raise> raise_;
+  attention::SaliencySolver saliencySolver_;
+  base::Cached<Question, attention::Saliency> saliency_;
   LayerPictures layers_;
   Tensor experiment_;  ///< the experiment asked for last
 };

@@ -18,15 +18,15 @@ auto tensorsOf(AnyState& state) {
   std::vector<decltype(&state.q)> all;
   for (const TensorId id : inputIds()) all.push_back(input(state, id));
   for (int i = 0; i < kParameterCount; ++i) all.push_back(&state.parameters[static_cast<ParameterId>(i)]);
-  for (auto& page : state.pages)
-    for (const TensorId id : itemInputIds()) all.push_back(input(page, id));
+  for (auto& other : state.items)
+    for (const TensorId id : itemInputIds()) all.push_back(input(other, id));
   return all;
 }
 
 template <class AnyState>
 auto labelsOf(AnyState& state) {
   std::vector<decltype(&state.labels)> all{&state.labels, &state.keyLabels};
-  for (auto& page : state.pages) all.insert(all.end(), {&page.labels, &page.keyLabels});
+  for (auto& other : state.items) all.insert(all.end(), {&other.labels, &other.keyLabels});
   return all;
 }
 
@@ -107,7 +107,7 @@ Reshape Reshape::reversed() const {
 }
 
 Difference::Difference(const State& from, const State& to, Reshape way)
-    : way_(way), settings_(to), pages_(to.pages.size()), maskRows_(to.painted.rows), maskCols_(to.painted.cols) {
+    : way_(way), settings_(to), items_(to.items.size()), maskRows_(to.painted.rows), maskCols_(to.painted.cols) {
   settings_.labels = {}, settings_.keyLabels = {};
   State state = from;
   reshape(state);
@@ -152,7 +152,7 @@ void Difference::reshape(State& state) const {
   if (way_.kind == Kind::batch && state.batch > 1 && state.batchItem != settings_.batchItem)
     showItem(state, settings_.batchItem);
   giveSettings(state, settings_);
-  state.pages.resize(pages_);
+  state.items.resize(items_);
 }
 
 void Difference::apply(State& state) const {
@@ -177,7 +177,7 @@ bool Difference::isShownOnly(const State& from) const {
   Settings before = from, after = settings_;
   before.labels = {}, before.keyLabels = {};
   copyView(after, before);
-  return way_.kind == Reshape::Kind::none && before == after && pages_ == from.pages.size() && tensors_.empty() &&
+  return way_.kind == Reshape::Kind::none && before == after && items_ == from.items.size() && tensors_.empty() &&
          labels_.empty() && maskRows_ == from.painted.rows && maskCols_ == from.painted.cols && mask_.runs.empty() &&
          !preset_ && !unknownFields_;
 }
@@ -199,7 +199,7 @@ std::size_t bytesOf(const std::vector<std::string>& words) {
 
 std::size_t bytesOf(const State& state) {
   std::size_t bytes = sizeof state + heldBy(state.preset) + heldBy(state.unknownFields) + heldBy(state.painted.blocked) +
-                      state.pages.capacity() * sizeof(Page);
+                      state.items.capacity() * sizeof(BatchItem);
   for (const Tensor* tensor : tensorsOf(state)) bytes += tensor->size() * sizeof(float);
   for (const std::vector<std::string>* labels : labelsOf(state)) bytes += bytesOf(*labels);
   return bytes;

@@ -60,7 +60,7 @@ class Difference {
 
   Reshape way_;
   Settings settings_;  ///< of `to`, without labels
-  std::size_t pages_ = 0;
+  std::size_t items_ = 0;
   std::vector<TensorPatch> tensors_;
   std::vector<LabelPatch> labels_;
   int maskRows_ = 0, maskCols_ = 0;

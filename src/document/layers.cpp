@@ -9,13 +9,13 @@ namespace document {
 namespace {
 
 /// The inputs of the layer for an item that is not on the board.
-attention::Inputs inputsOf(const State& state, const Page& page) {
+attention::Inputs inputsOf(const State& state, const BatchItem& item) {
   attention::Inputs out = inputs(state);
-  if (out.x) out.x = &page.x;
-  if (out.xKv) out.xKv = &page.xKv;
-  if (out.xV) out.xV = &page.xV;
-  if (out.q) out.q = &page.q, out.k = &page.k, out.v = &page.v;
-  if (out.bias) out.bias = &page.bias;
+  if (out.x) out.x = &item.x;
+  if (out.xKv) out.xKv = &item.xKv;
+  if (out.xV) out.xV = &item.xV;
+  if (out.q) out.q = &item.q, out.k = &item.k, out.v = &item.v;
+  if (out.bias) out.bias = &item.bias;
   return out;
 }
 
@@ -52,7 +52,7 @@ const std::vector<LayerPicture>& LayerPictures::of(const State& state, const att
   for (std::size_t i = 0; i < count && missing_ > 0; ++i) {
     const bool isHere = static_cast<int>(i) == state.batchItem;
     if (pictures_[i].version != 0 || (!isHere && most-- <= 0)) continue;
-    if (!isHere) attention::forward(spec(state), inputsOf(state, state.pages[i]), trace_);
+    if (!isHere) attention::forward(spec(state), inputsOf(state, state.items[i]), trace_);
     pictures_[i] = pictureOf(isHere ? trace.weights : trace_.weights);
     pictures_[i].version = ++version_;
     --missing_;

@@ -33,9 +33,9 @@ Item itemOf(Owner& owner, std::vector<std::string>& labels, std::vector<std::str
 /// All items of the batch: the one on the board first.
 std::vector<Item> items(State& state) {
   std::vector<Item> out{itemOf(state, state.labels, state.keyLabels, state.batchItem)};
-  for (int i = 0; i < static_cast<int>(state.pages.size()); ++i) {
-    Page& page = state.pages[static_cast<std::size_t>(i)];
-    if (i != state.batchItem) out.push_back(itemOf(page, page.labels, page.keyLabels, i));
+  for (int i = 0; i < static_cast<int>(state.items.size()); ++i) {
+    BatchItem& other = state.items[static_cast<std::size_t>(i)];
+    if (i != state.batchItem) out.push_back(itemOf(other, other.labels, other.keyLabels, i));
   }
   return out;
 }
@@ -391,25 +391,25 @@ void removeTokens(State& state, Side side, int at, int count) {
 }
 
 void showItem(State& state, int item) {
-  const auto swap = [&](Page& page) {
-    std::swap(state.labels, page.labels), std::swap(state.keyLabels, page.keyLabels);
-    for (const TensorId id : itemInputIds()) std::swap(*input(state, id), *input(page, id));
+  const auto swap = [&](BatchItem& other) {
+    std::swap(state.labels, other.labels), std::swap(state.keyLabels, other.keyLabels);
+    for (const TensorId id : itemInputIds()) std::swap(*input(state, id), *input(other, id));
   };
-  swap(state.pages[static_cast<std::size_t>(state.batchItem)]);
-  swap(state.pages[static_cast<std::size_t>(item)]);
+  swap(state.items[static_cast<std::size_t>(state.batchItem)]);
+  swap(state.items[static_cast<std::size_t>(item)]);
   state.batchItem = item;
 }
 
 void resizeBatch(State& state, int batch) {
   if (state.batchItem >= batch) showItem(state, batch - 1);
   const auto before = static_cast<std::size_t>(state.batch), after = static_cast<std::size_t>(batch);
-  state.pages.resize(batch > 1 ? after : 0);
-  for (std::size_t i = before; i < state.pages.size(); ++i) {
-    Page& page = state.pages[i];
-    page.labels = state.labels, page.keyLabels = state.keyLabels;
-    const Item item = itemOf(page, page.labels, page.keyLabels, static_cast<int>(i));
+  state.items.resize(batch > 1 ? after : 0);
+  for (std::size_t i = before; i < state.items.size(); ++i) {
+    BatchItem& other = state.items[i];
+    other.labels = state.labels, other.keyLabels = state.keyLabels;
+    const Item item = itemOf(other, other.labels, other.keyLabels, static_cast<int>(i));
     for (const TensorId id : itemInputIds())
-      if (hasInput(state, id)) fill(*input(page, id), axes(state, id), FreshCells(id, cellsOf(state, item, id)));
+      if (hasInput(state, id)) fill(*input(other, id), axes(state, id), FreshCells(id, cellsOf(state, item, id)));
   }
   state.batch = batch;
 }

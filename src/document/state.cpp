@@ -88,27 +88,27 @@ Result<void> checkAllLabels(std::string_view field, const std::vector<std::strin
   return checkLabels(field, labels, 0);
 }
 
-Result<void> checkPage(const State& state, std::size_t item) {
+Result<void> checkItem(const State& state, std::size_t item) {
   const std::string field = base::joined({"pages[", item, "]."});
-  const Page& page = state.pages[item];
+  const BatchItem& other = state.items[item];
   if (static_cast<int>(item) == state.batchItem)
-    return page == Page() ? Result<void>() : base::refuse(Kind::range, field, {"it is on the board; leave it empty."});
+    return other == BatchItem() ? Result<void>() : base::refuse(Kind::range, field, {"it is on the board; leave it empty."});
   for (const TensorId id : kItemInputs)
-    if (auto ok = checkTensor(state, id, *input(page, id), base::joined({field, attention::name(id)})); !ok)
+    if (auto ok = checkTensor(state, id, *input(other, id), base::joined({field, attention::name(id)})); !ok)
       return ok;
-  if (auto ok = checkAllLabels(field + "labels", page.labels, state.tokens); !ok) return ok;
-  return checkAllLabels(field + "key_labels", page.keyLabels, state.cross ? state.keyTokens : 0);
+  if (auto ok = checkAllLabels(field + "labels", other.labels, state.tokens); !ok) return ok;
+  return checkAllLabels(field + "key_labels", other.keyLabels, state.cross ? state.keyTokens : 0);
 }
 
-Result<void> checkPages(const State& state) {
+Result<void> checkItems(const State& state) {
   const int count = state.batch > 1 ? state.batch : 0;
-  if (static_cast<int>(state.pages.size()) != count)
-    return base::refuse(Kind::range, "pages", {"there are ", state.pages.size(), "; it must be ", count, "."});
+  if (static_cast<int>(state.items.size()) != count)
+    return base::refuse(Kind::range, "pages", {"there are ", state.items.size(), "; it must be ", count, "."});
   if (state.batchItem >= state.batch)
     return base::refuse(Kind::range, "batch_item",
                   {state.batchItem, " is no item of the batch; use 0 to ", state.batch - 1, "."});
-  for (std::size_t i = 0; i < state.pages.size(); ++i)
-    if (auto ok = checkPage(state, i); !ok) return ok;
+  for (std::size_t i = 0; i < state.items.size(); ++i)
+    if (auto ok = checkItem(state, i); !ok) return ok;
   return {};
 }
 
@@ -272,29 +272,29 @@ const Tensor* input(const State& state, TensorId id) {
   }
 }
 
-const Tensor* input(const Page& page, TensorId id) {
+const Tensor* input(const BatchItem& item, TensorId id) {
   switch (id) {
     case TensorId::x:
-      return &page.x;
+      return &item.x;
     case TensorId::q:
-      return &page.q;
+      return &item.q;
     case TensorId::k:
-      return &page.k;
+      return &item.k;
     case TensorId::v:
-      return &page.v;
+      return &item.v;
     case TensorId::x_kv:
-      return &page.xKv;
+      return &item.xKv;
     case TensorId::bias:
-      return &page.bias;
+      return &item.bias;
     case TensorId::x_v:
-      return &page.xV;
+      return &item.xV;
     default:
       return nullptr;
   }
 }
 
-Tensor* input(Page& page, TensorId id) {
-  return const_cast<Tensor*>(input(static_cast<const Page&>(page), id));
+Tensor* input(BatchItem& item, TensorId id) {
+  return const_cast<Tensor*>(input(static_cast<const BatchItem&>(item), id));
 }
 
 Tensor* input(State& state, TensorId id) {
@@ -462,7 +462,7 @@ Result<void> check(const State& state) {
   if (auto ok = checkAllLabels("labels", state.labels, state.tokens); !ok) return ok;
   if (auto ok = checkAllLabels("key_labels", keyLabels(state), state.keyTokens); !ok) return ok;
   if (auto ok = checkMask(state); !ok) return ok;
-  if (auto ok = checkPages(state); !ok) return ok;
+  if (auto ok = checkItems(state); !ok) return ok;
   if (auto ok = checkLabel("preset", state.preset); !ok) return ok;
   if (auto ok = checkView(state); !ok) return ok;
   if (state.pin.text)
@@ -489,8 +489,8 @@ bool sameBits(const State& a, const State& b) {
   if (!(a == b && same(a, b, kInputs))) return false;
   for (int i = 0; i < kParameterCount; ++i)
     if (!sameBits(a.parameters[static_cast<ParameterId>(i)], b.parameters[static_cast<ParameterId>(i)])) return false;
-  return std::equal(a.pages.begin(), a.pages.end(), b.pages.begin(),
-                    [&](const Page& left, const Page& right) { return same(left, right, kItemInputs); });
+  return std::equal(a.items.begin(), a.items.end(), b.items.begin(),
+                    [&](const BatchItem& left, const BatchItem& right) { return same(left, right, kItemInputs); });
 }
 
 void copyView(Settings& settings, const Settings& from) {

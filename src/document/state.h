@@ -197,11 +197,11 @@ struct Settings {
 };
 
 /// The inputs of an item of the batch that is not on the board.
-struct Page {
+struct BatchItem {
   std::vector<std::string> labels, keyLabels;
   Tensor x, q, k, v, xKv, bias, xV;
 
-  bool operator==(const Page&) const = default;
+  bool operator==(const BatchItem&) const = default;
 };
 
 /// One playground. q [heads, tokens, headDim], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens, valueDim]: the model width is heads
@@ -216,8 +216,8 @@ struct State : Settings {
   PaintedMask painted;  ///< empty, or tokens x keyTokens
   Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA, bias, bQ, bK, bV, bO, xV;
   Parameters parameters;  ///< around the layer; an empty one stands for the numbers drawn from its seed
-  std::vector<Page>
-      pages;  ///< one for each item of the batch, that of batchItem empty; none for a batch of one
+  std::vector<BatchItem>
+      items;  ///< one for each item of the batch, that of batchItem empty; none for a batch of one
   std::string
       unknownFields;  ///< JSON object text: fields of a newer minor version, kept unchanged; "" if none
 
@@ -251,8 +251,8 @@ attention::Inputs inputs(const State& state);
 Tensor* input(State& state, TensorId id);
 const Tensor* input(const State& state, TensorId id);
 /// The same for an item of the batch; null for weights, which all items share.
-Tensor* input(Page& page, TensorId id);
-const Tensor* input(const Page& page, TensorId id);
+Tensor* input(BatchItem& item, TensorId id);
+const Tensor* input(const BatchItem& item, TensorId id);
 /// Can this tensor be edited in this mode (q in Mode::qkv, x in Mode::x, w_a with a score that uses it)?
 bool isEditable(const Settings& settings, TensorId id);
 /// Columns of W_O, whether in use or not, and columns of the layer's output.

@@ -87,17 +87,17 @@ std::string labelsText(const std::vector<std::string>& labels) {
   return out + "]";
 }
 
-void writePages(Writer& out, const State& state) {
+void writeItems(Writer& out, const State& state) {
   std::string_view separator = "{\"labels\": ";
   out.add("[");
-  for (std::size_t i = 0; i < state.pages.size(); ++i) {
-    const Page& page = state.pages[i];
+  for (std::size_t i = 0; i < state.items.size(); ++i) {
+    const BatchItem& other = state.items[i];
     if (static_cast<int>(i) == state.batchItem) continue;
     out.add(std::exchange(separator, ",\n{\"labels\": "));
-    out.add(labelsText(page.labels));
-    if (state.cross) out.add(", \"key_labels\": "), out.add(labelsText(page.keyLabels));
+    out.add(labelsText(other.labels));
+    if (state.cross) out.add(", \"key_labels\": "), out.add(labelsText(other.keyLabels));
     for (const TensorId id : itemInputIds())
-      if (hasInput(state, id)) out.field(attention::name(id)), writeTensor(out, textShape(state, id), *input(page, id));
+      if (hasInput(state, id)) out.field(attention::name(id)), writeTensor(out, textShape(state, id), *input(other, id));
     out.add("}");
   }
   out.add("]");
@@ -145,7 +145,7 @@ class StateReader {
     if (auto ok = readPattern(); !ok) return ok;
     if (auto ok = fillTensors(); !ok) return ok;
     if (auto ok = readParameters(root_, state_); !ok) return ok;
-    if (auto ok = readPages(); !ok) return ok;
+    if (auto ok = readItems(); !ok) return ok;
     const Json* mask = root_.find("mask");
     if (mask == nullptr) return {};
     return readMask(*mask, state_, state_.painted);
@@ -162,9 +162,9 @@ class StateReader {
   Result<void> readKeySizes();
   Result<void> readPattern();
   Result<void> fillTensors();
-  Result<void> readPages();
-  Result<void> readPage(const Json& json, const std::string& field, Page& page) const;
-  Result<void> readPageLabels(const Json& json, const std::string& field, int tokens,
+  Result<void> readItems();
+  Result<void> readItem(const Json& json, const std::string& field, BatchItem& other) const;
+  Result<void> readItemLabels(const Json& json, const std::string& field, int tokens,
                        std::vector<std::string>& labels) const;
   /// Null if the text does not contain the tensor.
   const Block* block(TensorId id) const {
@@ -341,7 +341,7 @@ Result<void> StateReader::fillTensors() {
   return {};
 }
 
-Result<void> StateReader::readPages() {
+Result<void> StateReader::readItems() {
   const Json* json = root_.find("pages");
   const auto others = static_cast<std::size_t>(state_.batch - 1);
   if (json == nullptr && others == 0) return {};
@@ -352,16 +352,16 @@ Result<void> StateReader::readPages() {
     return base::refuse(
         ErrorKind::range, "pages",
         {"a batch of ", state_.batch, " needs a list of the ", others, " items that are not on the board."});
-  state_.pages.resize(others + 1);
+  state_.items.resize(others + 1);
   for (std::size_t i = 0; i < others; ++i) {
     const std::size_t item = static_cast<int>(i) < state_.batchItem ? i : i + 1;
     const std::string field = base::joined({"pages[", i, "]"});
-    if (auto ok = readPage(json->items[i], field, state_.pages[item]); !ok) return ok;
+    if (auto ok = readItem(json->items[i], field, state_.items[item]); !ok) return ok;
   }
   return {};
 }
 
-Result<void> StateReader::readPageLabels(const Json& json, const std::string& field, int tokens,
+Result<void> StateReader::readItemLabels(const Json& json, const std::string& field, int tokens,
                                   std::vector<std::string>& labels) const {
   Value value;
   if (auto ok = readValue(json, field, value); !ok) return ok;
@@ -372,16 +372,16 @@ Result<void> StateReader::readPageLabels(const Json& json, const std::string& fi
   return {};
 }
 
-Result<void> StateReader::readPage(const Json& json, const std::string& field, Page& page) const {
+Result<void> StateReader::readItem(const Json& json, const std::string& field, BatchItem& other) const {
   if (json.kind != Kind::object)
     return base::refuse(ErrorKind::type, field,
                   {json.kindName(), " is no item of a batch; give {\"labels\", \"q\", …}."});
   const Json *labels = json.find("labels"), *keyLabels = json.find("key_labels");
-  page.labels = state_.labels, page.keyLabels = state_.keyLabels;
+  other.labels = state_.labels, other.keyLabels = state_.keyLabels;
   if (labels != nullptr)
-    if (auto ok = readPageLabels(*labels, field + ".labels", state_.tokens, page.labels); !ok) return ok;
+    if (auto ok = readItemLabels(*labels, field + ".labels", state_.tokens, other.labels); !ok) return ok;
   if (keyLabels != nullptr && state_.cross)
-    if (auto ok = readPageLabels(*keyLabels, field + ".key_labels", state_.keyTokens, page.keyLabels); !ok)
+    if (auto ok = readItemLabels(*keyLabels, field + ".key_labels", state_.keyTokens, other.keyLabels); !ok)
       return ok;
   for (const TensorId id : itemInputIds()) {
     if (!hasInput(state_, id)) continue;
@@ -397,7 +397,7 @@ Result<void> StateReader::readPage(const Json& json, const std::string& field, P
           ErrorKind::range, name + ".shape",
           {base::shapeText(block.shape), " does not fit; it must be ", base::shapeText(textShape(state_, id)), "."});
     const Axes shape = axes(state_, id);
-    *input(page, id) = tensorOf(block, shape.heads, shape.rows.count(), shape.cols.count());
+    *input(other, id) = tensorOf(block, shape.heads, shape.rows.count(), shape.cols.count());
   }
   return {};
 }
@@ -416,7 +416,7 @@ bool writeText(const State& state, const std::function<bool(std::string_view)>& 
     const Tensor& own = state.parameters[id];
     if (!own.empty()) out.field(name(id)), writeTensor(out, {own.rows(), own.cols()}, own);
   }
-  if (!state.pages.empty()) out.field("pages"), writePages(out, state);
+  if (!state.items.empty()) out.field("pages"), writeItems(out, state);
   if (!state.painted.empty()) out.field("mask"), writeMask(out, state.painted);
   if (state.unknownFields.size() > 2)
     out.add(",\n"), out.add(std::string_view(state.unknownFields).substr(1, state.unknownFields.size() - 2));

@@ -404,13 +404,13 @@ Result<State> Mapping::allLayers() {
   }
   all.batch = static_cast<int>(states.size()), all.batchOf = document::BatchOf::layers;
   if (auto ok = checkSizes("layer", all); !ok) return ok.error();
-  all.pages.resize(states.size());
+  all.items.resize(states.size());
   for (std::size_t i = 1; i < states.size(); ++i) {
-    document::Page& page = all.pages[i];
+    document::BatchItem& other = all.items[i];
     State& s = states[i];
-    page.labels = std::move(s.labels), page.keyLabels = std::move(s.keyLabels);
+    other.labels = std::move(s.labels), other.keyLabels = std::move(s.keyLabels);
     for (const attention::TensorId id : document::itemInputIds())
-      if (hasInput(all, id)) *document::input(page, id) = std::move(*document::input(s, id));
+      if (hasInput(all, id)) *document::input(other, id) = std::move(*document::input(s, id));
   }
   if (auto ok = document::check(all); !ok) return ok.error();
   return all;
@@ -711,9 +711,9 @@ Result<State> Mapping::weightsAlone() {
   if (auto ok = checkSizes(field, s); !ok) return ok;
   const std::size_t size = read->values.size() / static_cast<std::size_t>(shape[0]);
   for (int item = 0; item < s.batch; ++item) {
-    document::Page* page = item == 0 ? nullptr : &s.pages[static_cast<std::size_t>(item)];
-    if (page) page->labels = s.labels, page->keyLabels = s.keyLabels, page->q = s.q, page->k = s.k, page->v = s.v;
-    document::Tensor& bias = page ? page->bias : s.bias;
+    document::BatchItem* other = item == 0 ? nullptr : &s.items[static_cast<std::size_t>(item)];
+    if (other) other->labels = s.labels, other->keyLabels = s.keyLabels, other->q = s.q, other->k = s.k, other->v = s.v;
+    document::Tensor& bias = other ? other->bias : s.bias;
     const auto from = read->values.begin() + static_cast<std::ptrdiff_t>(size) * (first + item);
     std::transform(from, from + static_cast<std::ptrdiff_t>(size), bias.values().begin(), [](float w) { return std::log(w); });
   }

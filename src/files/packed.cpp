@@ -16,7 +16,7 @@ namespace {
 
 using attention::Tensor;
 using attention::TensorId;
-using document::Page;
+using document::BatchItem;
 using document::State;
 
 constexpr std::string_view kMagic = "\1ap\n";
@@ -77,14 +77,14 @@ std::string packed(const State& state, const document::Settings& shown) {
     if (option.stored != document::Stored::never)
       head += base::joined({option.name, " ", document::toJson(get(shown, option.id)), "\n"});
   head += '\n';
-  for (const Page& page : state.pages) head += base::joined({labelsText(page.labels), "\n", labelsText(page.keyLabels), "\n"});
+  for (const BatchItem& other : state.items) head += base::joined({labelsText(other.labels), "\n", labelsText(other.keyLabels), "\n"});
   std::string out = std::move(head);
   for (const TensorId id : document::inputIds())
     if (hasInput(state, id)) put(out, *input(state, id));
-  for (std::size_t item = 0; item < state.pages.size(); ++item)
+  for (std::size_t item = 0; item < state.items.size(); ++item)
     if (static_cast<int>(item) != state.batchItem)
       for (const TensorId id : document::itemInputIds())
-        if (hasInput(state, id)) put(out, *input(state.pages[item], id));
+        if (hasInput(state, id)) put(out, *input(state.items[item], id));
   for (int i = 0; i < document::kParameterCount; ++i) put(out, state.parameters[static_cast<document::ParameterId>(i)]);
   out.append(reinterpret_cast<const char*>(state.painted.blocked.data()), state.painted.blocked.size());
   return out;
@@ -150,19 +150,19 @@ Result<State> Unpacker::read(std::string_view bytes, const State& current) {
   State state = head_->state;
   state.theme = current.theme, state.decimals = current.decimals;
   if (auto ok = checkSizes("tokens", state); !ok) return ok;
-  if (state.batch > 1) state.pages.resize(static_cast<std::size_t>(state.batch));
-  for (Page& page : state.pages) {
+  if (state.batch > 1) state.items.resize(static_cast<std::size_t>(state.batch));
+  for (BatchItem& other : state.items) {
     const auto labels = document::valueFromJson(rest.line(), "labels"), keyLabels = document::valueFromJson(rest.line(), "key_labels");
     if (!labels || !keyLabels) return refused();
-    page.labels = document::labelsOf(*labels), page.keyLabels = document::labelsOf(*keyLabels);
+    other.labels = document::labelsOf(*labels), other.keyLabels = document::labelsOf(*keyLabels);
   }
   bool isWhole = true;
   for (const TensorId id : document::inputIds())
     if (hasInput(state, id)) isWhole = isWhole && takeInput(rest, state, id, *input(state, id));
-  for (std::size_t item = 0; item < state.pages.size(); ++item)
+  for (std::size_t item = 0; item < state.items.size(); ++item)
     if (static_cast<int>(item) != state.batchItem)
       for (const TensorId id : document::itemInputIds())
-        if (hasInput(state, id)) isWhole = isWhole && takeInput(rest, state, id, *input(state.pages[item], id));
+        if (hasInput(state, id)) isWhole = isWhole && takeInput(rest, state, id, *input(state.items[item], id));
   for (const auto& [id, rows, cols] : head_->parameters) isWhole = isWhole && rest.take(state.parameters[static_cast<document::ParameterId>(id)], 1, rows, cols);
   if (head_->isPainted) {
     state.painted.rows = state.tokens, state.painted.cols = state.keyTokens;

@@ -57,7 +57,7 @@ class StateMaker {
   void addBias(const layer::Mask& mask);
   /// An input that each item of the batch has its own of.
   Tensor& inputOf(TensorId id, int item) {
-    return item == 0 ? *input(state_, id) : *input(state_.pages[static_cast<std::size_t>(item)], id);
+    return item == 0 ? *input(state_, id) : *input(state_.items[static_cast<std::size_t>(item)], id);
   }
 
   TensorsFile file_;

@@ -116,12 +116,12 @@ TEST_CASE("app: arrow keys change and move, digits begin to type, Delete writes 
   f.type('7');
   REQUIRE(f.host.texts.size() == 1);
   CHECK(f.host.texts[0].text == "7");
-  f.app().endText(app::Entry::commit, "7.25");
+  f.app().endText(app::TextEnd::commit, "7.25");
   CHECK(f.q(1, 1) == 7.25f);
   f.key(ImGuiKey_Enter);
   REQUIRE(f.host.texts.size() == 2);
   CHECK(f.host.texts[1].text == "7.25");
-  f.app().endText(app::Entry::cancel, "99");
+  f.app().endText(app::TextEnd::cancel, "99");
   CHECK(f.q(1, 1) == 7.25f);
   f.checkWeights();
 }
@@ -135,7 +135,7 @@ TEST_CASE("app: to open the field of a cell and enter it changes nothing, to the
     CHECK(f.app().setTensor("q", data, shape));
     f.settle();
     f.key(ImGuiKey_Enter);
-    f.app().endText(app::Entry::commit, f.host.texts.back().text);
+    f.app().endText(app::TextEnd::commit, f.host.texts.back().text);
     f.settle();
     CHECK(f.q(0, 0) == value);
   }
@@ -150,7 +150,7 @@ TEST_CASE("app: a double-click opens a field, and letting go of the button leave
   REQUIRE(f.host.texts.size() == 1);
   f.button(false);
   CHECK(f.host.drops == 0);
-  f.app().endText(app::Entry::commit, "-3");
+  f.app().endText(app::TextEnd::commit, "-3");
   CHECK(f.q(2, 2) == -3.0f);
   f.checkWeights();
 }
@@ -168,7 +168,7 @@ TEST_CASE("app: a word is no number; the cell keeps its value and a sentence say
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
   f.key(ImGuiKey_Enter);
-  f.app().endText(app::Entry::commit, "seven");
+  f.app().endText(app::TextEnd::commit, "seven");
   CHECK(f.q(0, 0) == 0.9f);
   REQUIRE(f.host.count(app::Event::Type::error) == 1);
 }
@@ -345,7 +345,7 @@ TEST_CASE("options: Enter activates, what is locked or can do nothing is passed 
   CHECK(f.focus() == "labels");
   f.key(ImGuiKey_Enter);
   REQUIRE(f.host.texts.size() == 1);
-  f.app().endText(app::Entry::commit, "one two three");
+  f.app().endText(app::TextEnd::commit, "one two three");
   f.settle();
   CHECK(f.option("tokens") == "3");
   for (const char* name : {"mode", "causal", "temperature", "scale", "scale-value", "batch_item"}) {
@@ -359,7 +359,7 @@ TEST_CASE("options: Enter activates, what is locked or can do nothing is passed 
   f.key(ImGuiKey_Enter);
   REQUIRE(f.host.texts.size() == 2);
   CHECK(f.host.texts[1].text == "0");
-  f.app().endText(app::Entry::commit, "2.5");
+  f.app().endText(app::TextEnd::commit, "2.5");
   f.settle();
   CHECK(f.option("softcap") == "2.5");
   CHECK(f.focus() == "softcap");
@@ -561,11 +561,11 @@ TEST_CASE("views: what the experiments are set to is in the state, undone, and t
   f.press("lab:scaled", "spread_scaled", "false");
   f.click(f.at("spread_dim-value"));
   REQUIRE(f.host.texts.size() == 1);
-  f.app().endText(app::Entry::commit, "37");
+  f.app().endText(app::TextEnd::commit, "37");
   CHECK(f.option("spread_dim") == "37");
   CHECK((*f.app().tensor("spread:table"))->at(0, 0, 0) == 37.0f);
   f.settle();
-  f.app().endText(app::Entry::cancel, "");
+  f.app().endText(app::TextEnd::cancel, "");
   f.drag(f.at("slider:mean"), 40, 0);
   CHECK(f.option("spread_mean") != "0");
   CHECK(f.app().undo());
@@ -815,7 +815,7 @@ TEST_CASE("experiments: a cell of a parameter is typed and changed by keys") {
   CHECK(f.host.texts[0].numeric);
   CHECK(f.host.texts[0].rect.x < second.x + second.width / 2);
   f.button(false);
-  f.app().endText(app::Entry::commit, "-2.5");
+  f.app().endText(app::TextEnd::commit, "-2.5");
   CHECK(gamma(1) == -2.5);
   f.settle();
   f.key(ImGuiKey_UpArrow);
@@ -831,12 +831,12 @@ TEST_CASE("experiments: a cell of a parameter is typed and changed by keys") {
   f.type('3');
   REQUIRE(f.host.texts.size() == 2);
   CHECK(f.host.texts[1].text == "3");
-  f.app().endText(app::Entry::commit, "three");
+  f.app().endText(app::TextEnd::commit, "three");
   CHECK(f.host.count(app::Event::Type::error) == 1);
   REQUIRE(f.host.texts.size() == 3);  // the field is open again with the refused text
-  f.app().endText(app::Entry::commit, "1\t2");
+  f.app().endText(app::TextEnd::commit, "1\t2");
   CHECK(f.host.count(app::Event::Type::error) == 2);
-  f.app().endText(app::Entry::cancel, "");
+  f.app().endText(app::TextEnd::cancel, "");
   CHECK(gamma(0) == doctest::Approx(2));
   f.settle();
   for (const double before : {1.0, 1.0, 1.0, 1.0}) {
@@ -875,7 +875,7 @@ TEST_CASE("app: a field that is drawn into the frame changes numbers only when t
   const float before = (*f.app().tensor("q"))->at(0, 1, 1);
   float during = 0;
   f.host.duringFrame = [&] {
-    f.app().endText(app::Entry::commit, "7");
+    f.app().endText(app::TextEnd::commit, "7");
     during = (*f.app().tensor("q"))->at(0, 1, 1);
   };
   f.frame();

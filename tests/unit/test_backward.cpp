@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "attention/experiments/raise.h"
+#include "attention/experiments/saliency.h"
 #include "attention/reference/backward.h"
 #include "attention/steps/backward.h"
 #include "layer.h"
@@ -346,7 +346,7 @@ TEST_CASE("backward: the gradient of one cell, and what has none") {
 
 TEST_CASE("raise: the row of one query gives the gradients, and the steps do what the whole layer says") {
   Random random(11);
-  Raiser raiser;
+  SaliencySolver raiser;
   BackwardScratch scratch;
   int reached = 0, steps = 0;
   for (int n = 0; n < 400; ++n) {
@@ -365,7 +365,7 @@ TEST_CASE("raise: the row of one query gives the gradients, and the steps do wha
     INFO(n, " ", name(id), " ", cell.head, " ", cell.row, " ", cell.col);
     InputSet wanted = 0;
     for (TensorId by : inputsOf(layer)) wanted |= inputSet(by);
-    const Raise found = raiser.of(layer.spec, layer.inputs(), trace, cell, wanted);
+    const Saliency found = raiser.of(layer.spec, layer.inputs(), trace, cell, wanted);
     if (!std::isfinite(value)) {
       CHECK(found.reached == 0);
       continue;
@@ -389,7 +389,7 @@ TEST_CASE("raise: the row of one query gives the gradients, and the steps do wha
     }
     CHECK(found.norm == doctest::Approx(std::sqrt(squares)).epsilon(1e-4));
     reached += found.reached > 0;
-    CHECK(found.strongest.size() == static_cast<std::size_t>(std::min(found.reached, Raise::kStrongest)));
+    CHECK(found.strongest.size() == static_cast<std::size_t>(std::min(found.reached, Saliency::kStrongest)));
     for (const Nudge& nudge : found.strongest) {
       float& input = inputOf(layer, nudge.cell.tensor).at(nudge.cell.head, nudge.cell.row, nudge.cell.col);
       const float before = input;
@@ -418,13 +418,13 @@ TEST_CASE("raise: equal ones in a fixed order, the mean of heads, and the time i
   forward(layer.spec, layer.inputs(), trace);
   InputSet all = 0;
   for (TensorId id : inputsOf(layer)) all |= inputSet(id);
-  Raiser raiser;
+  SaliencySolver raiser;
   layer.spec.hiddenHeads = 2;
-  const Raise mean = raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, kMeanHead, 9, 3}, all);
+  const Saliency mean = raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, kMeanHead, 9, 3}, all);
   Tensor sum(1, 32, 32);
   double value = 0;
   for (int h : {0, 2, 3}) {
-    const Raise one = raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, h, 9, 3}, inputSet(TensorId::w_q));
+    const Saliency one = raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, h, 9, 3}, inputSet(TensorId::w_q));
     value += one.value / 3;
     for (std::size_t i = 0; i < sum.size(); ++i) sum.data()[i] += one.gradients[TensorId::w_q].data()[i] / 3;
   }
@@ -438,7 +438,7 @@ TEST_CASE("raise: equal ones in a fixed order, the mean of heads, and the time i
   for (Tensor* t : {&same.q, &same.k}) std::fill(t->values().begin(), t->values().end(), 0.5f);
   Trace flat;
   forward(same.spec, same.inputs(), flat);
-  const Raise tied = raiser.of(same.spec, same.inputs(), flat, {TensorId::scores, 0, 1, 2}, all | inputSet(TensorId::q) | inputSet(TensorId::k));
+  const Saliency tied = raiser.of(same.spec, same.inputs(), flat, {TensorId::scores, 0, 1, 2}, all | inputSet(TensorId::q) | inputSet(TensorId::k));
   REQUIRE(tied.strongest.size() == 4);
   CHECK(tied.strongest[0].cell == CellRef{TensorId::q, 0, 1, 0});
   CHECK(tied.strongest[1].cell == CellRef{TensorId::q, 0, 1, 1});
@@ -463,7 +463,7 @@ TEST_CASE("raise: why nothing reaches a value") {
     forward(layer.spec, layer.inputs(), trace);
     InputSet all = 0;
     for (TensorId id : inputsOf(layer)) all |= inputSet(id);
-    return whyUnreached(layer.spec, trace, cell, Raiser().of(layer.spec, layer.inputs(), trace, cell, all));
+    return whyUnreached(layer.spec, trace, cell, SaliencySolver().of(layer.spec, layer.inputs(), trace, cell, all));
   };
   CHECK(why({TensorId::weights, 0, 3, 1}) == "");
   layer.spec.causal = true;

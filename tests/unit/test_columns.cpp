@@ -74,7 +74,7 @@ TEST_CASE("columns: a heading is named by a double-click, above Q and beside Káµ
     f.button(true), f.button(false);
     REQUIRE(!f.host.texts.empty());
     CHECK(f.host.texts.back().name == "Name of column 2");
-    f.app().endText(app::Entry::commit, std::string("noun ") + place);
+    f.app().endText(app::TextEnd::commit, std::string("noun ") + place);
     CHECK(f.option("column_names") == std::string("[\"\", \"noun ") + place + "\"]");
     f.settle();
     for (const char* tensor : {"column:q:1", "column:k:1"}) CHECK(f.at(tensor).width > 0);
@@ -110,7 +110,7 @@ TEST_CASE("columns: what makes Q and K has their names too, of one head or of al
   f.click(at);
   f.button(true), f.button(false);
   REQUIRE(!f.host.texts.empty());
-  f.app().endText(app::Entry::commit, "adverb");
+  f.app().endText(app::TextEnd::commit, "adverb");
   CHECK(f.option("column_names") == "[\"\", \"noun\", \"\", \"adverb\"]");
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("column layout: cells are dragged, typed, walked and painted where the
   CHECK(f.app().explained().tensor != attention::TensorId::q);  // the selection moved to query 3, which is an input and has no explanation
   f.type('5');
   REQUIRE(!f.host.texts.empty());
-  f.app().endText(app::Entry::commit, "0.75");
+  f.app().endText(app::TextEnd::commit, "0.75");
   CHECK(f.q(2, 2) == 0.75f);
   f.checkWeights();
   f.click(f.at("weights", 0, 3, 1));

@@ -727,22 +727,22 @@ TEST_CASE("document: a batch is paged through, and every change of shape reaches
   const State start = d.state();
   const State& s = d.state();
   CHECK(refusal(d.apply(set(OptionId::batch, 3.0))) == "accepted");
-  CHECK(s.pages.size() == 3);
+  CHECK(s.items.size() == 3);
   CHECK(sameBits(s.q, start.q));
-  CHECK(!sameBits(s.pages[1].q, s.pages[2].q));
+  CHECK(!sameBits(s.items[1].q, s.items[2].q));
   CHECK(refusal(d.apply(set(OptionId::batch_item, 3.0))) == "batch_item: 3 is too large; use 0 to 2.");
   CHECK(refusal(d.apply(set(OptionId::batch, 65.0))) == "batch: 65 is too large; use 1 to 64.");
   const State three = s;
   CHECK(refusal(d.apply(set(OptionId::batch_item, 2.0))) == "accepted");
-  CHECK(sameBits(s.q, three.pages[2].q));
-  CHECK(sameBits(s.pages[0].q, start.q));
-  CHECK(s.pages[2] == Page());
+  CHECK(sameBits(s.q, three.items[2].q));
+  CHECK(sameBits(s.items[0].q, start.q));
+  CHECK(s.items[2] == BatchItem());
   d.apply(setCell(TensorId::q, 0, 0, 0, 9));
   d.apply(SetLabels{0, {"You"}});
-  CHECK(s.pages[0].labels[0] == "I");
+  CHECK(s.items[0].labels[0] == "I");
   d.apply(set(OptionId::batch_item, 0.0));
   CHECK(s.labels[0] == "I");
-  CHECK(s.pages[2].q.at(0, 0, 0) == 9.0f);
+  CHECK(s.items[2].q.at(0, 0, 0) == 9.0f);
 
   d.apply(set(OptionId::heads, 3.0));
   d.apply(set(OptionId::d_k, 4.0));
@@ -751,20 +751,20 @@ TEST_CASE("document: a batch is paged through, and every change of shape reaches
   d.apply(RemoveTokens{0, 1, Side::queries});
   CHECK(refusal(check(s)) == "accepted");
   for (const int i : {1, 2}) {
-    const Page& page = s.pages[static_cast<std::size_t>(i)];
-    CHECK(page.q.sameShape(s.q));
-    CHECK(page.v.sameShape(s.v));
-    CHECK(page.xKv.sameShape(s.xKv));
-    CHECK(page.keyLabels.size() == 6);
-    CHECK(page.labels.size() == 3);
-    CHECK(page.k.at(0, 1, 0) != s.k.at(0, 1, 0));  // each item gets different numbers for new tokens
+    const BatchItem& other = s.items[static_cast<std::size_t>(i)];
+    CHECK(other.q.sameShape(s.q));
+    CHECK(other.v.sameShape(s.v));
+    CHECK(other.xKv.sameShape(s.xKv));
+    CHECK(other.keyLabels.size() == 6);
+    CHECK(other.labels.size() == 3);
+    CHECK(other.k.at(0, 1, 0) != s.k.at(0, 1, 0));  // each item gets different numbers for new tokens
   }
   d.apply(set(OptionId::batch_item, 2.0));
   d.apply(set(OptionId::batch, 2.0));
   CHECK(s.batchItem == 1);
-  CHECK(s.pages.size() == 2);
+  CHECK(s.items.size() == 2);
   d.apply(set(OptionId::batch, 1.0));
-  CHECK(s.pages.empty());
+  CHECK(s.items.empty());
   CHECK(s.batchItem == 0);
   while (d.undo()) continue;
   CHECK(sameBits(s, start));

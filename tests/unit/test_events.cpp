@@ -36,9 +36,9 @@ class Host final : public test::QuietHost {
 };
 
 /// An App that receives random input.
-class Storm {
+class RandomInput {
  public:
-  explicit Storm(std::uint64_t seed) : random_(seed), app_(std::make_unique<app::App>(host_, heatmaps_)) {}
+  explicit RandomInput(std::uint64_t seed) : random_(seed), app_(std::make_unique<app::App>(host_, heatmaps_)) {}
 
   app::App& app() { return *app_; }
   ImGuiIO& io() { return ImGui::GetIO(); }
@@ -132,7 +132,7 @@ class Storm {
     const std::string_view text = words[static_cast<std::size_t>(random_.below(words.size()))];
     if (host_.typing && random_.chance(0.7)) {
       host_.typing = false;
-      return app_->endText(random_.chance(0.8) ? app::Entry::commit : app::Entry::cancel, text);
+      return app_->endText(random_.chance(0.8) ? app::TextEnd::commit : app::TextEnd::cancel, text);
     }
     for (const char c : text) io().AddInputCharacter(static_cast<unsigned char>(c));
   }
@@ -216,12 +216,12 @@ class Storm {
 TEST_CASE("events: nothing that a hand does, at any size of the window, leads to a wrong number or a frame that is none") {
   for (int seed = 1; seed <= (test::kWhole ? 16 : 2); ++seed) {
     CAPTURE(seed);
-    Storm storm(static_cast<std::uint64_t>(seed));
+    RandomInput hand(static_cast<std::uint64_t>(seed));
     for (int i = 0; i < 250; ++i) {
       CAPTURE(i);
-      storm.event();
-      storm.settle(4);
-      if (i % 25 == 24) storm.checkNumbers();
+      hand.event();
+      hand.settle(4);
+      if (i % 25 == 24) hand.checkNumbers();
     }
   }
 }
@@ -229,22 +229,22 @@ TEST_CASE("events: nothing that a hand does, at any size of the window, leads to
 TEST_CASE("events: every page is drawn in windows of any size") {
   for (const char* page : {"none", "spread", "weights", "reach", "block", "segments"}) {
     CAPTURE(page);
-    Storm storm(99);
-    REQUIRE(storm.app().set("experiment", '"' + std::string(page) + '"'));
+    RandomInput hand(99);
+    REQUIRE(hand.app().set("experiment", '"' + std::string(page) + '"'));
     for (const auto& [width, height] : {std::pair{1, 1}, {20, 44}, {44, 20}, {4000, 1}, {1, 3000}, {100, 100}, {320, 320}, {4000, 3000}}) {
       CAPTURE(width);
       CAPTURE(height);
-      storm.resize(width, height);
-      storm.settle();
-      const auto rect = storm.app().locate("weights", 0, 0, 0);
+      hand.resize(width, height);
+      hand.settle();
+      const auto rect = hand.app().locate("weights", 0, 0, 0);
       if (rect) CHECK(rect->width > 0);
     }
   }
 }
 
 TEST_CASE("events: that old steps of undo were let go is said once, in plain words") {
-  Storm storm(7);
-  app::App& app = storm.app();
+  RandomInput hand(7);
+  app::App& app = hand.app();
   app.setEmbed({"arcs,heads", ""});
   for (const auto& [option, value] : {std::pair{"tokens", "1024"}, {"d_k", "64"}, {"d_v", "64"}}) REQUIRE(app.set(option, value));
   const auto fill = [&](int from, int to) {
@@ -252,7 +252,7 @@ TEST_CASE("events: that old steps of undo were let go is said once, in plain wor
       const std::vector<float> values(2 * 1024 * 64, static_cast<float>(i));
       REQUIRE(app.setTensor("q", values, std::vector<int>{2, 1024, 64}));
     }
-    storm.settle(1);
+    hand.settle(1);
   };
   fill(0, 20);
   CHECK(app.notice() == "");

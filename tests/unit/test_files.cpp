@@ -186,7 +186,7 @@ TEST_CASE("files: a mask of numbers is a bias that is edited, undone, saved and 
   back = undone(test::set(OptionId::cross, true));
   back();
   back = undone(test::set(OptionId::batch, 2.0));
-  CHECK(s.pages[1].bias.rows() == 3);
+  CHECK(s.items[1].bias.rows() == 3);
   back();
   back = undone(Randomize{7, {}});
   CHECK(sameBits(s.bias, before.bias));

@@ -167,7 +167,7 @@ TEST_CASE("events: a change says who made it, what was edited, and the value bef
   CHECK(last(f, Event::Type::change) == R"({"source":"user","name":"causal","option":"causal","before":true,"after":false})");
   f.click(f.at("q", 0, 1, 2));
   f.key(ImGuiKey_Enter);
-  f.app().endText(app::Entry::commit, "0.7");
+  f.app().endText(app::TextEnd::commit, "0.7");
   CHECK(last(f, Event::Type::change) == R"({"source":"user","name":"q","head":0,"row":1,"col":2,"before":0,"after":0.7})");
   f.key(ImGuiKey_Delete);
   CHECK(last(f, Event::Type::change) == R"({"source":"user","name":"q","head":0,"row":1,"col":2,"before":0.7,"after":0})");

@@ -193,7 +193,7 @@ TEST_CASE("guide: the list, its search, and files that are refused while the boa
   f.settle();
   CHECK(f.shows("guide:open:mine"));
   f.click(f.at("guide-search"));
-  f.app().endText(app::Entry::commit, "VARIANCE");
+  f.app().endText(app::TextEnd::commit, "VARIANCE");
   f.settle();
   CHECK(!f.shows("guide:open:mine"));
   CHECK(f.shows("guide:open:why"));

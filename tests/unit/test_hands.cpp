@@ -5,7 +5,7 @@
 
 namespace {
 
-using app::Entry;
+using app::TextEnd;
 using Type = app::Event::Type;
 
 /// Characters that arrive within one frame, as from pasting or an input method.
@@ -144,7 +144,7 @@ TEST_CASE("hands: numbers are typed with a decimal comma, a real minus and space
   for (const auto& [words, value] : typed) {
     CAPTURE(words);
     f.key(ImGuiKey_Enter);
-    f.app().endText(Entry::commit, words);
+    f.app().endText(TextEnd::commit, words);
     CHECK(f.q(0, 0) == value);
   }
   CHECK(f.host.count(Type::error) == 0);
@@ -157,7 +157,7 @@ TEST_CASE("hands: what is refused stays in the field with the reason") {
     CAPTURE(words);
     f.key(ImGuiKey_Enter);
     const std::size_t count = f.host.texts.size();
-    f.app().endText(Entry::commit, words);
+    f.app().endText(TextEnd::commit, words);
     CHECK(f.q(0, 0) == 0.9f);
     REQUIRE(f.host.texts.size() == count + 1);
     const app::TextField& again = f.host.texts.back();
@@ -166,7 +166,7 @@ TEST_CASE("hands: what is refused stays in the field with the reason") {
     CHECK(again.wrong.starts_with("q: "));
     CHECK(again.wrong.back() == '.');
     CHECK_FALSE(again.selectAll);
-    f.app().endText(Entry::cancel, words);
+    f.app().endText(TextEnd::cancel, words);
     CHECK(f.host.texts.size() == count + 1);
   }
 }
@@ -177,7 +177,7 @@ TEST_CASE("hands: a press elsewhere does not take away what was refused; a secon
   const app::Rect other = f.at("q", 0, 2, 2);
   f.key(ImGuiKey_Enter);
   // As on the desktop: the field sees the press in the same frame as the board.
-  const auto leaves = [&] { f.app().endText(Entry::leave, "seven"); };
+  const auto leaves = [&] { f.app().endText(TextEnd::leave, "seven"); };
   f.host.duringFrame = leaves;
   f.moveTo(other);
   CHECK(f.host.drops == 0);
@@ -195,14 +195,14 @@ TEST_CASE("hands: a press that leaves a refused field selects nothing") {
   f.click(f.at("q", 0, 0, 0));
   f.key(ImGuiKey_Enter);
   f.moveTo(f.at("q", 0, 2, 2));
-  f.host.duringFrame = [&] { f.app().endText(Entry::leave, "seven"); };
+  f.host.duringFrame = [&] { f.app().endText(TextEnd::leave, "seven"); };
   f.button(true);
   f.moveTo(Fixture::io().MousePos.x + 40, Fixture::io().MousePos.y);
   f.button(false);
   REQUIRE(f.host.texts.size() == 2);
   CHECK(f.host.texts.back().text == "seven");
   CHECK(f.host.drops == 0);
-  f.app().endText(Entry::commit, "7");
+  f.app().endText(TextEnd::commit, "7");
   CHECK(f.q(0, 0) == 7.0f);
   CHECK(f.q(2, 2) == 0.8f);
 }
@@ -212,10 +212,10 @@ TEST_CASE("hands: other fields keep what was refused too, and take a decimal com
   f.type('O');
   REQUIRE(f.focusOn("softcap"));
   f.key(ImGuiKey_Enter);
-  f.app().endText(Entry::commit, "much");
+  f.app().endText(TextEnd::commit, "much");
   REQUIRE(f.host.texts.size() == 2);
   CHECK(f.host.texts.back().text == "much");
-  f.app().endText(Entry::commit, "2,5");
+  f.app().endText(TextEnd::commit, "2,5");
   CHECK(f.option("softcap") == "2.5");
 }
 
@@ -223,33 +223,33 @@ TEST_CASE("hands: Tab enters a cell and opens the next one, Shift+Tab the one be
   Fixture f;
   f.click(f.at("q", 0, 0, 1));
   f.key(ImGuiKey_Enter);
-  f.app().endText(Entry::next, "5");
+  f.app().endText(TextEnd::next, "5");
   CHECK(f.q(0, 1) == 5.0f);
   REQUIRE(f.host.texts.size() == 2);
   CHECK(f.host.texts.back().name == "q, row 1, column 3");
   CHECK(f.host.texts.back().isCell);
   CHECK(f.host.texts.back().selectAll);
-  f.app().endText(Entry::next, "6");
+  f.app().endText(TextEnd::next, "6");
   REQUIRE(f.host.texts.size() == 3);
   CHECK(f.host.texts.back().name == "q, row 2, column 1");
-  f.app().endText(Entry::next, "no number");
+  f.app().endText(TextEnd::next, "no number");
   REQUIRE(f.host.texts.size() == 4);
   CHECK(f.host.texts.back().name == "q, row 2, column 1");
-  f.app().endText(Entry::previous, "7");
+  f.app().endText(TextEnd::previous, "7");
   REQUIRE(f.host.texts.size() == 5);
   CHECK(f.host.texts.back().name == "q, row 1, column 3");
-  f.app().endText(Entry::cancel, "");
+  f.app().endText(TextEnd::cancel, "");
   CHECK(f.q(0, 2) == 6.0f);
   CHECK(f.q(1, 0) == 7.0f);
   f.click(f.at("q", 0, 3, 2));
   f.key(ImGuiKey_Enter);
   const std::size_t count = f.host.texts.size();
-  f.app().endText(Entry::next, "8");
+  f.app().endText(TextEnd::next, "8");
   CHECK(f.q(3, 2) == 8.0f);
   CHECK(f.host.texts.size() == count);
   f.click(f.at("k", 0, 3, 1));  // the last cell of the second row of K transposed
   f.key(ImGuiKey_Enter);
-  f.app().endText(Entry::next, "9");
+  f.app().endText(TextEnd::next, "9");
   CHECK(f.host.texts.back().name == "k, row 1, column 3");
 }
 

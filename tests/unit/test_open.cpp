@@ -343,7 +343,7 @@ TEST_CASE("a list of weights, a tensor for each layer, is one board of all layer
     const State all = stateOf(n);
     CHECK(all.batch == 4);
     CHECK(all.bias.at(0, 0, 0) == 0.0f);  // layer 0
-    CHECK(all.pages[3].bias.at(1, 2, 1) == doctest::Approx(std::log(0.1)));
+    CHECK(all.items[3].bias.at(1, 2, 1) == doctest::Approx(std::log(0.1)));
     CHECK(stateOf(n, choices(form, "list", 1)).batch == 1);
     CHECK(stateOf(n, choices(form, "batch", 2)).bias.at(0, 0, 1) == doctest::Approx(std::log(0.01)));  // a single layer
   }
@@ -470,7 +470,7 @@ TEST_CASE("weights of several texts, stacked or a tensor for each layer: one of 
     const State second = stateOf(n, choices(form, "entry", 1));
     REQUIRE(second.batch == 2);
     CHECK(second.bias.at(0, 1, 0) == doctest::Approx(std::log(weight(0, 1))));
-    CHECK(second.pages[1].bias.at(0, 1, 0) == doctest::Approx(std::log(weight(1, 1))));
+    CHECK(second.items[1].bias.at(0, 1, 0) == doctest::Approx(std::log(weight(1, 1))));
   }
 }
 

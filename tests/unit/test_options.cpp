@@ -425,7 +425,7 @@ TEST_CASE("options: an X of the values begins as that of the keys, and goes with
     set(OptionId::separate_values, true);
     set(OptionId::mode, std::string("x"));
     CHECK(d.state().xV == (cross ? d.state().xKv : d.state().x));
-    CHECK(d.state().pages[1].xV.rows() == d.state().keyTokens);
+    CHECK(d.state().items[1].xV.rows() == d.state().keyTokens);
     attention::Trace before, after;
     attention::forward(spec(d.state()), inputs(d.state()), before);
     CHECK(refusal(d.apply(SetCells{TensorId::x_v, 0, 0, 1, 1, 1, {9.0f}})) == "accepted");

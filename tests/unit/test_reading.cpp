@@ -258,7 +258,7 @@ TEST_CASE("reading: what a hostile file claims is not allocated") {
   for (int i = 0; i < 20'000; ++i) header += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
   header += "}";
   std::string many;
-  for (int i = 0; i < 8; ++i) many += static_cast<char>(header.size() >> 8 * i & 255);
+  for (int i = 0; i < 8; ++i) many += static_cast<char>(std::uint64_t{header.size()} >> 8 * i & 255);
   many += header;
   checkBound("many tensors of nothing", peakOf([&] { CHECK(files::readStored(many, Format::safetensors, "t")); }), many.size(), 0, 20'000);
 }

@@ -177,7 +177,7 @@ TEST_CASE("touch: both minus signs are numbers that are typed") {
     Fixture f;
     f.click(f.at("q", 0, 3, 2));
     f.key(ImGuiKey_Enter);
-    f.app().endText(app::Entry::commit, typed);
+    f.app().endText(app::TextEnd::commit, typed);
     f.settle();
     CHECK(cell(f, "q", 3, 2) == doctest::Approx(-0.25));
   }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "attention/experiments/raise.h"
+#include "attention/experiments/saliency.h"
 #include "attention/steps/steps.h"
 
 namespace attention {

@@ -84,7 +84,7 @@ WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& tra
   Vector delta(static_cast<std::size_t>(spec.headDim));
   double weight = 0, phi = surface.at(delta, weight);
   Vector g = surface.gradient(weight, backward_, row_, whole_);
-  Raise reach;
+  Saliency reach;
   for (const double v : g) reach.reached += std::isfinite(v) && v != 0;
   out.why = whyUnreached(spec, trace, cell, reach);
   if (!out.why.empty() || reach.reached == 0 || !std::isfinite(phi)) {

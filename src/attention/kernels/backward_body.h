@@ -23,7 +23,7 @@ struct BackwardScratch {
   float *keyRows;                        // K in panels of columns
   float *dKeys, *dValues;                // sums over all queries; rows are keyStride and valueStride apart
   double* careful;
-  Sight* sights;                         // [chunk of keys][kTiles]
+  Visibility* visibilities;              // [chunk of keys][kTiles]
 };
 
 struct BackwardSizes {
@@ -58,7 +58,7 @@ std::size_t placeBackward(const BackwardPlan& plan, float* memory, BackwardScrat
   scratch.dKeys = take(s.paddedKeys, s.headDim);
   scratch.dValues = take(s.paddedKeys, s.valueDim);
   scratch.careful = reinterpret_cast<double*>(take(6, f.keyCount));
-  scratch.sights = reinterpret_cast<Sight*>(take(s.chunks * kTiles, sizeof(Sight) / sizeof(float)));
+  scratch.visibilities = reinterpret_cast<Visibility*>(take(s.chunks * kTiles, sizeof(Visibility) / sizeof(float)));
   return used;
 }
 
@@ -121,7 +121,7 @@ class BackwardBlock {
   }
 
  private:
-  const Sight& sight(int chunk, int tile) const { return s_.sights[chunk * kTiles + tile]; }
+  const Visibility& visibility(int chunk, int tile) const { return s_.visibilities[chunk * kTiles + tile]; }
   int rowsOf(int tile) const { return smaller(kTileRows, count_ - tile * kTileRows); }
   float* at(float* chunks, int chunk, int tile) const {
     return chunks + static_cast<std::ptrdiff_t>(chunk) * kChunk + tile * kTileRows * kRowStride;
@@ -132,12 +132,12 @@ class BackwardBlock {
   void multiply(const float* a, const float* panels, int dim, float* to) {
     for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
       std::uint64_t any = 0;
-      for (int t = 0; t < tiles_; ++t) any |= sight(chunk, t).visible;
+      for (int t = 0; t < tiles_; ++t) any |= visibility(chunk, t).visible;
       for (; any; any &= any - 1) {
         const int p = __builtin_ctzll(any);
         const float* panel = panels + static_cast<std::ptrdiff_t>(chunk * kKeys + p * kPanel) * dim;
         for (int t = 0; t < tiles_; ++t) {
-          if (!(sight(chunk, t).visible >> p & 1)) continue;
+          if (!(visibility(chunk, t).visible >> p & 1)) continue;
           for (int c = 0; c < dim; c += kBlockKeys) {
             tileOf(count_ - t * kTileRows, c > 0, at(const_cast<float*>(a), c / kBlockKeys, t),
                    panel + static_cast<std::ptrdiff_t>(c) * kPanel, kPanel, smaller(dim - c, kBlockKeys),
@@ -151,7 +151,7 @@ class BackwardBlock {
   void makeExponentials() {
     for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
       for (int t = 0; t < tiles_; ++t) {
-        s_.sights[chunk * kTiles + t] = look(plan_, head_, row_ + t * kTileRows, rowsOf(t), chunk * kKeys, chunk * kKeys + endOf(chunk));
+        s_.visibilities[chunk * kTiles + t] = look(plan_, head_, row_ + t * kTileRows, rowsOf(t), chunk * kKeys, chunk * kKeys + endOf(chunk));
       }
     }
     packQueries(rowOf(f_.q, head_, row_), f_.q.rowStride, count_, f_.headDim, plan_.queryFactor, s_.query);
@@ -163,7 +163,7 @@ class BackwardBlock {
     for (int t = 0; t < tiles_; ++t) {
       const int rows = rowsOf(t), first = t * kTileRows;
       for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
-        const Sight& seen = sight(chunk, t);
+        const Visibility& seen = visibility(chunk, t);
         const std::uint64_t altered = plan_.plain ? seen.visible & ~seen.whole : seen.visible;
         for (int r = 0; r < rows; ++r) {
           float* s = at(s_.scores, chunk, t) + r * kRowStride;
@@ -179,8 +179,8 @@ class BackwardBlock {
       const auto shifted = [&](V x, int r) { return x - set(most[first + r] == -kInfinity ? 0.0f : most[first + r]); };
       for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
         float* s = at(s_.scores, chunk, t);
-        const std::uint64_t visible = sight(chunk, t).visible;
-        const std::uint64_t small = isBounded_ ? visible & sight(chunk, t).whole : 0;
+        const std::uint64_t visible = visibility(chunk, t).visible;
+        const std::uint64_t small = isBounded_ ? visible & visibility(chunk, t).whole : 0;
         if (small) exponentiate(s, rows, small, sums + first, [&](V x, int) { return exp2OfSmall(x, exp2); });
         if (plan_.plain) exponentiate(s, rows, visible & ~small, sums + first, [&](V x, int r) { return exp2Of(shifted(x, r), exp2); });
         else exponentiate(s, rows, visible, sums + first, [&](V x, int r) { return expOf(shifted(x, r)); });
@@ -218,7 +218,7 @@ class BackwardBlock {
       for (int r = 0; r < count_; ++r) {
         float* to = at(s_.gradients, chunk, 0) + r * kRowStride;
         const float* given = call_.dWeights ? rowOf(call_.dWeights, head_, row_ + r) + begin : nullptr;
-        forRuns(sight(chunk, r / kTileRows).visible, [&](int first, int last) {
+        forRuns(visibility(chunk, r / kTileRows).visible, [&](int first, int last) {
           for (int c = first * kPanel; c < last * kPanel; c += kLanes) {
             const V before = call_.dOutput ? load(to + c) : V{};
             const V more = given && begin + c < f_.keyCount ? loadBefore(f_.keyCount - begin, given, c) : V{};
@@ -235,7 +235,7 @@ class BackwardBlock {
       V sum0{}, sum1{};
       for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
         const float *e = at(s_.scores, chunk, tile) + r * kRowStride, *g = at(s_.gradients, chunk, tile) + r * kRowStride;
-        forRuns(sight(chunk, tile).visible, [&](int first, int last) {
+        forRuns(visibility(chunk, tile).visible, [&](int first, int last) {
           for (int c = first * kPanel; c < last * kPanel; c += 2 * kLanes) {
             sum0 = mulAdd(load(e + c), load(g + c), sum0);
             sum1 = mulAdd(load(e + c + kLanes), load(g + c + kLanes), sum1);
@@ -246,7 +246,7 @@ class BackwardBlock {
       for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
         const float* e = at(s_.scores, chunk, tile) + r * kRowStride;
         float* g = at(s_.gradients, chunk, tile) + r * kRowStride;
-        forRuns(sight(chunk, tile).visible, [&](int first, int last) {
+        forRuns(visibility(chunk, tile).visible, [&](int first, int last) {
           for (int c = first * kPanel; c < last * kPanel; c += kLanes) store(g + c, load(e + c) * (load(g + c) - mean));
           if (!s_.slopes) return;
           const float* slopes = at(s_.slopes, chunk, tile) + r * kRowStride;
@@ -256,7 +256,7 @@ class BackwardBlock {
     }
     if (!plan_.isMasked) return;
     for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
-      forRuns(bitRange(0, kPanels) & ~sight(chunk, tile).visible, [&](int first, int last) {
+      forRuns(bitRange(0, kPanels) & ~visibility(chunk, tile).visible, [&](int first, int last) {
         for (int r = 0; r < rowsOf(tile); ++r) {
           fill(at(s_.scores, chunk, tile) + r * kRowStride, first * kPanel, last * kPanel, 0.0f);
           fill(at(s_.gradients, chunk, tile) + r * kRowStride, first * kPanel, last * kPanel, 0.0f);
@@ -272,7 +272,7 @@ class BackwardBlock {
       bool isBegun[kTiles] = {};
       for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
         for (int t = 0; t < tiles_; ++t) {
-          forRuns(sight(chunk, t).visible, [&](int first, int last) {
+          forRuns(visibility(chunk, t).visible, [&](int first, int last) {
             const int from = first * kPanel, to = smaller(last * kPanel, endOf(chunk));
             tileOf(count_ - t * kTileRows, isBegun[t], at(s_.gradients, chunk, t) + from, panel + (chunk * kKeys + from) * kPanel, kPanel,
                    to - from, s_.sums + t * kTileRows * sizes_.headDim + c, sizes_.headDim, nullptr);
@@ -298,7 +298,7 @@ class BackwardBlock {
     if (ofValues) packRows(rowOf(call_.dOutput, head_, row_), call_.dOutput.rowStride, count_, f_.valueDim, inverse_, s_.dOutputPanels);
     for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
       std::uint64_t any = 0;
-      for (int t = 0; t < tiles_; ++t) any |= sight(chunk, t).visible;
+      for (int t = 0; t < tiles_; ++t) any |= visibility(chunk, t).visible;
       forRuns(any, [&](int first, int last) {
         const int end = smaller(last * kPanel, endOf(chunk));
         for (int key = first * kPanel; key < end;) {
@@ -315,8 +315,8 @@ class BackwardBlock {
     int from = 0, to = tiles_;
     if (plan_.isMasked) {  // rows outside [from, to) see none of these keys
       const std::uint64_t panels = bitRange(key / kPanel, (key + keys - 1) / kPanel + 1);
-      while (from < to && !(sight(chunk, from).visible & panels)) ++from;
-      while (from < to && !(sight(chunk, to - 1).visible & panels)) --to;
+      while (from < to && !(visibility(chunk, from).visible & panels)) ++from;
+      while (from < to && !(visibility(chunk, to - 1).visible & panels)) --to;
     }
     const int row = from * kTileRows, depth = smaller(to * kTileRows, count_) - row;
     if (depth <= 0) return;

@@ -352,7 +352,7 @@ KERNEL_INLINE const std::uint8_t* blockedRow(const Forward& f, int head, int row
 }
 
 /// Which panels of the current block of keys concern a tile of rows, one bit each.
-struct Sight {
+struct Visibility {
   std::uint64_t scored;   // must be computed
   std::uint64_t visible;  // at least partly visible
   std::uint64_t whole;    // entirely visible
@@ -376,30 +376,30 @@ KERNEL_INLINE std::uint64_t bitRange(int first, int last) {
 }
 
 /// Determines what a tile of rows sees of the keys [begin, end).
-Sight look(const Plan& plan, int head, int row, int rows, int begin, int end) {
+Visibility look(const Plan& plan, int head, int row, int rows, int begin, int end) {
   const Forward& f = plan.call;
-  Sight sight{};
+  Visibility visibility{};
   const std::uint64_t block = bitRange(0, (end - begin + kPanel - 1) / kPanel);
   if (!plan.isMasked) return {block, block, bitRange(0, (end - begin) / kPanel), {0, plan.keyEnd}};
   const Keys first = visibleKeys(plan, row), last = visibleKeys(plan, row + rows - 1);
-  sight.keys = {first.begin, last.end};  // ranges move forward with the row, so the first and last row determine what at least one row sees
+  visibility.keys = {first.begin, last.end};  // ranges move forward with the row, so the first and last row determine what at least one row sees
   const Keys all{last.begin, first.end};  // and what every row sees
-  if (sight.keys.begin < end && sight.keys.end > begin && first.begin < last.end) {
-    const int from = larger(sight.keys.begin - begin, 0), to = sight.keys.end - begin;
-    sight.visible = block & bitRange(from / kPanel, (to + kPanel - 1) / kPanel);
+  if (visibility.keys.begin < end && visibility.keys.end > begin && first.begin < last.end) {
+    const int from = larger(visibility.keys.begin - begin, 0), to = visibility.keys.end - begin;
+    visibility.visible = block & bitRange(from / kPanel, (to + kPanel - 1) / kPanel);
     if (all.begin < all.end && all.end > begin)
-      sight.whole = block & bitRange((larger(all.begin - begin, 0) + kPanel - 1) / kPanel, (all.end - begin) / kPanel);
+      visibility.whole = block & bitRange((larger(all.begin - begin, 0) + kPanel - 1) / kPanel, (all.end - begin) / kPanel);
   }
   if (f.blocked || f.bias) {
-    sight.whole = 0;
-    for (std::uint64_t left = sight.visible; left; left &= left - 1) {
+    visibility.whole = 0;
+    for (std::uint64_t left = visibility.visible; left; left &= left - 1) {
       const int key = begin + __builtin_ctzll(left) * kPanel;
-      if (!anyLeft(f, head, row, rows, larger(key, sight.keys.begin), smaller(key + kPanel, sight.keys.end)))
-        sight.visible &= ~(left & (~left + 1));
+      if (!anyLeft(f, head, row, rows, larger(key, visibility.keys.begin), smaller(key + kPanel, visibility.keys.end)))
+        visibility.visible &= ~(left & (~left + 1));
     }
   }
-  sight.scored = plan.allScores ? block : sight.visible;
-  return sight;
+  visibility.scored = plan.allScores ? block : visibility.visible;
+  return visibility;
 }
 
 /// Calls each(first panel, one past the last) for every run of consecutive bits.
@@ -523,10 +523,10 @@ KERNEL_INLINE void invert(const Rows& rows, float (&inverse)[kRows + kLanes]) {
 
 /// The steps between product and softmax, where there are any, for `count` rows from `first` of the block; updates each row's running
 /// maximum and rescales the sums so far to it.
-void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int first, int count, const Sight& sight, int begin,
+void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int first, int count, const Visibility& visibility, int begin,
                int end) {
   const Forward& f = plan.call;
-  const std::uint64_t altered = plan.plain ? sight.scored & ~sight.whole : sight.scored;
+  const std::uint64_t altered = plan.plain ? visibility.scored & ~visibility.whole : visibility.scored;
   if (!altered && rows.isBounded) return;
   const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
   for (int r = first; r < first + count; ++r) {
@@ -535,10 +535,10 @@ void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int f
     if (f.masked) {
       float* to = rowOf(f.masked, rows.head, rows.row + r) + begin;
       for (int c = 0; c < end - begin; ++c)
-        if (!(sight.scored >> (c / kPanel) & 1)) to[c] = -kInfinity;
+        if (!(visibility.scored >> (c / kPanel) & 1)) to[c] = -kInfinity;
     }
     if (rows.isBounded) continue;
-    const float before = rows.max[r], most = largestOf(s, sight.visible);
+    const float before = rows.max[r], most = largestOf(s, visibility.visible);
     if (!(most > before)) continue;
     rows.max[r] = most;
     if (before == -kInfinity) continue;
@@ -549,12 +549,12 @@ void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int f
 }
 
 /// Stores exponentials where these or the weights are wanted, and the maximum that they are relative to.
-void keepExponentials(const Forward& f, const Scratch& scratch, const Rows& rows, int first, int count, const Sight& sight, int begin,
+void keepExponentials(const Forward& f, const Scratch& scratch, const Rows& rows, int first, int count, const Visibility& visibility, int begin,
                       int end) {
   for (int r = first; r < first + count; ++r) {
     const float* s = scratch.scores + r * kRowStride;
-    if (f.weights) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.weights, rows.head, rows.row + r) + begin);
-    if (f.exponentials) copyRow(s, sight.visible, end - begin, 0.0f, rowOf(f.exponentials, rows.head, rows.row + r) + begin);
+    if (f.weights) copyRow(s, visibility.visible, end - begin, 0.0f, rowOf(f.weights, rows.head, rows.row + r) + begin);
+    if (f.exponentials) copyRow(s, visibility.visible, end - begin, 0.0f, rowOf(f.exponentials, rows.head, rows.row + r) + begin);
     scratch.blockMax[begin / kKeys * kRows + r] = rows.max[r];
   }
 }
@@ -564,12 +564,12 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
   const Forward& f = plan.call;
   const int tiles = (rows.count + kTileRows - 1) / kTileRows;
   const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
-  Sight sights[kTiles];
+  Visibility visibilities[kTiles];
   std::uint64_t any = 0;
   for (int t = 0; t < tiles; ++t) {
-    sights[t] = look(plan, rows.head, rows.row + t * kTileRows, smaller(kTileRows, rows.count - t * kTileRows), begin, end);
-    any |= sights[t].scored;
-    scratch.computed += __builtin_popcountll(sights[t].scored);
+    visibilities[t] = look(plan, rows.head, rows.row + t * kTileRows, smaller(kTileRows, rows.count - t * kTileRows), begin, end);
+    any |= visibilities[t].scored;
+    scratch.computed += __builtin_popcountll(visibilities[t].scored);
   }
 
   // S = Q·Kᵀ. A panel of K stays in the first-level cache while all rows of the block are multiplied with it.
@@ -578,7 +578,7 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
     const int p = __builtin_ctzll(left);
     const float* panel = scratch.keys + static_cast<std::ptrdiff_t>(begin - packedBegin + p * kPanel) * dim;
     for (int t = 0; t < tiles; ++t) {
-      if (!(sights[t].scored >> p & 1)) continue;
+      if (!(visibilities[t].scored >> p & 1)) continue;
       const int count = rows.count - t * kTileRows;
       float* s = scratch.scores + t * kTileRows * kRowStride + p * kPanel;
       const float* q = scratch.query + t * kTileRows * kRowStride;
@@ -592,17 +592,17 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
 
   const Exp2Vectors exp2 = inVectors(*inMemory(&kExp2));
   for (int t = 0; t < tiles; ++t) {
-    const Sight& sight = sights[t];
+    const Visibility& visibility = visibilities[t];
     const int first = t * kTileRows, count = smaller(kTileRows, rows.count - first);
     float* s = scratch.scores + first * kRowStride;
     float *max = rows.max + first, *sum = rows.sum + first;
-    scoreTile(plan, scratch, rows, first, count, sight, begin, end);
-    const std::uint64_t small = rows.isBounded ? sight.visible & sight.whole : 0, rest = sight.visible & ~small;
+    scoreTile(plan, scratch, rows, first, count, visibility, begin, end);
+    const std::uint64_t small = rows.isBounded ? visibility.visible & visibility.whole : 0, rest = visibility.visible & ~small;
     if (small) exponentiate(s, count, small, sum, [&](V x, int) { return exp2OfSmall(x, exp2); });
     const auto shifted = [&](V x, int r) { return x - set(max[r] == -kInfinity ? 0.0f : max[r]); };
     if (rest && plan.plain) exponentiate(s, count, rest, sum, [&](V x, int r) { return exp2Of(shifted(x, r), exp2); });
     if (rest && !plan.plain) exponentiate(s, count, rest, sum, [&](V x, int r) { return expOf(shifted(x, r)); });
-    if (scratch.blockMax) keepExponentials(f, scratch, rows, first, count, sight, begin, end);
+    if (scratch.blockMax) keepExponentials(f, scratch, rows, first, count, visibility, begin, end);
   }
 
   // O += P·V.
@@ -614,13 +614,13 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
   for (int c = 0; c < f.valueDim; c += kPanel) {
     const float* panel = scratch.values + c * scratch.valuePanel;
     for (int t = 0; t < tiles; ++t) {
-      const Sight& sight = sights[t];
+      const Visibility& visibility = visibilities[t];
       const float* factors = rows.isDirect ? inverse + t * kTileRows : nullptr;
       float* sums = sumRows + t * kTileRows * stride + c;
       bool add = begin > 0;
-      forRuns(sight.visible, [&](int first, int last) {
-        const int from = larger(first * kPanel, sight.keys.begin - begin);
-        const int to = smaller(last * kPanel, smaller(sight.keys.end, end) - begin);
+      forRuns(visibility.visible, [&](int first, int last) {
+        const int from = larger(first * kPanel, visibility.keys.begin - begin);
+        const int to = smaller(last * kPanel, smaller(visibility.keys.end, end) - begin);
         tileOf(rows.count - t * kTileRows, add, scratch.scores + t * kTileRows * kRowStride + from,
                panel + (begin - packedBegin + from) * scratch.valueStride, scratch.valueStride, to - from, sums, stride, factors);
         add = true;

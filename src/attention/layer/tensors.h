@@ -132,7 +132,7 @@ enum class Pairs : std::uint8_t {
 enum class Hue : std::uint8_t { neutral, query, key, value, weight };
 
 /// Where the board shows a tensor: not at all, in a place of its own, or below the others in layers that have it.
-enum class Place : std::uint8_t { none, own, below };
+enum class BoardPlace : std::uint8_t { none, own, below };
 
 struct Span;
 template <class Numbers>
@@ -161,7 +161,7 @@ struct TensorRow {
   std::span<const Source> sources;
   Pairs pairs = Pairs::all;
   Hue hue = Hue::neutral;
-  Place place = Place::none;
+  BoardPlace place = BoardPlace::none;
   std::string_view title = {}, caption = {};  ///< of tensors shown below
   ScoreStep step = {};
 };

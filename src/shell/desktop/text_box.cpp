@@ -147,9 +147,9 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
   if (!cancelled && !entered && !left && !tab) return {};
   const bool isCell = field_->isCell, back = ImGui::GetIO().KeyShift;
   field_.reset();
-  app::Entry how = entered ? app::Entry::commit : app::Entry::leave;
-  if (tab) how = !isCell ? app::Entry::commit : back ? app::Entry::previous : app::Entry::next;
-  return Typed{cancelled ? app::Entry::cancel : how, buffer_.data()};
+  app::TextEnd how = entered ? app::TextEnd::commit : app::TextEnd::leave;
+  if (tab) how = !isCell ? app::TextEnd::commit : back ? app::TextEnd::previous : app::TextEnd::next;
+  return Typed{cancelled ? app::TextEnd::cancel : how, buffer_.data()};
 }
 
 }  // namespace shell

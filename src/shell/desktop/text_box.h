@@ -18,7 +18,7 @@ class TextBox {
  public:
   /// The text, and how editing ended.
   struct Typed {
-    app::Entry how = app::Entry::commit;
+    app::TextEnd how = app::TextEnd::commit;
     std::string words;
   };
 

@@ -445,10 +445,10 @@ EMSCRIPTEN_KEEPALIVE void playground_focus(int focused) {
   inputCame();
 }
 
-/// The text field opened by host_begin_text() ended; `how` is an app::Entry.
+/// The text field opened by host_begin_text() ended; `how` is an app::TextEnd.
 EMSCRIPTEN_KEEPALIVE void playground_end_text(int how, const char* text) {
   settle();
-  self->app.endText(static_cast<app::Entry>(how), text);
+  self->app.endText(static_cast<app::TextEnd>(how), text);
   inputCame();
 }
 

@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
-#include "views/board/raise.h"
+#include "views/board/saliency.h"
 #include "views/board/stepper.h"
 #include "views/panels/changes.h"
 #include "views/widgets.h"

@@ -1,4 +1,4 @@
-#include "attention/experiments/raise.h"
+#include "attention/experiments/saliency.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,14 +47,14 @@ void each(const Gradients& gradients, const std::vector<Part>& parts, Visit visi
 /// For sorting: gradients that should be equal may differ in their last bit, so they are compared in millionths of the largest.
 long long rank(double gradient, double largest) { return std::llround(std::fabs(gradient) / largest * 1e6); }
 
-void findStrongest(const std::vector<Part>& parts, Raise& raise) {
-  std::vector<Nudge>& best = raise.strongest;
-  each(raise.gradients, parts, [&](const CellRef& cell, float d) {
-    if (best.size() >= Raise::kStrongest && std::fabs(double{d}) < std::fabs(best.back().gradient)) return;
-    const auto at = std::find_if(best.begin(), best.end(), [&](const Nudge& n) { return rank(n.gradient, raise.largest) < rank(double{d}, raise.largest); });
-    if (at == best.end() && best.size() >= Raise::kStrongest) return;
+void findStrongest(const std::vector<Part>& parts, Saliency& saliency) {
+  std::vector<Nudge>& best = saliency.strongest;
+  each(saliency.gradients, parts, [&](const CellRef& cell, float d) {
+    if (best.size() >= Saliency::kStrongest && std::fabs(double{d}) < std::fabs(best.back().gradient)) return;
+    const auto at = std::find_if(best.begin(), best.end(), [&](const Nudge& n) { return rank(n.gradient, saliency.largest) < rank(double{d}, saliency.largest); });
+    if (at == best.end() && best.size() >= Saliency::kStrongest) return;
     best.insert(at, Nudge{cell, double{d}, d > 0 ? Nudge::kSize : -Nudge::kSize, 0, 0});
-    if (best.size() > Raise::kStrongest) best.pop_back();
+    if (best.size() > Saliency::kStrongest) best.pop_back();
   });
 }
 
@@ -85,8 +85,8 @@ float nudged(float input, float gradient, double norm) {
   return gradient == 0.0f ? input : saturate(double{input} + Nudge::kSize * (double{gradient} / norm));
 }
 
-Raise Raiser::of(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef target, InputSet wanted) {
-  Raise out;
+Saliency SaliencySolver::of(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef target, InputSet wanted) {
+  Saliency out;
   if (target.tensor == Id::positions) {
     out.value = out.together = double{trace.positions.at(0, target.row, target.col)};
     return out;
@@ -114,13 +114,13 @@ Raise Raiser::of(const Spec& spec, const Inputs& inputs, const Trace& trace, Cel
   return out;
 }
 
-std::string whyUnreached(const Spec& spec, const Trace& trace, const CellRef& target, const Raise& raise) {
+std::string whyUnreached(const Spec& spec, const Trace& trace, const CellRef& target, const Saliency& saliency) {
   const Id id = target.tensor;
   const bool isWeight = id == Id::weights, isAfter = id == Id::head_output || id == Id::concat || id == Id::output;
-  if ((isWeight || isAfter) && spec.normalizer == Normalizer::hardmax && !(isAfter && raise.reached == 0))
+  if ((isWeight || isAfter) && spec.normalizer == Normalizer::hardmax && !(isAfter && saliency.reached == 0))
     return isWeight ? "The hard maximum is a step: a small change of a score leaves every weight as it is, so the gradient is 0."
                     : "The hard maximum is a step: its gradient is 0, and nothing reaches this value through the scores.";
-  if (raise.reached > 0) return {};
+  if (saliency.reached > 0) return {};
   if (id == Id::positions) return "Positions are given by a formula: no input reaches them.";
   const auto isMasked = [&](const CellRef& t) { return std::isinf(trace.masked.at(t.head, t.row, t.col)); };
   if (isOfPairs(id) && id >= Id::biased && everyHead(spec, target, isMasked))

@@ -6,9 +6,9 @@
 namespace views {
 
 /// The cell whose gradient is shown, in terms of the board: masked scores, and kMeanHead where the mean of the heads is shown.
-CellRef raiseTarget(const Context& context);
+CellRef saliencyTarget(const Context& context);
 /// Its gradient with respect to the inputs that can be edited here.
-const attention::Raise& raiseOf(const Context& context);
+const attention::Saliency& saliencyOf(const Context& context);
 
 /// Draws a triangle in the corner of each cell whose increase would raise (up) or lower (down) the value; its size shows the gradient's.
 void drawTriangles(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look, const float* peaks);

@@ -1,4 +1,4 @@
-#include "views/board/raise.h"
+#include "views/board/saliency.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace views {
 namespace {
 
 using attention::Nudge;
-using attention::Raise;
+using attention::Saliency;
 using attention::Tensor;
 
 constexpr float kUsualCell = 46, kSmallest = 14;  // smaller cells have no room for a triangle
@@ -57,7 +57,7 @@ int decimalsOf(const Context& c) { return std::clamp(c.state.decimals + 1, 3, 6)
 struct Places {
   Places(const Context& c, const Box& list, int count) : box(list), narrow(list.width < 430) {
     const float room = list.height - kFoot;
-    pitch = std::clamp(std::floor(room / Raise::kStrongest), 18.0f, 27.0f);
+    pitch = std::clamp(std::floor(room / Saliency::kStrongest), 18.0f, 27.0f);
     rows = std::min(count, std::max(1, static_cast<int>(room / pitch)));
     nudge = textWidth(c.fonts.text, "Nudge") + (narrow ? 14.0f : 18.0f);
   }
@@ -85,15 +85,15 @@ void face(Context& c, const Box& box, std::string_view words) {
   textCentered(list, c.fonts.text, box.midX(), box.midY(), c.palette.text, words);
 }
 
-void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Raise& raise, double most) {
+void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Saliency& saliency, double most) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = c.palette;
   ImFont* digits = at.narrow ? c.fonts.monoSmall : c.fonts.mono;
   const Box row = at.row(i), button = at.button(i);
-  const float side = sideOf(std::fabs(nudge.gradient) / raise.largest), y = row.midY();
+  const float side = sideOf(std::fabs(nudge.gradient) / saliency.largest), y = row.midY();
   triangle(list, row.x + 6 + side / 2, y - side * 0.43f, side, nudge.by > 0, p.text);
   // The cell is at the left, the step and its effect at the right, and the bar in the space between.
-  const std::string step = signedNumber(nudge.by, 2), does = letterOf(c, raiseTarget(c).tensor) + signedNumber(nudge.change, decimalsOf(c));
+  const std::string step = signedNumber(nudge.by, 2), does = letterOf(c, saliencyTarget(c).tensor) + signedNumber(nudge.change, decimalsOf(c));
   const float doesWidth = textWidth(digits, "W ") + textWidth(digits, "+") + textWidth(digits, formatNumber(0, decimalsOf(c)));
   const float stepWidth = textWidth(digits, "+0.10"), arrow = at.narrow ? 18.0f : 28.0f;
   const float name = row.x + 20, room = button.x - 10 - name - stepWidth - arrow - doesWidth;
@@ -117,37 +117,37 @@ void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Rais
   face(c, button, "Nudge");
 }
 
-void drawFoot(Context& c, const Places& at, const Raise& raise) {
+void drawFoot(Context& c, const Places& at, const Saliency& saliency) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Box all = at.all();
   face(c, all, at.narrow ? "Nudge all by 0.10" : "Nudge all: one step of size 0.10");
   const int decimals = decimalsOf(c);
   ImFont* digits = at.narrow ? c.fonts.monoSmall : c.fonts.mono;
-  const std::string before = letterOf(c, raiseTarget(c).tensor) + formatNumber(raise.value, decimals) + " → ", after = formatNumber(raise.together, decimals);
+  const std::string before = letterOf(c, saliencyTarget(c).tensor) + formatNumber(saliency.value, decimals) + " → ", after = formatNumber(saliency.together, decimals);
   const float x = all.right() + 14, end = x + textWidth(digits, before);
   textMiddle(list, digits, x, all.midY(), c.palette.text, before);
   textMiddle(list, digits, end, all.midY(), c.palette.weight, after);
-  const std::string count = std::to_string(raise.reached) + (raise.reached == 1 ? " cell" : " cells");
+  const std::string count = std::to_string(saliency.reached) + (saliency.reached == 1 ? " cell" : " cells");
   const float left = at.box.right() - textWidth(c.fonts.small, count);
   if (left > end + textWidth(digits, after) + 8) textMiddle(list, c.fonts.small, left, all.midY(), c.palette.muted, count);
 }
 
 }  // namespace
 
-CellRef raiseTarget(const Context& c) {
+CellRef saliencyTarget(const Context& c) {
   CellRef cell = c.chosen();
   if (cell.tensor == TensorId::scores) cell.tensor = TensorId::masked;
   if (c.showsMean() && (cell.tensor == TensorId::weights || cell.tensor == TensorId::head_output)) cell.head = attention::kMeanHead;
   return cell;
 }
 
-const Raise& raiseOf(const Context& c) { return c.derived.raise(raiseTarget(c), changeable(c)); }
+const Saliency& saliencyOf(const Context& c) { return c.derived.saliency(saliencyTarget(c), changeable(c)); }
 
 void drawTriangles(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look, const float* peaks) {
   if (!c.state.gradient || m.cell < kSmallest || !c.editable(m.tensor)) return;
-  const Raise& raise = raiseOf(c);
-  const Tensor &g = raise.gradients[m.tensor], &values = *c.tensor(m.tensor);
-  if (g.empty() || raise.reached == 0) return;
+  const Saliency& saliency = saliencyOf(c);
+  const Tensor &g = saliency.gradients[m.tensor], &values = *c.tensor(m.tensor);
+  if (g.empty() || saliency.reached == 0) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Slice s = sliceOf(c.state, m.tensor);
   const float scale = std::min(1.0f, m.cell / kUsualCell), inset = 4.5f * scale;
@@ -156,7 +156,7 @@ void drawTriangles(Context& c, const MatrixPlace& m, const Box& box, const draw:
     if (y < c.layout.board.y - m.cell || y > c.layout.board.bottom()) continue;
     for (int across = 0; across < m.cols; ++across) {
       const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
-      const double share = std::fabs(double{g.at(s.head, row, col)}) / raise.largest;
+      const double share = std::fabs(double{g.at(s.head, row, col)}) / saliency.largest;
       if (share < 1e-3) continue;
       const ImU32 color = textOn(draw::at(look.map, draw::fraction(look, values.at(s.head, row, col), peaks ? peaks[row] : 0)));
       const float right = box.x + static_cast<float>(across + 1) * m.cell - inset;
@@ -173,7 +173,7 @@ void raiseLegend(Context& c) {
   const float width = keys.x - 24 - left, height = queries.y - 28 - top;
   const bool isTaken = !c.layout.inspector.empty() && onScreen(c.layout, c.view, c.layout.inspector).y < queries.y;
   if (width < 150 || height < 116 || isTaken) return;
-  const Raise& raise = raiseOf(c);
+  const Saliency& saliency = saliencyOf(c);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = c.palette;
   CellRef target = c.chosen();
@@ -181,7 +181,7 @@ void raiseLegend(Context& c) {
   textMiddle(list, c.fonts.strong, left, y, p.text, "What would raise");
   textMiddle(list, c.fonts.strong, left, y + 19, p.text, elide(c.fonts.strong, nameOf(c, target) + "?", width));
   c.widgetRects["raise-legend"] = {left, top, std::min(width, 200.0f), 116};
-  if (raise.reached == 0) return;
+  if (saliency.reached == 0) return;
   y += 46;
   for (const bool up : {true, false}) {
     triangle(list, left + 11, y - 5, 11, up, p.text);
@@ -193,7 +193,7 @@ void raiseLegend(Context& c) {
   float x = left;
   for (const double share : {0.25, 0.5, 1.0}) {
     const float side = sideOf(share);
-    const std::string words = formatNumber(share * raise.largest, raise.largest < 0.1 ? 4 : raise.largest < 10 ? 2 : 0);
+    const std::string words = formatNumber(share * saliency.largest, saliency.largest < 0.1 ? 4 : saliency.largest < 10 ? 2 : 0);
     triangle(list, x + side, y - side * 0.43f, side, true, p.text);
     textMiddle(list, c.fonts.monoSmall, x + side + 4, y, p.muted, words);
     x += side + 12 + textWidth(c.fonts.monoSmall, words);
@@ -201,12 +201,12 @@ void raiseLegend(Context& c) {
 }
 
 void raiseList(Context& c, const Box& box, bool press) {
-  const Raise& raise = raiseOf(c);
-  const auto given = attention::tensorRow(raiseTarget(c).tensor).given;
+  const Saliency& saliency = saliencyOf(c);
+  const auto given = attention::tensorRow(saliencyTarget(c).tensor).given;
   const std::string why = changeable(c) == 0           ? "This page has locked every input."
                           : given && c.inputs.*given ? "This is an input that the page has locked: select a score, a weight or an output."
-                                                       : attention::whyUnreached(c.spec, c.trace, raiseTarget(c), raise);
-  if (raise.strongest.empty()) {
+                                                       : attention::whyUnreached(c.spec, c.trace, saliencyTarget(c), saliency);
+  if (saliency.strongest.empty()) {
     if (!press) paragraph(ImGui::GetWindowDrawList(), c.fonts.text, box.x, box.y + 2, box.width, c.palette.text, why);
     return;
   }
@@ -215,35 +215,35 @@ void raiseList(Context& c, const Box& box, bool press) {
     const float high = paragraph(press ? nullptr : ImGui::GetWindowDrawList(), c.fonts.small, box.x, box.y, box.width, c.palette.muted, why) + 4;
     rows.y += high, rows.height -= high;
   }
-  const Places at(c, rows, static_cast<int>(raise.strongest.size()));
+  const Places at(c, rows, static_cast<int>(saliency.strongest.size()));
   double most = 0;
-  for (const Nudge& n : raise.strongest) most = std::max(most, std::fabs(n.change));
+  for (const Nudge& n : saliency.strongest) most = std::max(most, std::fabs(n.change));
   Widgets w(c);
   for (int i = 0; i < at.rows; ++i) {
-    const Nudge& n = raise.strongest[static_cast<std::size_t>(i)];
-    if (!press) drawRow(c, at, i, n, raise, most);
+    const Nudge& n = saliency.strongest[static_cast<std::size_t>(i)];
+    if (!press) drawRow(c, at, i, n, saliency, most);
     else if (w.area("nudge:" + std::to_string(i + 1), at.button(i))) {
       c.requests.edit(document::SetCells{n.cell.tensor, n.cell.head, n.cell.row, n.cell.col, 1, 1, {n.to}});
     }
   }
-  if (!press) drawFoot(c, at, raise);
+  if (!press) drawFoot(c, at, saliency);
   else if (w.area("nudge:all", at.all())) nudgeAll(c);
 }
 
 bool nudgeAll(Context& c) {
   if (!c.state.gradient) return false;
-  const Raise& raise = raiseOf(c);
-  if (raise.reached == 0) return false;
+  const Saliency& saliency = saliencyOf(c);
+  if (saliency.reached == 0) return false;
   const std::uint64_t gesture = c.view.nextGesture++;
   for (const TensorId id : document::inputIds()) {
     if (!c.editable(id)) continue;
-    const Tensor &g = raise.gradients[id], &input = *c.tensor(id);
+    const Tensor &g = saliency.gradients[id], &input = *c.tensor(id);
     const auto each = static_cast<std::size_t>(g.rows()) * static_cast<std::size_t>(g.cols());
     for (int h = 0; h < g.heads(); ++h) {
       const float *d = g.head(h), *from = input.head(h);
       if (std::all_of(d, d + each, [](float v) { return v == 0.0f; })) continue;
       std::vector<float> values(each);
-      for (std::size_t i = 0; i < each; ++i) values[i] = attention::nudged(from[i], d[i], raise.norm);
+      for (std::size_t i = 0; i < each; ++i) values[i] = attention::nudged(from[i], d[i], saliency.norm);
       c.requests.edit(document::SetCells{id, h, 0, 0, g.rows(), g.cols(), std::move(values)}, gesture);
     }
   }

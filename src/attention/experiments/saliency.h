@@ -1,4 +1,5 @@
-// How to raise one value of a layer: its gradient with respect to every input, and what small steps along it really change.
+// The saliency of a layer's inputs for one of its values: the gradient with respect to each of their cells (Simonyan, Vedaldi and
+// Zisserman, Deep Inside Convolutional Networks, 2013, section 3), and what small steps along it really change.
 #pragma once
 
 #include <string>
@@ -23,7 +24,8 @@ struct Nudge {
   double change = 0;    ///< the change of the target, recomputed with the changed cell rather than estimated from the gradient
 };
 
-struct Raise {
+/// What would raise a value, the target, and by how much.
+struct Saliency {
   static constexpr int kStrongest = 5;
   double value = 0;                ///< the target as it is
   Gradients gradients;             ///< ∂target/∂cell for the requested inputs
@@ -36,13 +38,13 @@ struct Raise {
 /// An input cell after its part of that step: input + 0.10 · g / ‖g‖.
 float nudged(float input, float gradient, double norm);
 
-/// Computes Raise for a layer, keeping its memory between calls. Only one row of queries is computed, not the whole layer: at 16 tokens and
+/// Computes Saliency for a layer, keeping its memory between calls. Only one row of queries is computed, not the whole layer: at 16 tokens and
 /// 4 heads that takes 0.02 to 0.2 ms, at 1,024 tokens, 12 heads and d_k = 64 about 40 ms.
-class Raiser {
+class SaliencySolver {
  public:
   /// `target` is a cell of an intermediate of `trace`; for weights and head_output its head may be kMeanHead. `wanted` are the inputs that
   /// may be changed; those that the layer does not have are ignored. `trace` must be the result of forward().
-  Raise of(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef target, InputSet wanted);
+  Saliency of(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef target, InputSet wanted);
 
  private:
   Trace trace_;
@@ -53,6 +55,6 @@ class Raiser {
 
 /// A sentence that explains why no input, or none through the scores, affects the target: the mask, the step function of hardmax, a row
 /// with only one key, or saturated numbers. Empty where inputs do.
-std::string whyUnreached(const Spec& spec, const Trace& trace, const CellRef& target, const Raise& raise);
+std::string whyUnreached(const Spec& spec, const Trace& trace, const CellRef& target, const Saliency& saliency);
 
 }  // namespace attention
