@@ -67,7 +67,7 @@ struct Switch {
 };
 Switch switchOf(const Context& c, const Box& card, int row, std::string_view title) {
   const bool isWeight = c.chosen().tensor == TensorId::weights;
-  const std::string_view words[] = {isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?", "Saliency"};
+  const std::string_view words[] = {isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?", "Raise"};
   const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) - (hasSumAbove(card, row) ? 56 : 0) - (isRaising(c) ? 14 : 0) - 36;
   for (const std::string_view w : words) {
     const float width = textWidth(c.fonts.small, w) + 44;
