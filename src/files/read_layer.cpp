@@ -37,6 +37,7 @@ Result<document::State> readLayer(std::string_view bytes, Format format, std::st
   Result<TensorsFile> tensors = isOne ? tensorsOfOne(std::move(*file)) : tensorsOf(std::move(*file), prefix);
   if (tensors) return stateOf(std::move(*tensors), document::State{});
   file = readStored(bytes, format, name);  // again, so that it does not take memory beside what is made of it
+  if (!file) return file.error();
   return weightsAlone(std::move(*file)).value_or(tensors.error());
 }
 
