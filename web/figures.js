@@ -154,6 +154,7 @@ export class FigureTab extends Tab {
     this.scales.hidden = format === 'svg';
     this.without.hidden = style === 'dark' || what === 'board' || what === 'arcs' || this.asked.colors === 'cividis';
     this.name.textContent = [this.preset(), what, ...this.head.disabled ? [] : ['head', this.asked.head + 1]].join('-') + `.${format}`;
+    this.said.textContent = '';
     try {
       const svg = await (await this.host.toBlob(this.options({format: 'svg', scale: 1}))).text();
       if (!isLatest()) return;
@@ -165,7 +166,6 @@ export class FigureTab extends Tab {
       const pixels = [width, height].map((side) => Math.round(side * scale));
       const {language = 'en'} = this.dialog.board;
       this.size.textContent = this.dialog.t(`${pixels.map((side) => side.toLocaleString(language)).join(' × ')} px, 300 dpi at ${(pixels[0] / 300 * 2.54).toLocaleString(language, {minimumFractionDigits: 1, maximumFractionDigits: 1})} cm`);
-      this.said.textContent = '';
       this.drawGrey();
     } catch (error) {
       if (isLatest()) this.said.textContent = this.dialog.t(error.message);
@@ -195,20 +195,21 @@ export class CodeTab extends Tab {
     this.node = this.panel([dialog.field('Language', segments('Language', LANGUAGES, this.language, (language) => { this.language = language; dialog.update(); })), this.about, make('hr'),
       make('p', {className: 'note', textContent: 'The layer as it stands on the board: its numbers, its mask, its score, its normaliser. The result is left in output, and is that of the board to the last digits of a 32-bit number.'})],
     this.program, 'Save', {
-      copy: async () => dialog.board.copy(this.program.textContent),
-      save: async () => save(new Blob([this.program.textContent], {type: 'text/plain'}), this.name.textContent),
+      copy: async () => dialog.board.copy(await this.code()),
+      save: async () => save(new Blob([await this.code()], {type: 'text/plain'}), this.name.textContent),
     });
   }
+
+  code() { return this.host.toCode(this.language); }
 
   async update(isLatest) {
     const {language} = this;
     this.about.textContent = this.dialog.t(ABOUT[language]);
     this.name.textContent = `${this.preset()}.${ENDINGS[language]}`;
+    this.said.textContent = '';
     try {
-      const text = await this.host.toCode(language);
-      if (!isLatest()) return;
-      this.program.textContent = text;
-      this.said.textContent = '';
+      const text = await this.code();
+      if (isLatest()) this.program.textContent = text;
     } catch (error) {
       if (isLatest()) this.said.textContent = this.dialog.t(error.message);
     }

@@ -338,6 +338,30 @@ test('where the browser lets nothing be copied, the button and an error say so',
   await board.close();
 });
 
+test('code that is copied before it is shown is whole, and what was said of it stays', async () => {
+  const board = await browser.open('/');
+  await noteCopies(board);
+  await board.page.evaluate(() => {
+    const element = document.querySelector('attention-playground'), toCode = element.toCode.bind(element);
+    const shown = new Promise((resolve) => { globalThis.show = resolve; });
+    let asked = 0;
+    element.toCode = async (...values) => {
+      if (asked++ === 0) await shown;  // what the tab itself shows comes late
+      return toCode(...values);
+    };
+  });
+  await openDialog(board);
+  await dialog(board, '[role=tab]').nth(3).click();
+  const said = dialog(board).getByText('Copied to the clipboard.').locator('visible=true');
+  await dialog(board).getByRole('button', {name: 'Copy', exact: true}).locator('visible=true').click();
+  assert.match(await copied(board), /^import numpy[^]*output/m);
+  await until('the word of it', async () => await said.count() === 1);
+  await board.page.evaluate(() => globalThis.show());
+  await until('the program', async () => /import numpy/.test(await dialog(board, 'pre.program').textContent()));
+  assert.equal(await said.count(), 1, 'what was said stays');
+  await board.close();
+});
+
 test('Embed shows what the code will show, and the code is that of embedCode()', async () => {
   const board = await browser.open('/');
   await openDialog(board);
