@@ -11,7 +11,7 @@ import {build} from './fetch.mjs';
 
 const quick = process.argv.includes('--quick'), count = quick ? 7 : 31;
 const program = process.env.BENCH_KERNELS ?? build('native', 'bench_kernels');
-if (!process.env.BENCH_BUILD) for (const preset of ['web', 'web-relaxed']) build(preset, 'core');
+if (!process.env.BENCH_BUILD) for (const target of ['core', 'core-relaxed']) build('web', target);
 const built = process.env.BENCH_BUILD ?? `${root}build`, python = process.env.PYTHON ?? 'python3';
 const [heads, tokens, dim] = SHAPES[0], shape = [heads, tokens, dim].join('×');
 

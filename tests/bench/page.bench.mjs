@@ -158,7 +158,7 @@ async function serveCompressed(folder, instead = {}) {
 }
 
 const SLOW = 1.6e6, EMPTY_MODULE = Buffer.from([0, 97, 115, 109, 1, 0, 0, 0]);
-const whole = readFileSync(new URL('../../build/web-relaxed/split/whole.wasm', import.meta.url));
+const whole = readFileSync(new URL('../../build/web/split-relaxed/whole.wasm', import.meta.url));
 const split = await serveCompressed(SITE);
 const unsplit = await serveCompressed(SITE, {'playground-relaxed.wasm': whole, 'playground-relaxed.rest.wasm': EMPTY_MODULE});
 const slow = {split: [], unsplit: []};

@@ -1,6 +1,6 @@
 // Links that contain a board, code that embeds one, and the page for an iframe, with which a host communicates over a port.
 import assert from 'node:assert/strict';
-import {existsSync, readFileSync} from 'node:fs';
+import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {deflateRawSync, gzipSync} from 'node:zlib';
 import {until} from '../until.mjs';
@@ -267,9 +267,8 @@ test('the standalone file works from a disk, without a server', async () => {
 });
 
 test('the standalone file stays as small as it is', () => {
-  const isOfEveryEngine = existsSync(`${SITE}/playground.rest.wasm`);  // otherwise the site has three modules instead of one, as in development
   const size = gzipSync(readFileSync(`${SITE}/standalone.js`), {level: 9}).length;
-  assert.ok(size <= 1024 * (isOfEveryEngine ? 690 : 785), `${size} bytes after gzip`);
+  assert.ok(size <= 1024 * 690, `${size} bytes after gzip`);
 });
 
 // ---------------------------------------------------------------- the dialog

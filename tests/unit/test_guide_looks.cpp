@@ -115,7 +115,7 @@ TEST_CASE("guide looks: all that is written is whole, apart and legible at all s
   const std::vector<Card> cards = ours();
   REQUIRE(cards.size() > 60);
   // All steps once, and every fifth elsewhere. With sanitizers and as WebAssembly, which take 5 minutes for that, a sample.
-  constexpr int kEvery = test::kWhole ? 5 : 60, kLeast = test::kWhole ? 300 : 10;
+  const int kEvery = test::kWhole ? 5 : 60, kLeast = test::kWhole ? 300 : 10;
   int turn = 0, checked = 0;
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 568.0f}}) {
     for (const bool dark : {false, true}) {

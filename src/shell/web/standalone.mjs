@@ -1,22 +1,15 @@
 // Packs everything into a single file, for places that cannot load modules or fetch: a sandbox without an origin, a file on a disk, slides.
-//   node standalone.mjs ESBUILD WEB_FOLDER SITE_FOLDER [--whole=MODULE] [ESBUILD_OPTION…]
-// MODULE is the unsplit module for all engines. Without it (a development build, with relaxed SIMD only) the three parts on the site are
-// packed as they are.
+//   node standalone.mjs ESBUILD WEB_FOLDER SITE_FOLDER MODULE [ESBUILD_OPTION…]
+// MODULE is the unsplit module that every engine can run.
 import {execFileSync} from 'node:child_process';
-import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {gzipSync} from 'node:zlib';
 
 const [esbuild, ...options] = process.argv.slice(2);
-const [web, site] = options.splice(0, 2).map((path) => resolve(path));
-const whole = options[0]?.startsWith('--whole=') ? resolve(options.shift().slice(8)) : null;
+const [web, site, module] = options.splice(0, 3).map((path) => resolve(path));
 const output = join(site, 'standalone.js');
-if (!whole && existsSync(output) && existsSync(join(site, 'playground.rest.wasm'))) {
-  utimesSync(output, new Date(), new Date());  // the one for all engines is kept
-  process.exit();
-}
-const kind = whole ? 'playground' : 'playground-relaxed';
 // The folder of installed packages that scripts of the page bundle.
 const packages = resolve(web, '../tests/node_modules');
 const text = JSON.stringify, scratch = mkdtempSync(join(tmpdir(), 'standalone-'));
@@ -26,8 +19,7 @@ const text = JSON.stringify, scratch = mkdtempSync(join(tmpdir(), 'standalone-')
 const EMPTY = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);  // an empty module
 const folder = join(web, 'languages');
 const languages = readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5));
-const pieces = [[`${kind}.wasm`, readFileSync(whole ?? join(site, `${kind}.wasm`))],
-  ...['rest', 'files'].map((part) => [`${kind}.${part}.wasm`, whole ? EMPTY : readFileSync(join(site, `${kind}.${part}.wasm`))]),
+const pieces = [['playground.wasm', readFileSync(module)], ['playground.rest.wasm', EMPTY], ['playground.files.wasm', EMPTY],
   ...languages.map((tag) => [tag, Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(folder, `${tag}.json`), 'utf8')))) ])];
 const bytes = Buffer.concat(pieces.map(([, bytes]) => bytes)), packed = join(scratch, 'pieces.packed');
 const hasXz = existsSync(join(packages, 'xz-decompress'));
@@ -38,7 +30,7 @@ const places = pieces.map(([name, bytes]) => [name, end, end += bytes.length]);
 
 const entry = `
 ${hasXz ? "import {XzReadableStream} from 'xz-decompress';" : ''}
-import create from ${text(join(site, `${kind}.js`))};
+import create from ${text(join(site, 'playground.js'))};
 import packed from ${text(packed)};
 import * as later from ${text(join(web, 'later.js'))};
 import * as guide from ${text(join(web, 'guide.js'))};
@@ -51,7 +43,7 @@ let unpacked;
 const unpack = () => unpacked ??= new Response(${hasXz ? 'new XzReadableStream(new Blob([packed]).stream())' :
     "new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))"}).arrayBuffer();
 const piece = (begin, end) => async () => new Uint8Array(await unpack(), begin, end - begin);
-inline.set('kind', ${text(kind)}).set('${kind}.js', {default: create})
+inline.set('kind', 'playground').set('playground.js', {default: create})
   .set('guide.js', guide).set('dialog.js', dialog).set('later.js', later).set('share.js', share).set('reader.js', reader).set('languages', ${text(languages)});
 for (const [name, begin, end] of ${text(places)}) inline.set(name, piece(begin, end));
 import(${text(join(web, 'element.js'))});
