@@ -31,8 +31,12 @@ export class Functions {
     const found = new Set(), seen = new Set(), todo = [];
     const add = (set, one) => set.has(one) || (set.add(one), todo.push(one));
     const run = (name) => this.bodies.has(name) && add(found, name);
+    const last = this.data.at(-1).to, meant = {start: new Set(), from: new Set()};
     const mean = (number, begin) => {
+      if (meant[begin].has(number)) return;
+      meant[begin].add(number);
       run(this.addressOf(number));
+      if (number > last) return;
       for (const segment of this.data) if (segment[begin] <= number && number <= segment.to) add(seen, segment);
     };
     roots.forEach(run);
