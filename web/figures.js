@@ -153,7 +153,8 @@ export class FigureTab extends Tab {
     this.colors.hidden = what === 'board';
     this.scales.hidden = format === 'svg';
     this.without.hidden = style === 'dark' || what === 'board' || what === 'arcs' || this.asked.colors === 'cividis';
-    this.name.textContent = [this.preset(), what, ...this.head.disabled ? [] : ['head', this.asked.head + 1]].join('-') + `.${format}`;
+    const isOfLayers = this.host.get('batch_of') === 'layers' && this.host.get('batch') > 1;
+    this.name.textContent = [this.preset(), what, ...isOfLayers ? ['layer', this.host.get('layer') + 1] : [], ...this.head.disabled ? [] : ['head', this.asked.head + 1]].join('-') + `.${format}`;
     this.said.textContent = '';
     try {
       const svg = await (await this.host.toBlob(this.options({format: 'svg', scale: 1}))).text();

@@ -201,6 +201,12 @@ Drawing drawingOf(std::string_view title, const Look& look, const FigureOptions&
   return out;
 }
 
+/// "layer 3, head 2", or "head 2" where there is one layer.
+std::string placeIn(const StateTensors& tensors, int head) {
+  const std::string words = joined({"head ", head + 1});
+  return tensors.isOfLayers ? joined({"layer ", tensors.shown + 1, ", ", words}) : words;
+}
+
 /// Draws the colour bar for weights from 0 to 1, as high as the matrix.
 void colorBar(Drawing& out, const Look& look, double x, double y, double height) {
   constexpr int kSteps = 64;
@@ -236,7 +242,7 @@ Drawing wholeSized(Drawing drawing) {
 
 Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
-  Drawing out = drawingOf(joined({"Attention weights, head ", options.head + 1}), look, options);
+  Drawing out = drawingOf(joined({"Attention weights, ", placeIn(tensors, options.head)}), look, options);
   const int most = std::max(w.rows, w.cols);
   const double cell = most <= 24 ? 40 : std::max(2.0, 900.0 / most);
   const bool hasLabels = options.labels && cell >= 10, hasNumbers = options.numbers && cell >= 30, hasSums = options.sums && cell >= 12;
@@ -266,9 +272,9 @@ Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const Figur
   return out;
 }
 
-Drawing headsFigure(const Weights& w, const FigureOptions& options) {
+Drawing headsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
-  Drawing out = drawingOf("Attention weights of all heads", look, options);
+  Drawing out = drawingOf(tensors.isOfLayers ? joined({"Attention weights of all heads of layer ", tensors.shown + 1}) : "Attention weights of all heads", look, options);
   const int across = std::min(w.heads, 4), down = (w.heads + across - 1) / across;
   const double cell = std::clamp(160.0 / std::max(w.rows, w.cols), 0.25, 24.0), width = w.cols * cell, height = w.rows * cell;
   title(out, kMargin, look);
@@ -285,9 +291,9 @@ Drawing headsFigure(const Weights& w, const FigureOptions& options) {
 }
 
 /// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019 (bertviz).
-Drawing arcsFigure(const Weights& w, const FigureOptions& options) {
+Drawing arcsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
-  Drawing out = drawingOf(joined({"Who attends to whom, head ", options.head + 1}), look, options);
+  Drawing out = drawingOf(joined({"Who attends to whom, ", placeIn(tensors, options.head)}), look, options);
   constexpr double size = 13, span = 280, row = 30;
   const double left = kMargin + std::max(options.labels ? widest(w.queries, size) : 0.0, widthOf("query", 12)) + 12, top = kMargin + 44;
   title(out, kMargin, look);
@@ -363,8 +369,8 @@ Result<Drawing> figure(const StateTensors& tensors, const FigureOptions& options
   switch (options.what) {
     case What::board: break;
     case What::weights: return wholeSized(weightsFigure(*w, tensors, options));
-    case What::heads: return wholeSized(headsFigure(*w, options));
-    case What::arcs: return wholeSized(arcsFigure(*w, options));
+    case What::heads: return wholeSized(headsFigure(*w, tensors, options));
+    case What::arcs: return wholeSized(arcsFigure(*w, tensors, options));
   }
   return base::refuse(Kind::range, "what", {"the board is not drawn here; use weights, heads or arcs."});
 }

@@ -175,8 +175,10 @@ Result<State> Unpacker::read(std::string_view bytes, const State& current) {
 
 Result<State> unpacked(std::string_view bytes, const State& current) { return Unpacker().read(bytes, current); }
 
+constexpr std::string_view kOfLayers = " of layers";
+
 std::string packed(const StateTensors& tensors) {
-  std::string head = base::joined({labelsText(tensors.labels), "\n", labelsText(tensors.keyLabels), "\n", tensors.options, "\n", tensors.shown, "\n"}), body;
+  std::string head = base::joined({labelsText(tensors.labels), "\n", labelsText(tensors.keyLabels), "\n", tensors.options, "\n", tensors.shown, tensors.isOfLayers ? kOfLayers : "", "\n"}), body;
   for (const StateTensor& one : tensors.tensors) {
     head += base::joined({one.name, one.isBoolean ? " b" : " f"});
     for (const std::int64_t size : one.shape) head += base::joined({" ", size});
@@ -194,7 +196,8 @@ Result<StateTensors> unpackedTensors(std::string_view bytes) {
   if (!labels || !keyLabels) return refused();
   out.labels = document::labelsOf(*labels), out.keyLabels = document::labelsOf(*keyLabels);
   out.options = rest.line();
-  out.shown = std::atoi(std::string(rest.line()).c_str());
+  const std::string shown(rest.line());
+  out.shown = std::atoi(shown.c_str()), out.isOfLayers = shown.ends_with(kOfLayers);
   for (std::string_view line = rest.line(); !line.empty(); line = rest.line()) {
     StateTensor& one = out.tensors.emplace_back();
     const std::size_t end = line.find(' ');

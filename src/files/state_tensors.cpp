@@ -28,7 +28,7 @@ class Collector {
 
   Result<StateTensors> collect() {
     const int batch = state_.batch;
-    found_.labels = state_.labels, found_.shown = state_.batchItem;
+    found_.labels = state_.labels, found_.shown = state_.batchItem, found_.isOfLayers = hasLayers(state_);
     if (state_.cross) found_.keyLabels = state_.keyLabels;
     for (int item = 0; item < batch; ++item) {
       if (batch > 1) document::apply(state_, document::SetOption{document::OptionId::batch_item, static_cast<double>(item)});

@@ -19,6 +19,7 @@ struct StateTensors {
   std::vector<StateTensor> tensors;
   std::vector<std::string> labels, keyLabels;  ///< of the shown entry; keyLabels is empty if keys are the same tokens
   int shown = 0;                               ///< the entry of a batch, or the layer, that is on the board
+  bool isOfLayers = false;                     ///< the entries are layers of a model
   std::string options;                         ///< JSON
 };
 

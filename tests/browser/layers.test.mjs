@@ -75,6 +75,18 @@ test('a recorded model opens with all its layers, and the board goes through the
   await board.close();
 });
 
+test('a figure and its file name the layer that they are of', async () => {
+  const board = await opened();
+  await board.call('set', 'layer', 2);
+  await board.click('share');
+  const panel = board.page.locator('attention-playground dialog');
+  await panel.getByRole('tab', {name: 'Figure'}).click();
+  const image = panel.getByRole('img', {name: /^Attention/});
+  await until('the figure', async () => /^Attention weights, layer 3, head 1\./.test(await image.first().getAttribute('alt', {timeout: 1000}).catch(String)));
+  assert.match(await panel.getByText(/\.svg$/).locator('visible=true').textContent(), /-weights-layer-3-head-1\.svg$/);
+  await board.close();
+});
+
 test('all heads of all layers stand on one page; a press opens one', async () => {
   for (const viewport of [{width: 1440, height: 900}, {width: 390, height: 844}]) {
     const board = await opened({viewport});

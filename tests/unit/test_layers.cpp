@@ -8,6 +8,9 @@
 #include "document/preset.h"
 #include "document/resize.h"
 #include "document/text.h"
+#include "files/figure.h"
+#include "files/packed.h"
+#include "files/state_tensors.h"
 
 namespace {
 
@@ -115,4 +118,21 @@ TEST_CASE("layers: the board goes through them by keys, by a selector and on the
   f.app().setEmbed({"", "layer"});
   f.type('j');
   CHECK(f.option("layer") == "2");
+}
+
+TEST_CASE("layers: a figure names the layer that it is of") {
+  using What = files::FigureOptions::What;
+  document::State s = layers(3);
+  document::showItem(s, 1);
+  const auto title = [&](What what) {
+    files::FigureOptions options;
+    options.what = what, options.head = 1;
+    return files::figure(*files::unpackedTensors(files::packed(*files::collectTensors(s))), options)->title;  // as on the page
+  };
+  CHECK(title(What::weights) == "Attention weights, layer 2, head 2");
+  CHECK(title(What::heads) == "Attention weights of all heads of layer 2");
+  CHECK(title(What::arcs) == "Who attends to whom, layer 2, head 2");
+  s.batchOf = document::BatchOf::sequences;
+  CHECK(title(What::weights) == "Attention weights, head 2");
+  CHECK(title(What::heads) == "Attention weights of all heads");
 }
