@@ -231,6 +231,29 @@ TEST_CASE("reading: a state, lists, and what is pasted take no more memory than 
   checkBound("a printed tensor", peakOf([&] { CHECK(files::Opener().paste(printed)); }), printed.size(), 3 * 2 * 256 * 256);
 }
 
+TEST_CASE("reading: a file that must be asked about takes no more memory than the bound, also while the question stands") {
+  const Shape heads{4, 256, 64};
+  const std::size_t count = 3 * 4 * 256 * 64;
+  for (const Format format : {Format::npz, Format::safetensors, Format::json})
+    for (const Type type : kTypes) {
+      StoredFile file;
+      for (const char* name : {"a", "b", "c"}) file.tensors.push_back(tensorOf(name, heads, type));
+      const std::string bytes = written(file, format), path = "layer" + std::string(files::name(format));
+      files::Opener opener;
+      const std::string what = std::string(files::name(type)) + " in " + std::string(files::name(format)) + ", asked about";
+      checkBound(what, peakOf([&] {
+        auto opened = opener.open(bytes, path);
+        REQUIRE(opened);
+        REQUIRE(opened->kind == files::Opened::Kind::form);
+        for (const bool isFinal : {false, true}) {
+          opened = opener.choose(document::toLines(document::Choices{{"q", 0}, {"k", 1}, {"v", 2}}, isFinal));
+          REQUIRE(opened);
+        }
+        CHECK(opened->kind == files::Opened::Kind::state);
+      }), bytes.size(), count);
+    }
+}
+
 TEST_CASE("reading: what a hostile file claims is not allocated") {
   StoredFile file;
   file.tensors.push_back(tensorOf("t", {1000}, Type::float32));
