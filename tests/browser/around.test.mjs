@@ -7,7 +7,7 @@ import {until} from '../until.mjs';
 import {readPng} from '../desktop/png.mjs';
 import {SCREENSHOTS, SITE, suite} from './harness.mjs';
 
-const {browser} = suite();
+const {browser} = suite({seen: true});
 const PAGE = '/pages/embed.html';
 
 /** Opens a page with one board, and scrolls to it. */

@@ -90,7 +90,7 @@ onBoard('the board is shown as it was while a key, or the button, is held, and n
   await board.page.mouse.up();
   assert.equal(await picture(), now);
   assert.deepEqual(await board.call('getState'), state);
-});
+}, {seen: true});
 
 onBoard('a board of another shape is compared by its options', async (board) => {
   await board.call('set', 'pin', true);

@@ -144,7 +144,7 @@ const colorsOf = (board, source, points) => board.page.evaluate(async ([url, wan
 }, [source, points]);
 
 test('the figure of the board has the colour and the number of each cell on the screen, as the browser draws it', async () => {
-  const board = await browser.open('/', {viewport: {width: 1440, height: 900}});
+  const board = await browser.open('/', {viewport: {width: 1440, height: 900}, seen: true});
   await board.call('set', 'causal', false);
   const cells = [];  // in drawing order
   for (const [name, across] of [['q'], ['k', true], ['masked'], ['weights'], ['v'], ['head_output']]) {

@@ -5,7 +5,7 @@ import {until} from '../until.mjs';
 import {noteContexts, start} from './harness.mjs';
 
 let browser;
-before(async () => { browser = await start(); });
+before(async () => { browser = await start({seen: true}); });
 after(() => browser.stop());
 
 /** Delays *.rest.wasm until release() is called; asked() counts the requests for it. */

@@ -5,7 +5,7 @@ import {readPng} from '../desktop/png.mjs';
 import {until} from '../until.mjs';
 import {SCREENSHOTS, suite} from './harness.mjs';
 
-const {browser} = suite();
+const {browser} = suite({seen: true});
 
 /** A page with a board in a column of that width. */
 async function column(attributes, width, options = {}) {

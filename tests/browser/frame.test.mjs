@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {suite} from './harness.mjs';
 
-const {browser, onBoard} = suite();
+const {browser, onBoard} = suite({seen: true});
 
 /** Performs an action, and returns the pictures drawn after the first event of that type, with the number of screen frames before the first
  * of them. While the board is not being drawn, its canvas cannot be read. */

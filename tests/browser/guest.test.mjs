@@ -217,7 +217,7 @@ test('properties set before the element is defined are taken over', async () => 
 });
 
 test('a lost graphics context is rebuilt, and the state survives', async () => {
-  const board = await browser.open('/', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/], prepare: noteContexts});
+  const board = await browser.open('/', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/], prepare: noteContexts, seen: true});
   const events = await board.listen('error');
   await board.drag('q', [0, 0, 0], 50, 0);
   await board.page.mouse.move(5, 895);

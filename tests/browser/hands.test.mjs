@@ -32,7 +32,7 @@ onBoard('the title of what is explained stays while another row of Q is dragged,
   assert.equal(await card(board), before, 'under the pointer at rest');
   await board.press('ArrowUp');
   assert.equal(await card(board), before, 'while a key changes it');
-});
+}, {seen: true});
 
 onBoard('the dragged cell has a bubble as long as it is dragged', async (board) => {
   assert.equal(await is(board, 'bubble'), false);

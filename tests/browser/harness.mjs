@@ -9,6 +9,7 @@ import sirv from 'sirv';
 import {findChromium} from '../chromium.mjs';
 import {until} from '../until.mjs';
 import {checkLayer} from './arithmetic.mjs';
+import {unsee} from './unseen.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const SITE = process.env.SITE ?? here('../../build/site');
@@ -68,15 +69,17 @@ async function throttle(page, rate = Number(process.env.THROTTLE ?? 1)) {
   if (rate > 1) await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', {rate});
 }
 
-/** One browser and one server for a file of tests. After each test all pages are closed, and must not have logged any error. */
-export async function start(options) {
+/** One browser and one server for a file of tests. After each test all pages are closed, and must not have logged any error. `seen` is the
+ * default for all pages. */
+export async function start({seen: usual = false, ...options} = {}) {
   assert.ok(existsSync(`${SITE}/index.html`), `there is no site in ${SITE}: build it first`);
   const [server, browser] = await Promise.all([serve(), launch(options)]);
   return {
     server,
     browser,
-    /** Opens a page, waits for its boards, and returns the first one. `prepare` is called with the page before that. */
-    async open(path = '/', {viewport = {width: 1440, height: 900}, wait = true, allow = [], prepare, guide = false, ...context} = {}) {
+    /** Opens a page, waits for its boards, and returns the first one. `prepare` is called with the page before that. A test that looks at
+     * pixels, or at how fast they come, says `seen`. */
+    async open(path = '/', {viewport = {width: 1440, height: 900}, wait = true, allow = [], prepare, guide = false, seen = usual, ...context} = {}) {
       const page = await (await browser.newContext({viewport, ...context})).newPage();
       const complaints = [], requests = [];
       const complain = (text) => allow.some((pattern) => pattern.test(text)) || complaints.push(text);
@@ -86,6 +89,7 @@ export async function start(options) {
       await throttle(page);
       // As for a reader who has closed the Guide, unless the test is about a first visit.
       if (!guide) await page.addInitScript(() => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } });
+      if (!seen) await unsee(page);
       await prepare?.(page);
       await page.goto(server.url + path);
       if (wait) {
@@ -102,10 +106,10 @@ export async function start(options) {
 }
 
 /** One browser for a file of tests, and `onBoard(name, body, {path, …})`: a test with a fresh board, whose numbers are checked with plain
- * arithmetic at the end. `settings` are the defaults for all boards. */
+ * arithmetic at the end. `settings` are the defaults for these boards; `seen` is also that of all other pages of the file. */
 export function suite(settings = {}) {
   const browser = {};
-  before(async () => Object.assign(browser, await start()));
+  before(async () => Object.assign(browser, await start({seen: settings.seen})));
   after(() => browser.stop());
   const onBoard = (name, body, {path = '/', ...options} = {}) => test(name, async () => {
     const board = await browser.open(path, {...settings, ...options});

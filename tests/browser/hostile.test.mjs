@@ -290,7 +290,7 @@ const POINT = `(one, name, ...cell) => {
 }`;
 
 test('dispose() in a listener, whatever was on its way', async () => {
-  const board = await browser.open('/pages/embed.html', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/], prepare: noteContexts});
+  const board = await browser.open('/pages/embed.html', {allow: [/CONTEXT_LOST_WEBGL|GroupMarkerNotSet|GL Driver/], prepare: noteContexts, seen: true});
   const rows = [
     ['ready', '(one) => one.ready.then(() => 1, () => 0)'],
     ['change', '(one) => one.set("causal", false)'], ['change', '(one) => one.set("tokens", 7)'], ['change', '(one) => one.reset()'],

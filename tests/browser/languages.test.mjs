@@ -29,7 +29,7 @@ const mirror = (board, words) => until(`"${words}" in the mirror`, () => board.p
 
 for (const [tag, table] of Object.entries(tables)) {
   test(`${tag}: all that the board says in words is in that language`, async () => {
-    const board = await browser.open(`/?lang=${tag}`, {prepare: opened});
+    const board = await browser.open(`/?lang=${tag}`, {prepare: opened, seen: true});
     const {text, lang, cell} = await mirror(board, table.Causal);
     assert.equal(lang, tag);
     assert.ok([table.Undo, table.Open, table.Tokens, table.Temperature, table['Q, queries'], table.Arithmetic].every((words) => text.includes(words)), text);
@@ -89,7 +89,7 @@ test('a table that does not come leaves the board in English, and the console sa
 });
 
 test('the dialog Share speaks the language, and its link and code ask for it', async () => {
-  const board = await browser.open('/?lang=de');
+  const board = await browser.open('/?lang=de', {seen: true});
   await board.click('share');
   const dialog = board.page.locator('dialog.share');
   await until('the dialog', () => dialog.isVisible());

@@ -83,7 +83,7 @@ const faults = (page, selector) => page.evaluate((wanted) => {
 for (const [name, css, viewport] of [['--attention-size', LARGE, {width: 1280, height: 800}], ['a text size of 200 %', ROOT, {width: 1280, height: 800}],
   ['both on a phone', ROOT + LARGE, {width: 390, height: 844}], ['a zoom of 200 %', '', {width: 640, height: 400}]]) {
   test(`the dialog Share with ${name}`, async () => {
-    const board = await browser.open('/', {viewport, prepare: opened, deviceScaleFactor: css ? 1 : 2});
+    const board = await browser.open('/', {viewport, prepare: opened, deviceScaleFactor: css ? 1 : 2, seen: true});
     await style(board.page, css);
     await board.rest();
     if ((await board.call('items')).every((item) => item.name !== 'share')) {
@@ -133,7 +133,7 @@ test('the board as tables with words of twice the size', async () => {
   const without = await start({gpu: ['--disable-gpu', '--disable-3d-apis']});
   for (const [name, css] of [['size', LARGE], ['root', ROOT]]) {
     for (const viewport of [{width: 1280, height: 800}, {width: 390, height: 844}]) {
-      const board = await without.open('/', {allow: [/./], prepare: opened, viewport});
+      const board = await without.open('/', {allow: [/./], prepare: opened, viewport, seen: true});
       await style(board.page, css);
       const {out, texts, size} = await faults(board.page, '.plain');
       assert.ok(texts > 40 && size >= 28, `${texts} texts of ${size} px`);

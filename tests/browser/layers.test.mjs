@@ -221,7 +221,7 @@ async function colour(board, ...cell) {
 const far = (a, b) => Math.max(...a.map((x, i) => Math.abs(x - b[i])));
 
 test('one cell of −1e30 leaves all others their colours, and the board says where they end', async () => {
-  const board = await browser.open();
+  const board = await browser.open('/', {seen: true});
   await board.rest();
   const shape = (await board.tensor('q')).shape;
   const data = Array.from({length: shape.reduce((a, b) => a * b, 1)}, (_, i) => (i % 2 ? 1 : -1) * 0.9);
@@ -239,7 +239,7 @@ test('one cell of −1e30 leaves all others their colours, and the board says wh
 });
 
 test('cividis and grey are colours of the board, by option, control and pixels', async () => {
-  const board = await browser.open();
+  const board = await browser.open('/', {seen: true});
   await board.call('set', 'causal', false);
   const w = await board.tensor('weights'), size = w.shape[1];
   await board.rest();

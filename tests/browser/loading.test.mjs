@@ -5,7 +5,7 @@ import {pathToFileURL} from 'node:url';
 import {until} from '../until.mjs';
 import {SCREENSHOTS, SITE, suite} from './harness.mjs';
 
-const {browser} = suite();
+const {browser} = suite({seen: true});
 const VIEW = {viewport: {width: 800, height: 600}};
 const open = (path, options) => browser.open(path, {...VIEW, wait: false, allow: [/./], ...options});
 

@@ -16,7 +16,7 @@ for (const [width, height] of SIZES) {
     for (const deviceScaleFactor of [1, 2]) {
       const name = `web-${width}x${height}-${colorScheme}@${deviceScaleFactor}`;
       test(name, async () => {
-        const board = await browser.open('/', {viewport: {width, height}, colorScheme, deviceScaleFactor});
+        const board = await browser.open('/', {viewport: {width, height}, colorScheme, deviceScaleFactor, seen: true});
         await board.settle();
         const png = await board.page.screenshot({path: `${SCREENSHOTS}/${name}.png`});
         assert.ok(await coloursOf(board.page, png) > 200, 'not an empty picture');
@@ -56,7 +56,7 @@ test('every width from 320 to 2560', async () => {
 });
 
 test('many heads and tokens, long labels', async () => {
-  const board = await browser.open('/');
+  const board = await browser.open('/', {seen: true});
   await board.call('set', 'tokens', 12);
   await board.call('set', 'd_k', 4);
   await board.call('set', 'heads', 4);
@@ -72,7 +72,7 @@ test('many heads and tokens, long labels', async () => {
 });
 
 test('a decoder at step 2: the pictures of the heads have two rows', async () => {
-  const board = await browser.open('/');
+  const board = await browser.open('/', {seen: true});
   const file = `${SCREENSHOTS}/web-decoder.png`;
   /** How many of the four rows of a picture have been drawn. */
   const rowsOf = async (name) => {
@@ -97,7 +97,7 @@ const cellOfQ = async (board) => (await board.call('locate', 'q', 0, 0, 0)).widt
 const lasting = async (board) => (await board.call('items')).filter(({name}) => !name.startsWith('notice'));
 
 test('an emoji alone stays upright where names are slanted', async () => {
-  const board = await browser.open('/', {deviceScaleFactor: 2});
+  const board = await browser.open('/', {deviceScaleFactor: 2, seen: true});
   await board.call('set', 'labels', ['🟥', 'a', 'b', 'antidisestablishmentarianism']);
   await board.rest();
   const path = `${SCREENSHOTS}/web-slanted-emoji.png`;
@@ -203,7 +203,7 @@ const coloursOf = (page, png) => page.evaluate(async (base64) => {
 }, png.toString('base64'));
 
 test('forced colours: ground, words and lines are those that the reader has for all pages', async () => {
-  const board = await browser.open('/', {forcedColors: 'active'});
+  const board = await browser.open('/', {forcedColors: 'active', seen: true});
   const system = () => board.page.evaluate(() => ['Canvas', 'CanvasText'].map((name) => {
     const probe = document.body.appendChild(document.createElement('p'));
     probe.style.setProperty('color', name);
@@ -228,8 +228,8 @@ test('forced colours: ground, words and lines are those that the reader has for 
 });
 
 test('a page that goes from right to left has the same board, and clicks land where they look', async () => {
-  const left = await browser.open('/pages/embed.html');
-  const right = await browser.open('/pages/embed.html', {prepare: (page) => page.addInitScript(() => addEventListener('DOMContentLoaded', () => { document.documentElement.dir = 'rtl'; }))});
+  const left = await browser.open('/pages/embed.html', {seen: true});
+  const right = await browser.open('/pages/embed.html', {prepare: (page) => page.addInitScript(() => addEventListener('DOMContentLoaded', () => { document.documentElement.dir = 'rtl'; })), seen: true});
   const pictures = [];
   for (const board of [left, right]) {
     await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));

@@ -4,7 +4,7 @@ import {test} from 'node:test';
 import {until} from '../until.mjs';
 import {SCREENSHOTS, noteContexts, suite} from './harness.mjs';
 
-const {browser} = suite();
+const {browser} = suite({seen: true});
 const BOARDS = 24;
 const LOST = [/CONTEXT_LOST_WEBGL|Too many active WebGL contexts|GroupMarkerNotSet|GL Driver/];
 

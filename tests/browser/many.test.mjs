@@ -19,7 +19,7 @@ async function shape(board, {tokens, heads, causal, dim = 2}) {
 }
 
 test('no number of tokens draws where nothing should be, and a frame is bounded', async () => {
-  const board = await browser.open('/');
+  const board = await browser.open('/', {seen: true});
   const file = join(tmpdir(), `attention-many-${process.pid}.png`);
   for (const one of BOARDS) {
     await shape(board, one);
@@ -89,7 +89,7 @@ test('the legend of the colours stands on no label and on no title, however long
 });
 
 test('scales of colour: kept in the state, not undone, with a legend', async () => {
-  const board = await browser.open('/');
+  const board = await browser.open('/', {seen: true});
   assert.equal(await board.get('weight_scale'), 'auto');
   for (const scale of ['sqrt', 'row']) {
     await board.call('set', 'weight_scale', scale);

@@ -129,7 +129,7 @@ onBoard('each name in hide takes its part away, and gives it back', async (board
     await board.rest();
     assert.ok((await shown()).has(name ?? 'help'), part);
   }
-});
+}, {seen: true});
 
 onBoard('each name in lock keeps readers from changing it, not scripts', async (board) => {
   const lock = (value) => board.page.evaluate((text) => { document.querySelector('attention-playground').lock = text; }, value);

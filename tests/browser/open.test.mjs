@@ -283,7 +283,7 @@ test('what reads files stays as small as it is', () => {
 });
 
 test('what is added to the scores has its share of their colours', async () => {
-  const board = await browser.open();
+  const board = await browser.open('/', {seen: true});
   const zeros = {shape: [3, 1], data: [0, 0, 0]};
   await board.call('setState', JSON.stringify({q: zeros, k: zeros, v: zeros, mask: {shape: [3, 3], data: [-2, -20, 0, -1, -2, -3, 0, 0, 0]}}));
   await board.rest();

@@ -247,7 +247,7 @@ onBoard('theme, by its button, its attribute and the system', async (board) => {
   assert.equal(await shown(), 'light', 'by its attribute');
   await board.click('theme');
   assert.equal(await shown(), 'dark', 'by its button');
-});
+}, {seen: true});
 
 // Everything that a mouse can change in the side panel, the keyboard can: in a wide window, in a drawer, and with scrolling. One pass from
 // the first control to the last, expanding sections on the way. (The unit tests do the same at three sizes.)

@@ -183,7 +183,7 @@ for (const style of ['print', 'light', 'dark']) {
 }
 
 test('the board itself is a picture of any size, and is as it was afterwards', async () => {
-  const board = await browser.open('/');
+  const board = await browser.open('/', {seen: true});
   const before = await board.page.screenshot();
   const png = readFileSync((await blob(board, {format: 'png', what: 'board', scale: 2}, 'board.png')).path);
   assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [2880, 1800]);

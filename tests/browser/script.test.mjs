@@ -4,7 +4,7 @@ import {test} from 'node:test';
 import {until} from '../until.mjs';
 import {loseContext, noteContexts, SCREENSHOTS, suite} from './harness.mjs';
 
-const {browser} = suite();
+const {browser} = suite({seen: true});
 
 const SENTENCES = {
   Chinese: '我 看见 一把 锯子', Arabic: 'رأيت منشارا في الحديقة', Cyrillic: 'Я увидел пилу опять', Devanagari: 'मैंने एक आरी देखी',

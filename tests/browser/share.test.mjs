@@ -130,7 +130,7 @@ test('the code that embeds a board says what is asked for, and no more', async (
 
 /** A host with the embed page in a frame; ask() makes a call over its port. */
 async function openHost(query = '', sandbox = 'allow-scripts') {
-  const board = await browser.open('/pages/host.html', {wait: false, viewport: {width: 800, height: 700}});
+  const board = await browser.open('/pages/host.html', {wait: false, viewport: {width: 800, height: 700}, seen: true});
   const {page} = board;
   await page.evaluate(async ([address, box]) => {
     const frame = document.createElement('iframe');
@@ -443,7 +443,7 @@ test('a link opens the steps where they were', async () => {
 });
 
 test('the dialog asks from which step of a lesson, and whether the board is as high as it takes', async () => {
-  const board = await browser.open('/');
+  const board = await browser.open('/', {seen: true});
   await board.click('share');
   const dialog = board.page.locator('dialog.share'), step = dialog.getByLabel('Step of the lesson').first(), link = dialog.locator('pre[aria-label="Link"]');
   assert.equal(await step.isDisabled(), true);

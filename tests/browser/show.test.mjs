@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {SCREENSHOTS, suite} from './harness.mjs';
 
-const {browser} = suite();
+const {browser} = suite({seen: true});
 
 const overlaps = (a, b) => a.x + a.width > b.x + 1 && b.x + b.width > a.x + 1 && a.y + a.height > b.y + 1 && b.y + b.height > a.y + 1;
 

@@ -148,7 +148,7 @@ onBoard('tokens as columns: each step lights, dims, shows and leaves out the sam
   await board.press('Escape');
   await stepperIs(board, 0);
   assert.equal(await board.get('column_layout'), true);
-}, {reducedMotion: 'reduce'});
+}, {reducedMotion: 'reduce', seen: true});
 
 onBoard('a number of the arithmetic goes to its cell on a click, and a drag on it edits that cell in one step of undo', async (board) => {
   await board.click('weights', 0, 3, 2);

@@ -261,7 +261,7 @@ async function hold(board, [x, y], during) {
 for (const [what, path, focuses] of [['the page', '/', true], ['a board in a page that has not the focus', '/pages/embed.html', false]]) {
   test(`${what}: a finger that rests on a cell opens what a pointer over it shows, and selects nothing`, async () => {
     const size = {width: 900, height: 700};
-    const board = await browser.open(path, {viewport: size, hasTouch: true, isMobile: true});
+    const board = await browser.open(path, {viewport: size, hasTouch: true, isMobile: true, seen: true});
     const picture = async (one) => (await one.page.locator('attention-playground').screenshot()).toString('base64');
     await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
     if (focuses) await tap(board, 'weights', 0, 3, 2);

@@ -7,7 +7,7 @@ import {test} from 'node:test';
 import {until} from '../until.mjs';
 import {Board, SCREENSHOTS, SITE, suite} from './harness.mjs';
 
-const {browser} = suite();
+const {browser} = suite({seen: true});
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const STEPS = ['score', 'softmax', 'values', 'matrices', 'projections', 'heads', 'task'];
 const read = (name) => readFileSync(`${SITE}/${name}`, 'utf8');

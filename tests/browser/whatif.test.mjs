@@ -99,7 +99,7 @@ onBoard('arcs are as thick as what a value adds', async (board) => {
   assert.notEqual(await picture(), before);
   await board.click('value_norms');
   assert.equal(await picture(), before);
-});
+}, {seen: true});
 
 /** Scrolls to the bar of a key; returns a position in its upper part, away from the last press, to avoid a double-click. */
 async function bar(board, name) {
