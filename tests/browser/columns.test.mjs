@@ -183,29 +183,30 @@ function program(lines) {
 const table = ({data, shape}, head = 0) => [0, ...Array.from({length: shape[1]}, (_, i) => [0, ...data.slice((head * shape[1] + i) * shape[2], (head * shape[1] + i + 1) * shape[2])])];
 const empty = (rows, cols) => Array.from({length: rows + 1}, () => Array(cols + 1).fill(0));
 
-async function runs(board, what, head = 0) {
-  const optional = async (name) => board.tensor(name).catch(() => null);
-  const [, kvHeads] = [await board.get('heads'), await board.get('kv_heads')], kvHead = Math.floor(head * kvHeads / await board.get('heads'));
+const INPUTS = ['q', 'k', 'v', 'q_rotated', 'k_rotated', 'x', 'x_kv', 'x_v', 'x_positioned', 'x_kv_positioned', 'w_q', 'w_k', 'w_v', 'w_o', 'w_a', 'u_a', 'v_a', 'b_q', 'b_k', 'b_v', 'b_o',
+  'masked', 'weights', 'head_output', 'output'];
+const read = (board) => board.read(INPUTS, ['heads', 'kv_heads', 'd_k', 'd_v']);
+
+async function runs(board, {tensors, options}, what, head = 0) {
+  const kvHead = Math.floor(head * options.kv_heads / options.heads);
   const made = {scores: ['S', 'masked'], weights: ['W', 'weights'], head_output: ['O', 'head_output'], output: ['Y', 'output'], q: ['Q', 'q'], k: ['K', 'k'], v: ['V', 'v']}[what];
-  const goal = await board.tensor(made[1]), part = what === 'output' ? 0 : what === 'k' || what === 'v' ? kvHead : head;
+  const goal = tensors[made[1]], part = what === 'output' ? 0 : what === 'k' || what === 'v' ? kvHead : head;
   const {loops} = await board.call('explain', what === 'scores' ? 'masked' : what, part, 0, 0);
   assert.ok(loops?.length > 2, `${what} has loops`);
   const scope = {};
   for (const [letter, name, h] of [['Q', 'q', head], ['K', 'k', kvHead], ['V', 'v', kvHead], ['Q_r', 'q_rotated', head], ['K_r', 'k_rotated', kvHead], ['X', 'x', 0], ['X_KV', 'x_kv', 0], ['X_V', 'x_v', 0],
     ['XP', 'x_positioned', 0], ['XP_KV', 'x_kv_positioned', 0], ['W_O', 'w_o', 0], ['W_a', 'w_a', head], ['U_a', 'u_a', head], ['S', 'masked', head], ['W', 'weights', head]]) {
-    const t = await optional(name);
-    if (t) scope[letter] = table(t, h);
+    if (tensors[name]) scope[letter] = table(tensors[name], h);
   }
   const columns = (t, h, width) => table(t).map((row) => row === 0 ? 0 : [0, ...row.slice(1 + h * width, 1 + (h + 1) * width)]);
-  const dk = await board.get('d_k'), dv = await board.get('d_v');
+  const {d_k: dk, d_v: dv} = options;
   for (const [letter, name, h, width] of [['W_Q', 'w_q', head, dk], ['W_K', 'w_k', kvHead, dk], ['W_V', 'w_v', kvHead, dv], ['b_Q', 'b_q', head, dk], ['b_K', 'b_k', kvHead, dk], ['b_V', 'b_v', kvHead, dv]]) {
-    const t = await optional(name);
+    const t = tensors[name];
     if (t) scope[letter] = letter[0] === 'b' ? columns(t, h, width)[1] : columns(t, h, width);
   }
-  const vA = await optional('v_a'), bO = await optional('b_o'), o = await board.tensor('head_output');
+  const {v_a: vA, b_o: bO, head_output: o, masked} = tensors;
   if (vA) scope.v_a = table(vA, head)[1];
   if (bO) scope.b_O = table(bO)[1];
-  const masked = await board.tensor('masked');
   scope.masked = table(masked, head).map((row) => row === 0 ? 0 : row.map((v) => v === -Infinity));
   if (what === 'output') scope.O = [0, ...Array.from({length: o.shape[0]}, (_, h) => table(o, h))];
   scope.E = empty(masked.shape[1], masked.shape[2]);
@@ -236,8 +237,9 @@ onBoard('what the loops say is what the layer computes, for all of its options',
   for (const [options, ...more] of LAYERS) {
     await board.call('setState', start);
     for (const [option, value] of Object.entries(options)) await board.call('set', option, value);
+    const layer = await read(board);
     for (const head of [0, 1]) for (const what of ['scores', 'weights', 'head_output', ...more]) {
-      await runs(board, what, head).catch((error) => { throw new Error(`${JSON.stringify(options)}, head ${head + 1}: ${error.message}`); });
+      await runs(board, layer, what, head).catch((error) => { throw new Error(`${JSON.stringify(options)}, head ${head + 1}: ${error.message}`); });
     }
   }
 });

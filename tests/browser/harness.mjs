@@ -140,13 +140,14 @@ export class Board {
     const result = await this.page.evaluate(async ([selector, name, args]) => {
       try {
         const value = await document.querySelector(selector)[name](...args);
+        if (name === 'items') return {text: JSON.stringify(value)};  // long, and a text costs a quarter to hand over
         return {value: value instanceof DOMRect ? value.toJSON() : value};
       } catch (error) {
         return {error: {type: error.constructor.name, field: error.field, message: error.message}};
       }
     }, [this.selector, method, values]);
     if (result.error) throw Object.assign(new Error(result.error.message), result.error);
-    return result.value;
+    return result.text === undefined ? result.value : JSON.parse(result.text);
   }
 
   async tensor(name) {
@@ -247,24 +248,33 @@ export class Board {
     }, [this.selector, text, name]);
   }
 
-  /** Checks every number on the board against plain arithmetic with the inputs and options that the board reports. */
-  async check() {
-    const {options, mask, tensors} = await this.page.evaluate(([selector, names, optionNames]) => {
+  /** Tensors and options at one moment. Tensors that are not part of this layer are left out. */
+  async read(tensorNames, optionNames) {
+    const {options, mask, packed} = await this.page.evaluate(([selector, names, settings]) => {
       const element = document.querySelector(selector);
       const found = (name) => {
         try {
-          const tensor = element.getTensor(name);
-          return {data: Array.from(tensor.data), shape: tensor.shape};
+          const {data, shape} = element.getTensor(name);
+          const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+          return {bytes: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')), shape};  // numbers cost several times as much to hand over
         } catch {
-          return null;  // not part of this layer
+          return null;
         }
       };
-      return {options: optionNames.map((name) => [name, element.get(name)]), mask: element.getState().mask,
-        tensors: names.map((name) => [name, found(name)])};
-    }, [this.selector, TENSORS, OPTIONS]);
-    const t = Object.fromEntries(tensors.filter(([, tensor]) => tensor).map(([name, {data, shape}]) =>
-      [name, {shape, at: (head, row, col) => data[(head * shape[1] + row) * shape[2] + col]}]));
-    checkLayer({...Object.fromEntries(options), mask}, t);
+      return {options: settings.map((name) => [name, element.get(name)]), mask: element.getState().mask,
+        packed: names.map((name) => [name, found(name)])};
+    }, [this.selector, tensorNames, optionNames]);
+    const tensors = packed.filter(([, tensor]) => tensor).map(([name, {bytes, shape}]) => {
+      const data = Array.from(new Float32Array(Uint8Array.from(Buffer.from(bytes, 'base64')).buffer));
+      return [name, {data, shape, at: (head, row, col) => data[(head * shape[1] + row) * shape[2] + col]}];
+    });
+    return {options: Object.fromEntries(options), mask, tensors: Object.fromEntries(tensors)};
+  }
+
+  /** Checks every number on the board against plain arithmetic with the inputs and options that the board reports. */
+  async check() {
+    const {options, mask, tensors} = await this.read(TENSORS, OPTIONS);
+    checkLayer({...options, mask}, tensors);
   }
 
   async close() {
