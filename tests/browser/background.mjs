@@ -28,13 +28,14 @@ export function checkBackground({width, height, at}, items, what) {
     const [x0, x1] = [Math.max(0, Math.floor(box.x)), Math.min(width, Math.ceil(box.x + box.width))];
     for (let y = Math.max(0, Math.floor(box.y)); y < Math.min(height, box.y + box.height); y++) if (x1 > x0) free.fill(0, y * width + x0, y * width + x1);
   }
-  const background = at(SIDE + 3, HEADER + 3).join();
+  const [red, green, blue] = at(SIDE + 3, HEADER + 3);
   let seen = 0, stray = 0, first = '';
   for (let y = HEADER + 40; y < height - 2; y++) {
     for (let x = SIDE + 4; x < width - SCROLLBAR; x++) {
       if (!free[y * width + x]) continue;
       seen++;
-      if (at(x, y).join() !== background && stray++ === 0) first = `${x}, ${y}`;
+      const [r, g, b] = at(x, y);
+      if ((r !== red || g !== green || b !== blue) && stray++ === 0) first = `${x}, ${y}`;
     }
   }
   assert.ok(seen > 10_000, `${what}: there is something to look at (${seen})`);

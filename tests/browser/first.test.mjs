@@ -5,7 +5,7 @@ import {until} from '../until.mjs';
 import {noteContexts, start} from './harness.mjs';
 
 let browser;
-before(async () => { browser = await start({seen: true}); });
+before(async () => { browser = await start(); });
 after(() => browser.stop());
 
 /** Delays *.rest.wasm until release() is called; asked() counts the requests for it. */
@@ -47,7 +47,7 @@ for (const [colorScheme, other] of [['light', 'dark'], ['dark', 'light']]) {
   for (const deviceScaleFactor of [1, 2]) {
     test(`the first frame needs no rest, at any size: ${colorScheme}, pixel ratio ${deviceScaleFactor}`, async () => {
       const rest = withhold();
-      const board = await openEarly('/', rest, {colorScheme, deviceScaleFactor});
+      const board = await openEarly('/', rest, {colorScheme, deviceScaleFactor, seen: true});
       const {page} = board;
       await drawn(page);
       for (const [width, height] of SIZES) {
@@ -99,7 +99,7 @@ test('a small window, and parts that are hidden or locked, need no rest either',
 
 test('a context that is lost before the rest is there is drawn in again', async () => {
   const rest = withhold();
-  const board = await openEarly('/', rest, {prepare: noteContexts});
+  const board = await openEarly('/', rest, {prepare: noteContexts, seen: true});
   const {page} = board;
   await drawn(page);
   await page.evaluate(() => new Promise((resolve) => {

@@ -5,7 +5,7 @@ import {test} from 'node:test';
 import {until} from '../until.mjs';
 import {loseContext, noteContexts, suite} from './harness.mjs';
 
-const {browser} = suite({seen: true});
+const {browser} = suite();
 
 const FIRST = Number(process.env.SEED ?? 1), RUNS = Number(process.env.RUNS ?? 2), EVENTS = 90;
 

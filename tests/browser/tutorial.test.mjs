@@ -7,7 +7,7 @@ import {test} from 'node:test';
 import {until} from '../until.mjs';
 import {Board, SCREENSHOTS, SITE, suite} from './harness.mjs';
 
-const {browser} = suite({seen: true});
+const {browser} = suite();
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const STEPS = ['score', 'softmax', 'values', 'matrices', 'projections', 'heads', 'task'];
 const read = (name) => readFileSync(`${SITE}/${name}`, 'utf8');
@@ -124,7 +124,7 @@ test('the task is passed by hand; queries are locked', async () => {
 
 for (const [name, options] of Object.entries({light: {viewport: {width: 1360, height: 900}}, dark: {viewport: {width: 1360, height: 900}, colorScheme: 'dark'}, phone: {viewport: {width: 390, height: 844}, hasTouch: true}, small: {viewport: {width: 320, height: 640}}})) {
   test(`nothing moves while it loads and is read, nothing is cut, and axe finds nothing wrong: ${name}`, async () => {
-    const board = await browser.open('/tutorial.html', {...options, wait: false, bypassCSP: true, prepare: (page) => page.addInitScript(() => {
+    const board = await browser.open('/tutorial.html', {...options, wait: false, bypassCSP: true, seen: true, prepare: (page) => page.addInitScript(() => {
       globalThis.shifts = [];
       new PerformanceObserver((list) => list.getEntries().forEach(({value, hadRecentInput, sources}) =>
         hadRecentInput || globalThis.shifts.push(`${value.toFixed(4)} ${sources.map(({node}) => node?.nodeName ?? '').join()}`))).observe({type: 'layout-shift', buffered: true});

@@ -17,7 +17,10 @@ export function readPng(path) {
   assert.ok(head[8] === 8 && [2, 6].includes(head[9]), '8 bits, RGB or RGBA');
   const each = head[9] === 2 ? 3 : 4;
   const pixels = unfilter(inflateSync(Buffer.concat(data)), width * each, height, each);
-  return {width, height, at: (x, y) => [...pixels.subarray((y * width + x) * each, (y * width + x) * each + 3)]};
+  return {width, height, at(x, y) {
+    const i = (y * width + x) * each;
+    return [pixels[i], pixels[i + 1], pixels[i + 2]];
+  }};
 }
 
 function unfilter(raw, stride, height, each) {
@@ -27,11 +30,20 @@ function unfilter(raw, stride, height, each) {
     for (let i = 0; i < stride; ++i) {
       const left = i >= each ? out[y * stride + i - each] : 0, up = y > 0 ? out[(y - 1) * stride + i] : 0;
       const corner = i >= each && y > 0 ? out[(y - 1) * stride + i - each] : 0;
-      const predicted = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter];
-      out[y * stride + i] = raw[y * (stride + 1) + 1 + i] + predicted;
+      out[y * stride + i] = raw[y * (stride + 1) + 1 + i] + predicted(filter, left, up, corner);
     }
   }
   return out;
+}
+
+function predicted(filter, left, up, corner) {
+  switch (filter) {
+    case 0: return 0;
+    case 1: return left;
+    case 2: return up;
+    case 3: return (left + up) >> 1;
+    default: return paeth(left, up, corner);
+  }
 }
 
 function paeth(left, up, corner) {
