@@ -678,6 +678,16 @@ void assign(Settings& settings, OptionId id, const Value& value) {
   if (id == Id::score && settings.score != attention::Score::scaled) settings.scaleBy = 0;
 }
 
+/// Gives `after`, which may differ from `settings` in what depends on the heads, another number of them.
+void setHeads(const Settings& settings, int heads, Settings& after) {
+  after.heads = heads;
+  after.kvHeads = settings.kvHeads * heads / settings.heads;
+  after.headDim = settings.headDim * settings.heads / heads;
+  after.valueDim = settings.valueDim * settings.heads / heads;
+  after.biasKind = heads == 1 && settings.biasKind == Bias::perHead ? Bias::shared : settings.biasKind;
+  after.hiddenHeads = heads == settings.heads ? settings.hiddenHeads : 0;  // the bits would refer to other heads
+}
+
 Settings settingsAfter(const Settings& settings, OptionId id, const Value& value) {
   Settings after = settings;
   assign(after, id, value);
@@ -692,11 +702,7 @@ Settings settingsAfter(const Settings& settings, OptionId id, const Value& value
       after.keyTokens = static_cast<int>(keyLabels(after).size());
       break;
     case Id::heads:
-      after.kvHeads = settings.kvHeads * after.heads / settings.heads;
-      after.headDim = settings.headDim * settings.heads / after.heads;
-      after.valueDim = settings.valueDim * settings.heads / after.heads;
-      if (after.heads == 1 && after.biasKind == Bias::perHead) after.biasKind = Bias::shared;
-      if (after.heads != settings.heads) after.hiddenHeads = 0;  // the bits would refer to other heads
+      setHeads(settings, after.heads, after);
       break;
     case Id::d_k:
       if (settings.valueDim == settings.headDim) after.valueDim = after.headDim;
@@ -786,9 +792,10 @@ std::vector<int> allowedHeads(const Settings& settings) {
   const int width = settings.heads * settings.headDim, valueWidth = settings.heads * settings.valueDim;
   const int sharing = settings.heads / settings.kvHeads;
   std::vector<int> out;
+  Settings after = settings;  // one copy for all: with a thousand labels it takes longer than checking it
   for (int n = sharing; n <= Limits::heads; n += sharing) {
     if (width % n != 0 || valueWidth % n != 0) continue;
-    const Settings after = settingsAfter(settings, Id::heads, static_cast<double>(n));
+    setHeads(settings, n, after);
     if (checkSizes("heads", after) && checkTogether("heads", after)) out.push_back(n);
   }
   return out;
