@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "attention/steps/mask.h"
@@ -27,6 +28,16 @@ int find(const float* numbers, int count, float value) {
   return first;
 }
 
+int countLinks(const float* weights, int count) {
+  int links[kLanes] = {};
+  int c = 0;
+  for (; c + kLanes <= count; c += kLanes) {
+    for (int k = 0; k < kLanes; ++k) links[k] += weights[c + k] >= kLink;
+  }
+  for (; c < count; ++c) links[0] += weights[c] >= kLink;
+  return std::accumulate(links, links + kLanes, 0);
+}
+
 RowSummary scan(const float* numbers, int count, bool isWeights) {
   float low[kLanes] = {}, high[kLanes] = {};
   int c = 0;
@@ -42,9 +53,7 @@ RowSummary scan(const float* numbers, int count, bool isWeights) {
   row.range = {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
   if (row.range.low < 0) row.lowAt = find(numbers, count, row.range.low);
   if (row.range.high > 0) row.highAt = find(numbers, count, row.range.high);
-  if (isWeights) {
-    for (int j = 0; j < count; ++j) row.links += numbers[j] >= kLink;
-  }
+  if (isWeights) row.links = countLinks(numbers, count);
   return row;
 }
 
@@ -66,6 +75,17 @@ double* sumOf(const Tensor& all, const std::vector<int>& heads, int without, int
     for (int j = 0; j < all.cols(); ++j) sums[j] += static_cast<double>(numbers[j]);
   }
   return sums;
+}
+
+/// Writes (sums + more) · share.
+void writeMean(const double* sums, const float* more, double share, int count, float* out) {
+  int c = 0;
+  for (; c + kLanes <= count; c += kLanes) {
+    float means[kLanes];  // `out` might overlap `more`, for all that the compiler knows, which would keep it from vectorising
+    for (int k = 0; k < kLanes; ++k) means[k] = static_cast<float>((sums[c + k] + static_cast<double>(more[c + k])) * share);
+    std::copy_n(means, kLanes, out + c);
+  }
+  for (; c < count; ++c) out[c] = static_cast<float>((sums[c] + static_cast<double>(more[c])) * share);
 }
 
 void widen(Range& range, const Range& by) { range = {std::min(range.low, by.low), std::max(range.high, by.high)}; }
@@ -213,13 +233,18 @@ float Summaries::reach(TensorId id, const Tensor& tensor) {
   constexpr std::size_t kSampled = 4096;
   Lines& all = lines(id, tensor);
   if (all.reachSeen == now_) return all.reach;
-  all.reachSeen = now_, all.reach = all.all.size();
+  const std::uint32_t before = std::exchange(all.reachSeen, now_);
+  all.reach = all.all.size();
   const std::size_t count = tensor.size(), pace = std::max<std::size_t>(1, count / kSampled | 1);  // odd, so that the samples are not all from one column
   const std::size_t head = static_cast<std::size_t>(tensor.rows()) * static_cast<std::size_t>(tensor.cols());
+  all.sampled.resize((count + pace - 1) / pace);
   sample_.clear();
-  for (std::size_t i = 0; i < count; i += pace) {
-    if (!isComputed(id, static_cast<int>(i / head))) continue;
-    const float size = std::fabs(tensor.data()[i]);
+  for (std::size_t i = 0, n = 0; i < count; i += pace, ++n) {
+    const Stamps& stamps = this->stamps(id, static_cast<int>(i / head));
+    if (stamps.latest == 0) continue;
+    // The numbers are far apart, so each that is read takes a line of the cache: those of heads that have not changed are kept.
+    if (stamps.isNewer(before)) all.sampled[n] = std::fabs(tensor.data()[i]);
+    const float size = all.sampled[n];
     if (size > 0 && size <= all.reach) sample_.push_back(size);  // leaves out infinities and NaN
   }
   if (sample_.empty()) return all.reach;
@@ -275,12 +300,9 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
     const double* sums = isShort ? sumOfOthers(all, parts, made, i) : sumOf(all, parts, -1, i, sums_.data());
     const float* more = isShort ? all.row(made.head, i) : nullptr;
     float* out = made.numbers.row(0, i);
-    const double count = static_cast<double>(std::max<std::size_t>(parts.size(), 1));
-    if (more) {
-      for (int j = 0; j < all.cols(); ++j) out[j] = static_cast<float>((sums[j] + static_cast<double>(more[j])) / count);
-    } else {
-      for (int j = 0; j < all.cols(); ++j) out[j] = static_cast<float>(sums[j] / count);
-    }
+    const double share = 1.0 / static_cast<double>(std::max<std::size_t>(parts.size(), 1));
+    if (more) writeMean(sums, more, share, all.cols(), out);
+    else std::transform(sums, sums + all.cols(), out, [share](double sum) { return static_cast<float>(sum * share); });
     Stamps& own = heads(id).front();
     stamp(own, own.rows, {i, i + 1}, all.rows());
   }

@@ -111,6 +111,7 @@ class Summaries {
     Range all;
     std::uint32_t reachSeen = 0;
     float reach = 0;
+    std::vector<float> sampled;    ///< the magnitudes that determine it
   };
 
   struct Mean {
