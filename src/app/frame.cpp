@@ -28,18 +28,17 @@ using views::Command;
 /// A press is handled within two builds of a frame; anything that would need more than this waits for the next frame.
 constexpr int kMostBuilds = 4;
 
-/// The window of the board, which fills the screen. Beginning it again in the same frame continues drawing into it.
-void beginBoard(const views::Palette& palette) {
+/// The window of the board, which fills the screen. Beginning it again in the same frame continues drawing into it. It has no background,
+/// because the shell clears the screen to that colour.
+void beginBoard() {
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, palette.background);
   ImGui::Begin("##playground", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus |
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
-  ImGui::PopStyleColor();
   ImGui::PopStyleVar(3);
   views::sharp(ImGui::GetWindowDrawList());
 }
@@ -95,7 +94,7 @@ bool Frame::lookedBack(bool before) {
 
 // Everything that takes input. Controls are drawn at the same time, so if their requests change anything, the frame is built again.
 void Frame::controls(views::Context& context) {
-  beginBoard(context.palette);
+  beginBoard();
   if (!guide_ && screen_.view.guideOpen) keepPlace(context);
   views::readFinger(context);
   const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
@@ -140,7 +139,7 @@ void Frame::pictures(views::Context& context) {
     if (context.view.guide) context.view.guide->lit.reset();
     return;
   }
-  beginBoard(context.palette);
+  beginBoard();
   views::heads(context);
   views::drawMatrices(context);
   views::lowerCard(context);
