@@ -55,6 +55,8 @@ for (const [name, args, steps] of [['four tokens', () => ['--size', '1440x900'],
   ['512 tokens', (t) => [tensors(t, ['q', 'k', 'v'], [3, 512, 16]), '--size', '1440x900'], LARGE]]) {
   test(`what is drawn over the last frame looks as if all were drawn: ${name}`, async (t) => {
     const app = await Session.start(t, display, args(t));
+    const first = screen();
+    assert.equal(difference(first, await wholeScreen(app)), 'none', 'the first frame');
     for (const [step, act] of steps) {
       const old = screen();
       await act(app);

@@ -1,7 +1,10 @@
 // An offscreen framebuffer, and its content as PNG.
 #pragma once
 
+#include <span>
 #include <string>
+
+#include "shell/desktop/retouch.h"
 
 namespace shell {
 
@@ -18,8 +21,8 @@ class Picture {
   bool isOfSize(int width, int height) const { return width == width_ && height == height_; }
   /// Continues drawing into it, after show().
   void resume() const;
-  /// Copies it to the window, which must have the same size.
-  void show() const;
+  /// Copies these parts of it to the back buffer of the window, which must have the same size.
+  void show(std::span<const Retouch::Box> boxes) const;
   /// The content as the bytes of a PNG file; empty if it cannot be encoded.
   std::string png() const;
 

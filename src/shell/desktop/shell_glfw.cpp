@@ -43,6 +43,7 @@
 #include "shell/shell.h"
 #include "shell/desktop/text_box.h"
 #include "shell/desktop/shell_place.h"
+#include "shell/desktop/window_parts.h"
 
 namespace shell {
 namespace {
@@ -243,6 +244,8 @@ class Desktop final : public app::Host {
   bool isSlow_ = false;          ///< is rendering done in software?
   std::unique_ptr<Picture> picture_;  ///< the content of the window, with software rendering
   Retouch retouch_;
+  WindowParts parts_;
+  std::vector<Retouch::Box> drawn_;  ///< what of the picture is to be shown; empty: the buffers are exchanged
   ImU32 background_ = 0;         ///< of that picture
   bool isShown_ = false;         ///< does the window still show the last frame drawn?
   bool closes_ = false, discards_ = false;  ///< the answer to the question about unsaved changes
@@ -457,6 +460,7 @@ void Desktop::rememberPlace() {
 int Desktop::showWindow() {
   const auto* const renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
   isSlow_ = renderer != nullptr && (std::strstr(renderer, "llvmpipe") != nullptr || std::strstr(renderer, "softpipe") != nullptr);
+  parts_.begin();
   place();
   listen();
   comeBack();
@@ -555,17 +559,22 @@ void Desktop::drawFrame() {
   stage_.io();
   ImGui_ImplGlfw_NewFrame();  // for the mouse cursor; size and time are set by the stage
   const double began = glfwGetTime();
+  const bool fits = !isSlow_ || (picture_ && picture_->isOfSize(width, height));
   const bool isDrawn = isSlow_ ? drawChanged(width, height) : stage_.draw(app_, secondsSinceLastFrame(), isShown_);
   app_.noteFrameTime(static_cast<float>((glfwGetTime() - began) * 1000));
   showTitle();
   constexpr double kFrame = 1.0 / 120;
   if (!isDrawn) return glfwWaitEventsTimeout(kFrame);  // the frame looks the same: with software rendering, drawing it would be the largest cost
-  glfwSwapBuffers(window_.get());
-  isShown_ = true;
+  if (drawn_.empty()) glfwSwapBuffers(window_.get());
+  else parts_.show(drawn_, height);
+  // Software rendering learns a new size when the buffers are exchanged, so what this frame showed may have been cut off.
+  isShown_ = fits;
+  if (!fits) app_.wake();
 }
 
 /// Draws what has changed over the picture of the last frame; returns whether there was anything to draw.
 bool Desktop::drawChanged(int width, int height) {
+  drawn_.clear();
   const bool fits = picture_ && picture_->isOfSize(width, height);
   if (!fits) {
     picture_.reset();
@@ -589,7 +598,9 @@ bool Desktop::drawChanged(int width, int height) {
   }
   ImGui_ImplOpenGL3_RenderDrawData(data);
   app_.carryOut();
-  picture_->show();
+  if (fits && isShown_ && parts_.canShow()) drawn_ = boxes;
+  const std::vector<Retouch::Box> whole{{0, 0, width, height}};
+  picture_->show(drawn_.empty() ? whole : drawn_);
   return true;
 }
 
@@ -673,6 +684,8 @@ void Desktop::toggleFullscreen() {
 
 // ---------------------------------------------------------------- input
 
+bool isModifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER; }
+
 /// All events pass through this: they are given to Dear ImGui, and cause a frame.
 template <class Call>
 void Desktop::handle(GLFWwindow* window, Call call) {
@@ -707,7 +720,8 @@ void Desktop::listen() {
   });
   glfwSetKeyCallback(w, [](GLFWwindow* window, int key, int code, int action, int mods) {
     handle(window, [=](Desktop& self) {
-      self.takeInput();
+      // Dear ImGui leaves the release of a key to the frame after its press. So that frame is drawn, which a key's effect waits for.
+      if (action != GLFW_RELEASE || isModifier(key)) self.takeInput();
       ImGui_ImplGlfw_KeyCallback(window, key, code, action, mods);
       if (action == GLFW_PRESS) self.pressed(key, mods);
     });
