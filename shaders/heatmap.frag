@@ -1,4 +1,5 @@
-// A matrix as coloured cells. All lengths are in framebuffer pixels; y goes down.
+// A matrix as coloured cells. All lengths are in framebuffer pixels; y goes down. With ONE_PIXEL every cell is one pixel, without gap, corner
+// or hatching, and `scale` is 0 or 1.
 precision highp float;
 precision highp sampler2D;
 
@@ -29,8 +30,12 @@ float fraction(ivec2 cell) {
   float t = (value - range.x) * range.y;
   if (scale == 0) return t;
   float zero = -range.x * range.y, side = 1.0 - zero;
+#ifdef ONE_PIXEL
+  float size = sqrt(abs(t - zero) / side);
+#else
   float size = scale == 1 ? sqrt(abs(t - zero) / side)
                           : abs(value) / max(texelFetch(peaks, ivec2(0, transposed ? cell.x : cell.y), 0).r, 1e-30);
+#endif
   return zero + (value < 0.0 ? -size : size) * side;
 }
 
@@ -39,6 +44,15 @@ vec4 map_color(float t) {
   int i = min(int(s), 7);
   return mix(stops[i], stops[i + 1], s - float(i));
 }
+
+#ifdef ONE_PIXEL
+
+vec4 one_cell(vec2 pixel) {
+  ivec2 cell = clamp(ivec2(pixel), ivec2(0), shape - 1);
+  return value_at(cell) < kMasked ? masked_fill : map_color(fraction(cell));
+}
+
+#else
 
 vec4 over(vec4 top, float coverage, vec4 below) {
   float a = top.a * coverage;
@@ -96,6 +110,8 @@ vec4 one_cell(vec2 pixel) {
   fill.a *= clamp(0.5 - d, 0.0, 1.0);
   return fill;
 }
+
+#endif
 
 void main() {
   vec2 pixel = vec2(gl_FragCoord.x, place.w - gl_FragCoord.y) - place.xy;

@@ -25,9 +25,15 @@ struct Uniforms {
   GLint place, extent, shape, transposed, metrics, range, stops, masked, maskedFill, opacity, scale;
 };
 
+struct Program {
+  GLuint name = 0;
+  Uniforms at{};
+};
+
 struct Picture {
   Values values;
   Heatmap heatmap;
+  bool isReduced = false;  ///< one cell per pixel
 };
 
 /// One call of draw() in this frame.
@@ -58,14 +64,14 @@ Color maskedPixel(const Heatmap& heatmap) {
 Picture reduce(const Picture& picture, Reduced& reduced, float scale) {
   const float pitch = picture.heatmap.cell * scale;
   if (!Reduced::isFor(pitch)) return picture;
-  Picture shown{reduced.update(picture.values, picture.heatmap, pitch), picture.heatmap};
+  Picture shown{reduced.update(picture.values, picture.heatmap, pitch), picture.heatmap, true};
   shown.heatmap.cell = 1 / scale;
   if (shown.heatmap.scale == Scale::row) shown.heatmap.scale = Scale::linear;
   shown.heatmap.masked_fill = maskedPixel(picture.heatmap), shown.heatmap.masked.a = 0;
   return shown;
 }
 
-std::string withVersion(const char* version, const char* text) { return std::string(version) + "\n" + text; }
+constexpr const char* kOnePixel = "#define ONE_PIXEL\n";
 
 /// The driver's log of a shader or program; "" if it was compiled or linked.
 template <class Get, class Log>
@@ -86,6 +92,34 @@ GLuint compile(GLenum kind, const std::string& text) {
   return shader;
 }
 
+/// Compiles the program with these lines before the texts of its shaders; returns "", or the driver's error.
+std::string make(const std::string& lines, Program& made) {
+  const GLuint vertex = compile(GL_VERTEX_SHADER, lines + shaders::heatmap_vert);
+  const GLuint fragment = compile(GL_FRAGMENT_SHADER, lines + shaders::heatmap_frag);
+  std::string wrong = complaint(vertex, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
+  if (wrong.empty()) wrong = complaint(fragment, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
+  const GLuint program = glCreateProgram();
+  if (wrong.empty()) {
+    glAttachShader(program, vertex);
+    glAttachShader(program, fragment);
+    glLinkProgram(program);
+    wrong = complaint(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog);
+  }
+  glDeleteShader(vertex);
+  glDeleteShader(fragment);
+  if (!wrong.empty()) {
+    glDeleteProgram(program);
+    return wrong;
+  }
+  const auto find = [program](const char* name) { return glGetUniformLocation(program, name); };
+  made = {program, {find("place"), find("extent"), find("shape"), find("transposed"), find("metrics"), find("range"), find("stops"),
+                    find("masked"), find("masked_fill"), find("opacity"), find("scale")}};
+  glUseProgram(program);
+  glUniform1i(find("cells"), 0);
+  glUniform1i(find("peaks"), 1);
+  return "";
+}
+
 void setColor(GLint where, const Color& color) { glUniform4f(where, color.r, color.g, color.b, color.a); }
 
 /// Adds everything except the numbers and their addresses to a hash.
@@ -102,26 +136,27 @@ void addLook(const Job& job, base::Hash& hash) {
 }  // namespace
 
 struct Heatmaps::Parts {
-  GLuint program = 0, vertexArray = 0;
-  Uniforms at{};
+  std::string version;
+  Program any, onePixel;     ///< for cells of any size; for reduced matrices, compiled when there is one
+  bool hasTried = false;     ///< to compile that
+  GLuint vertexArray = 0;
   float width = 0, height = 0, scale = 1;  // size of the framebuffer, and its pixels per logical pixel
   std::uint64_t frame = 0, uploaded = 0;
   std::map<std::uint32_t, Slot> slots;
   std::deque<Job> jobs;  // a deque, because draw commands hold pointers to its elements
 
-  void findUniforms();
-  void setUniforms(const Job& job) const;
+  const Program& programFor(const Job& job);
+  void setUniforms(const Job& job, const Uniforms& at) const;
   void render(const Job& job, const ImVec4& clip);
 };
 
-void Heatmaps::Parts::findUniforms() {
-  const auto find = [this](const char* name) { return glGetUniformLocation(program, name); };
-  at = {find("place"), find("extent"), find("shape"),  find("transposed"),  find("metrics"),
-        find("range"), find("stops"),  find("masked"), find("masked_fill"), find("opacity"),
-        find("scale")};
+const Program& Heatmaps::Parts::programFor(const Job& job) {
+  if (!job.shown.isReduced) return any;
+  if (!std::exchange(hasTried, true)) (void)make(version + kOnePixel, onePixel);
+  return onePixel.name != 0 ? onePixel : any;
 }
 
-void Heatmaps::Parts::setUniforms(const Job& job) const {
+void Heatmaps::Parts::setUniforms(const Job& job, const Uniforms& at) const {
   const Heatmap& map = job.shown.heatmap;
   const int cols = map.transposed ? job.shown.values.rows : job.shown.values.cols;
   const int rows = map.transposed ? job.shown.values.cols : job.shown.values.rows;
@@ -147,7 +182,7 @@ void Heatmaps::Parts::render(const Job& job, const ImVec4& clip) {
   const int right = std::min(static_cast<int>(width), static_cast<int>(std::ceil(clip.z * scale)));
   const int top = std::max(0, static_cast<int>(std::floor(clip.y * scale)));
   const int bottom = std::min(static_cast<int>(height), static_cast<int>(std::ceil(clip.w * scale)));
-  if (program == 0 || right <= left || bottom <= top) return;
+  if (any.name == 0 || right <= left || bottom <= top) return;
   Slot& slot = slots[job.slot];
   glActiveTexture(GL_TEXTURE0);
   const Values& values = job.shown.values;
@@ -159,10 +194,11 @@ void Heatmaps::Parts::render(const Job& job, const ImVec4& clip) {
   }
   uploaded += slot.texture.update(values);
   glScissor(left, static_cast<int>(height) - bottom, right - left, bottom - top);
-  glUseProgram(program);
+  const Program& program = programFor(job);
+  glUseProgram(program.name);
   glBindVertexArray(vertexArray);
   glBindTexture(GL_TEXTURE_2D, slot.texture.name());
-  setUniforms(job);
+  setUniforms(job, program.at);
   glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
   glBindVertexArray(0);
 }
@@ -182,40 +218,21 @@ bool Heatmaps::queued(const ImDrawCmd& command, Values& values, Heatmap& heatmap
 Heatmaps::Heatmaps() : parts_(std::make_unique<Parts>()) {}
 
 Heatmaps::~Heatmaps() {
-  if (parts_->program == 0) return;
-  glDeleteProgram(parts_->program);
+  if (parts_->any.name == 0) return;
+  for (const Program& program : {parts_->any, parts_->onePixel}) glDeleteProgram(program.name);  // 0 is ignored
   glDeleteVertexArrays(1, &parts_->vertexArray);
 }
 
 std::string Heatmaps::start(const char* version) {
-  const GLuint vertex = compile(GL_VERTEX_SHADER, withVersion(version, shaders::heatmap_vert));
-  const GLuint fragment = compile(GL_FRAGMENT_SHADER, withVersion(version, shaders::heatmap_frag));
-  std::string wrong = complaint(vertex, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
-  if (wrong.empty()) wrong = complaint(fragment, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
-  const GLuint program = glCreateProgram();
-  if (wrong.empty()) {
-    glAttachShader(program, vertex);
-    glAttachShader(program, fragment);
-    glLinkProgram(program);
-    wrong = complaint(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog);
-  }
-  glDeleteShader(vertex);
-  glDeleteShader(fragment);
-  if (!wrong.empty()) {
-    glDeleteProgram(program);
-    return wrong;
-  }
-  parts_->program = program;
+  parts_->version = std::string(version) + "\n";
+  if (std::string wrong = make(parts_->version, parts_->any); !wrong.empty()) return wrong;
   glGenVertexArrays(1, &parts_->vertexArray);
-  parts_->findUniforms();
-  glUseProgram(program);
-  glUniform1i(glGetUniformLocation(program, "cells"), 0);
-  glUniform1i(glGetUniformLocation(program, "peaks"), 1);
   return "";
 }
 
 void Heatmaps::contextLost() {
-  parts_->program = parts_->vertexArray = 0;
+  parts_->any = parts_->onePixel = {};
+  parts_->vertexArray = 0, parts_->hasTried = false;
   for (auto& [number, slot] : parts_->slots) slot.texture.forget(), slot.peaks.forget();
 }
 
