@@ -32,6 +32,9 @@ class SummaryCheck {
     using namespace attention;
     Summaries& s = engine.summaries();
     const Trace& trace = engine.trace();
+    Summaries anew;
+    anew.begin(true);
+    anew.touchAll(engine.spec(), inputs, trace);
     for (int i = 0; i < kTensorCount; ++i) {
       const auto id = static_cast<TensorId>(i);
       const Tensor* t = find(inputs, trace, id);
@@ -39,6 +42,7 @@ class SummaryCheck {
       const std::string name(attention::name(id));
       if (std::string bad = wrongStamps(s, id, *t); !bad.empty()) return name + ": " + bad;
       if (std::string bad = wrongRanges(s, id, *t, engine.spec()); !bad.empty()) return name + ": " + bad;
+      if (s.reach(id, *t) != anew.reach(id, *t)) return name + ": the end of its colour scale";
     }
     for (TensorId id : {TensorId::weights, TensorId::head_output}) {
       if (std::string bad = wrongMean(s.mean(id, engine.spec(), trace), *find(inputs, trace, id), engine.spec()); !bad.empty()) return bad;
