@@ -33,6 +33,13 @@ bool isNumber(std::string_view text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9' && !hasWords(text);
 }
 
+/// "heads: 5 is too large.", "my file.npz: it is empty.": a field or a file, and a sentence about it. Of names only those of files have spaces.
+bool isOfField(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(": "));
+  const std::size_t ending = name.rfind('.');
+  return name.size() < text.size() && text.ends_with('.') && name.find(' ', ending == std::string_view::npos ? 0 : ending) == std::string_view::npos;
+}
+
 }  // namespace
 
 Words::Pattern Words::patternOf(std::string_view english, std::string_view words) {
@@ -62,7 +69,8 @@ Words::Words(std::string_view table) : table_(table) {
     const std::size_t middle = line.find('\x1f');
     if (middle == std::string_view::npos) continue;
     const std::string_view english = line.substr(0, middle), words = line.substr(middle + 1);
-    if (Pattern pattern = patternOf(english, words); !pattern.places.empty()) patterns_.push_back(std::move(pattern));
+    if (english == "{a}: {A}") ofField_ = patternOf(english, words);
+    else if (Pattern pattern = patternOf(english, words); !pattern.places.empty()) patterns_.push_back(std::move(pattern));
     else whole_[english] = words;
   }
   // Patterns of equal length stay in the order of the table.
@@ -93,10 +101,17 @@ void Words::keep(const std::string& said) {
 std::string Words::find(std::string_view english) {
   if (const auto at = whole_.find(english); at != whole_.end()) return std::string(at->second);
   std::string out;
+  // First, because a sentence may begin with a placeholder, which would take the field as well.
+  if (isOfField(english) && matchField(english, out)) return out;
   for (const Pattern& pattern : patterns_) {
     if (match(pattern, english, out)) return out;
   }
-  return {};
+  return matchField(english, out) ? out : std::string();
+}
+
+bool Words::matchField(std::string_view english, std::string& out) {
+  const std::size_t colon = english.find(": ");
+  return !ofField_.places.empty() && colon != std::string_view::npos && !find(english.substr(colon + 2)).empty() && match(ofField_, english, out);
 }
 
 bool Words::match(const Pattern& pattern, std::string_view english, std::string& out) {

@@ -15,7 +15,8 @@ namespace views {
 class Words {
  public:
   /// One line per message: the English text, U+001F, the translation. "{a}" to "{z}" are placeholders for any text, and may be reordered;
-  /// "{1}" to "{9}" for a number; "{A}" to "{Z}" for text that is itself translated.
+  /// "{1}" to "{9}" for a number; "{A}" to "{Z}" for text that is itself translated. "{a}: {A}" stands for a field, or a file, and why it was
+  /// refused (base::Error): with it a refusal is one message for all fields. It is used only if the table has the sentence.
   explicit Words(std::string_view table);
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
@@ -41,9 +42,11 @@ class Words {
   static Pattern patternOf(std::string_view english, std::string_view words);
   std::string find(std::string_view english);
   bool match(const Pattern& pattern, std::string_view english, std::string& out);
+  bool matchField(std::string_view english, std::string& out);
 
   std::string table_;
   std::unordered_map<std::string_view, std::string_view> whole_;
+  Pattern ofField_;                                            ///< "{a}: {A}"; empty if the table does not have it
   std::vector<Pattern> patterns_;                              ///< longest first, because these are the most specific
   std::unordered_map<std::string, std::string> kept_, older_;  ///< a cache of results, in two generations
 };

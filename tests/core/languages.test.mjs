@@ -57,7 +57,7 @@ function isMessage(words) {
   return !isCode && !notSaid.has(bare) && /^[^{}<>\n]*$/.test(bare) && (bare.match(/[A-Za-z]{3,}/g) ?? []).some((word) => !known.has(word));
 }
 
-const escaped = (words) => words.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
+const escaped = (words) => words.replace(/[.*+?^$(){}|[\]\\]/g, '\\$&');
 const patternOf = (key) => new RegExp(`^${key.split(/(\{[A-Za-z0-9]\})/).map((part) => /^\{\d\}$/.test(part) ? '[-−+]?\\d[^A-Za-z]*' : PLACE.test(part) ? '.+' : escaped(part)).join('')}$`, 'u');
 
 /** The literals that no message of a table contains. Sentences, and the parts around a colon, may be separate messages. */
@@ -87,7 +87,7 @@ test('no table has a message that nobody says', () => {
   // In the column layout, "row" in a label becomes "column".
   const turned = (one) => [one, one.replace(/\brow\b/, 'column')];
   const said = [...new Set(sources([...covered, ...also]).flatMap(literals).flatMap(turned))].filter((one) => one.trim()), all = said.join('\x1f');
-  const stripped = said.map((one) => one.trim().replace(/[.,:;]$/, '')).filter((one) => one.length > 1).sort((a, b) => b.length - a.length);
+  const stripped = said.map((one) => one.trim().replace(MARKS, '').replace(/[.,:;]$/, '')).filter((one) => one.length > 1).sort((a, b) => b.length - a.length);
   /** Does it consist of pieces in the sources? Punctuation and spaces between them may be inserted by anything. */
   const isSaid = (part) => {
     const rest = part.trim().replace(MARKS, '');

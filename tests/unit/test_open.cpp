@@ -261,9 +261,9 @@ TEST_CASE("Linear weights are turned, Conv1D's are not") {
   Form form = formOf(llama);
   REQUIRE(field(form, "turned"));
   CHECK(field(form, "turned")->chosen == 1);
-  CHECK(form.says == "5 tokens, 2 heads (1 of keys and values) of 4 columns.");  // the widest heads that are possible
+  CHECK(form.says == "5 tokens, 2 heads (1 for keys and values) of 4 columns.");  // the widest heads that are possible
   form = files::Mapping(llama.file, "").form(choices(form, "heads", 2));
-  CHECK(form.says == "5 tokens, 4 heads (2 of keys and values) of 2 columns.");
+  CHECK(form.says == "5 tokens, 4 heads (2 for keys and values) of 2 columns.");
   const State state = stateOf(llama, choices(form, "heads", 2));
   CHECK(state.wQ.at(0, 1, 2) == llama.kept[1][2 * 8 + 1]);
   CHECK(state.wK.at(0, 7, 3) == llama.kept[3].back());

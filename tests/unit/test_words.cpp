@@ -9,6 +9,8 @@
 #include "app_fixture.h"
 #include "document/preset.h"
 #include "files/language.h"
+#include "files/mapping.h"
+#include "files/opener.h"
 #include "languages.h"
 #include "thorough.h"
 #include "views/mirror.h"
@@ -157,6 +159,80 @@ TEST_CASE("words: a message is found whole, by its pattern, and within another")
   CHECK(words.of("something else") == "something else");
   words.paused = 1;
   CHECK(words.of("Open") == "Open");
+}
+
+TEST_CASE("words: a refusal is found by its sentence, whatever its field and file") {
+  views::Words words(
+      "{a}: {A}\x1f{a} : {A}\nit is missing; choose a tensor.\x1f" "fehlt; einen Tensor wählen.\n{a} is no matrix.\x1f{a} ist keine Matrix.\n{a}: none\x1f{a}: nichts\nnone\x1fkeines\n");
+  CHECK(words.of("w_q: it is missing; choose a tensor.") == "w_q : fehlt; einen Tensor wählen.");
+  CHECK(words.of("a b.npz: w_q.shape: [4] is no matrix.") == "a b.npz : w_q.shape : [4] ist keine Matrix.");
+  CHECK(words.of("w_q.shape: [4] is no matrix.") == "w_q.shape : [4] ist keine Matrix.");
+  CHECK(words.of("bias: none") == "bias: nichts");  // no sentence about a field
+  CHECK(words.of("Watch: it does not say this.") == "Watch: it does not say this.");
+}
+
+/// The texts of a form, for every choice of every field.
+void addForm(const files::StoredFile& file, views::Words& words) {
+  const auto add = [&](const document::Form& form) {
+    for (const document::Field& field : form.fields) {
+      words.of(field.label);
+      for (const std::string& choice : field.choices)
+        if (choice.find("  [") == std::string::npos) words.of(choice);  // names of tensors
+    }
+    words.of(form.says);
+  };
+  const document::Form form = files::Mapping(file, "").form({});
+  add(form);
+  for (const document::Field& field : form.fields)
+    for (int i = 0; i < static_cast<int>(field.choices.size()); ++i) add(files::Mapping(file, "").form({{field.name, i}}));
+}
+
+TEST_CASE("words: the form about a file is in the reader's language, whatever is chosen") {
+  std::vector<std::vector<float>> kept;
+  const auto fileOf = [&](const std::vector<std::pair<std::string, files::Shape>>& tensors) {
+    files::StoredFile file;
+    for (const auto& [name, shape] : tensors) {
+      kept.emplace_back(static_cast<std::size_t>(*files::checkedCount(shape)), 0.25f);
+      file.tensors.push_back(files::storedOf(name, shape, kept.back()));
+    }
+    return file;
+  };
+  kept.reserve(64);
+  views::Words words(tableOf("de.json"));
+  std::set<std::string> missed;
+  words.missed = &missed;
+  addForm(fileOf({{"a", {2, 3, 4, 4}}, {"b", {2, 3, 4, 4}}, {"c", {2, 3, 4, 4}}, {"d", {5, 4, 3}}}), words);
+  addForm(fileOf({{"a", {3, 8}}, {"b", {5, 4}}, {"c", {5, 4}}, {"mask", {3, 5}}}), words);
+  addForm(fileOf({{"blob", {3, 2, 5, 6}}}), words);
+  addForm(fileOf({{"blob", {2, 3, 2, 5, 6}}}), words);
+  addForm(fileOf({{"wte.embeddings", {12, 8}}, {"h.0.c_attn.weight", {8, 24}}, {"h.0.c_proj.weight", {8, 8}}, {"h.0.c_attn.bias", {24}}, {"h.1.c_attn.weight", {8, 24}}}), words);
+  addForm(fileOf({{"self.q.weight", {8, 8}}, {"self.k.weight", {4, 8}}, {"self.v.weight", {4, 8}}}), words);
+  addForm(fileOf({{"0.q", {2, 3, 4}}, {"0.k", {2, 3, 4}}, {"0.v", {2, 3, 4}}, {"1.q", {2, 3, 4}}, {"1.k", {2, 3, 4}}, {"1.v", {2, 3, 4}}}), words);
+  addForm(fileOf({{"attn.0", {1, 2, 4, 4}}, {"attn.1", {1, 2, 4, 4}}}), words);
+  addForm(fileOf({{"weights", {3, 2, 2, 4, 4}}}), words);
+  for (const std::string& one : missed) CHECK_MESSAGE(!hasWords(one), "lacks: ", one);
+}
+
+TEST_CASE("words: why a file is refused is in the reader's language") {
+  views::Words words(tableOf("de.json"));
+  std::set<std::string> missed;
+  words.missed = &missed;
+  const std::pair<std::string_view, std::string_view> files[] = {
+      {"w.npz", ""}, {"w.npz", "garbage"}, {"w.npy", "garbage"}, {"w.npy", "\x93NUMPY"}, {"w.safetensors", "short"}, {"w.safetensors", "longer than its header"}, {"w.csv", ""},
+      {"w.csv", "1,2\n3\n"}, {"w.csv", "1,2\n3,two\n"}, {"w.tsv", "\xff\xfe"}, {"w.npz", "\x80\x02"}};
+  for (const auto& [name, bytes] : files) {
+    files::Opener opener;
+    const auto opened = opener.open(bytes, name);
+    REQUIRE_MESSAGE(!opened, name, ": ", bytes);
+    words.of(std::string(name) + ": " + opened.error().message());
+  }
+  for (const char* text : {"tensor([[1, 2], [3", "tensor([[1, two]])", "tensor([[1, ..., 2]])"}) {
+    files::Opener opener;
+    const auto opened = opener.paste(text);
+    REQUIRE_MESSAGE(!opened, text);
+    words.of("The clipboard: " + opened.error().message());
+  }
+  for (const std::string& one : missed) CHECK_MESSAGE(!hasWords(one), "lacks: ", one);
 }
 
 TEST_CASE("words: thousands of others leave the last one as it was") {

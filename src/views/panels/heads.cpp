@@ -121,7 +121,7 @@ void headButtons(Context& c) {
   if (hasLayers(c.state)) {
     const Box area = onScreen(c.layout, c.view, c.layout.heads);
     const Box& board = c.layout.board;
-    const float left = area.width < 140 ? 0.0f : 46.0f;
+    const float left = area.width < 140 ? 0.0f : std::max(46.0f, std::ceil(textWidth(c.fonts.strong, "Layer")) + 9);  // the word before it
     ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
     layerStepper(c, "layer:heads", {area.x + left, area.y, area.width < 140 ? area.width : 132.0f, 24});
     ImGui::PopClipRect();
