@@ -123,8 +123,10 @@ bool Words::match(const Pattern& pattern, std::string_view english, std::string&
     const bool isLast = i + 1 == pattern.parts.size();
     const std::size_t next = isLast ? end : english.substr(0, end).find(pattern.parts[i], at + 1);
     if (next == std::string_view::npos || next <= at) return false;
-    if (pattern.places[i - 1] <= '9' && !isNumber(english.substr(at, next - at))) return false;
-    found.push_back(english.substr(at, next - at));
+    const std::string_view one = english.substr(at, next - at);
+    if (pattern.places[i - 1] <= '9' && !isNumber(one)) return false;
+    if (isLast && pattern.parts[i] == "." && one.find(". ") != std::string_view::npos) return false;  // it would take the next sentence as well
+    found.push_back(one);
     at = next + pattern.parts[i].size();
   }
   out.clear();

@@ -148,13 +148,15 @@ TEST_CASE("words: a table says all that the board says") {
 }
 
 TEST_CASE("words: a message is found whole, by its pattern, and within another") {
-  views::Words words("Open\x1fÖffnen\nHead {1} of {2}\x1f{2} Köpfe, der {1}.\n{A} is locked\x1f{A} ist gesperrt\n{a} is locked by {b}\x1f{b} sperrt {a}\n");
+  views::Words words("Open\x1fÖffnen\nHead {1} of {2}\x1f{2} Köpfe, der {1}.\n{A} is locked\x1f{A} ist gesperrt\n{a} is locked by {b}\x1f{b} sperrt {a}\n"
+                     "Open {a}, or {b}.\x1f" "Auf: {a}, oder {b}.\n{A} It fits.\x1f{A} Passt.\nOpen {a}, or not.\x1f" "Auf: {a}, oder nicht.\n");
   CHECK(words.of("Open") == "Öffnen");
   CHECK(words.of("  Open ") == "  Öffnen ");
   CHECK(words.of("Head 3 of 12") == "12 Köpfe, der 3.");
   CHECK(words.of("Head of of it") == "Head of of it");          // the placeholders stand for numbers here
   CHECK(words.of("Open is locked") == "Öffnen ist gesperrt");   // a message inside a message
   CHECK(words.of("Open is locked by you") == "you sperrt Open");  // the longest pattern wins
+  CHECK(words.of("Open it, or not. It fits.") == "Auf: it, oder nicht. Passt.");  // two sentences: none takes the other
   CHECK(words.of("0.69") == "0.69");
   CHECK(words.of("something else") == "something else");
   words.paused = 1;
