@@ -109,7 +109,7 @@ void Keeper::forgetFirst() {
   steps_.pop_front();
 }
 
-std::string Keeper::write(const Document& document, std::size_t most) {
+std::string Keeper::write(const Document& document, std::size_t most, std::string_view head) {
   std::vector<std::uint64_t> numbers = document.stepNumbers();
   const auto leftOut = [&] { return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), least_) - numbers.begin()); };
   if (leftOut() > document.stepsBack()) least_ = 0, steps_.clear();  // undo went back beyond the stored steps
@@ -152,8 +152,9 @@ std::string Keeper::write(const Document& document, std::size_t most) {
   for (; isTooMuch() && at > 0; --at) size -= steps_.front().change.size() + 8, unfolded -= steps_.front().size, forgetFirst();
   for (; isTooMuch() && !steps_.empty(); last_.clear()) size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
 
-  std::string out(kMagic);
-  out.reserve(size + (1 << 13));
+  std::string out;
+  out.reserve(head.size() + size + (1 << 13));
+  out.append(head).append(kMagic);
   for (const document::Option& option : document::options())
     if (!option.undoable && option.stored != document::Stored::never) out += base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"});
   out += base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ", steps_.size(), " ", base_.size(), "\n"});

@@ -18,7 +18,8 @@ class Keeper {
  public:
   /// The document in at most `most` bytes. To fit, the oldest steps are omitted; also if their states would take more than 128 MiB in
   /// total. The present state is always included. Takes as long as copying the board, plus as much again for each new step.
-  std::string write(const document::Document& document, std::size_t most);
+  /// `head`: what the bytes begin with, which restore() is not given.
+  std::string write(const document::Document& document, std::size_t most, std::string_view head = {});
 
  private:
   struct Step {

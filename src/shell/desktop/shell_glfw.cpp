@@ -240,7 +240,9 @@ class Desktop final : public app::Host {
   std::filesystem::path file_;   ///< the file for Ctrl+S; empty until there is one
   KeptSession kept_;
   std::uint64_t keptRevision_ = 0;
+  std::uint64_t waitingRevision_ = 0;  ///< of the last edit that is to be stored
   double keepAt_ = 0;            ///< when edits are to be stored; 0: there are none
+  double keepBy_ = 0;            ///< when at the latest
   bool isSlow_ = false;          ///< is rendering done in software?
   std::unique_ptr<Picture> picture_;  ///< the content of the window, with software rendering
   Retouch retouch_;
@@ -506,12 +508,16 @@ void Desktop::comeBack() {
   file_ = found->file;
 }
 
-/// Stores edits within a second; later ones in that time are included.
+/// Stores edits in a pause after them, but all within a second: storing a large board costs as much as an edit.
 void Desktop::keep() {
-  constexpr double kAfter = 0.4;  // seconds
+  constexpr double kAfter = 0.4, kLatest = 0.8;  // seconds after the last edit, and after the first
   const std::uint64_t revision = app_.document().revision();
   const double now = glfwGetTime();
-  if (revision != keptRevision_ && keepAt_ == 0) keepAt_ = now + kAfter;
+  if (revision != keptRevision_ && (keepAt_ == 0 || revision != waitingRevision_)) {
+    if (keepAt_ == 0) keepBy_ = now + kLatest;
+    keepAt_ = std::min(now + kAfter, keepBy_);
+    waitingRevision_ = revision;
+  }
   if (keepAt_ > 0 && now >= keepAt_ && !kept_.isWriting()) {
     kept_.keep(app_.document(), file_, isSaved());
     keptRevision_ = revision, keepAt_ = 0;
