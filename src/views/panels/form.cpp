@@ -45,7 +45,8 @@ class FormPanel {
       list->AddRectFilled({open.x, open.y}, {open.right(), open.bottom()}, p.track, 5);
       textCentered(list, c_.fonts.strong, open.midX(), open.midY(), p.faint, base::late<"Open">());
     }
-    if (form_.answers.empty() && w_.button(base::late<"form-cancel">(), {open.x - 92, y, 84, 30}, base::late<"Cancel">())) answer_ = "";
+    const float cancel = std::max(84.0f, std::ceil(textWidth(c_.fonts.text, "Cancel")) + 28);
+    if (form_.answers.empty() && w_.button(base::late<"form-cancel">(), {open.x - 8 - cancel, y, cancel, 30}, base::late<"Cancel">())) answer_ = "";
     y += 30 + 18;
     if (page.content != y - top) c_.view.busy = true;
     page.content = y - top;
