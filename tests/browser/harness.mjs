@@ -169,7 +169,11 @@ export class Board {
     return [x + width / 2, y + height / 2];
   }
 
-  async click(name, ...cell) { await this.page.mouse.click(...await this.middle(name, ...cell)); }
+  async click(name, ...cell) {
+    const {mouse} = this.page;
+    await mouse.move(...await this.middle(name, ...cell));
+    await Promise.all([mouse.down(), mouse.up()]);  // as in press(): a button held too long would repeat
+  }
   async doubleClick(name, ...cell) { await this.page.mouse.dblclick(...await this.middle(name, ...cell)); }
 
   /** Drags a cell by that many pixels. `during` is called before the button is released. */
