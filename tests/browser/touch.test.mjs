@@ -19,15 +19,15 @@ const middleOf = ({x, y, width, height}) => [x + width / 2, y + height / 2];
 async function swipe(board, [x, y], dx, dy, {rest = 150, steps = 10} = {}) {
   const session = await board.page.context().newCDPSession(board.page);
   const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
-  const moves = Array.from({length: steps}, (_, i) => ({x: x + dx * (i + 1) / steps, y: y + dy * (i + 1) / steps}));
-  // Without waiting in between: a finger that stays on a button, as on a slow machine, holds it.
-  const all = [send('touchStart', {x, y}), ...moves.map((to) => send('touchMove', to))];
+  const [first, ...others] = Array.from({length: steps}, (_, i) => ({x: x + dx * (i + 1) / steps, y: y + dy * (i + 1) / steps}));
+  // The first move without waiting: a finger that stays on a button, as on a slow machine, holds it.
+  await Promise.all([send('touchStart', {x, y}), send('touchMove', first)]);
   if (rest) {
-    await Promise.all(all);
+    for (const to of others) await send('touchMove', to);
     await board.rest(rest);
     await send('touchEnd');
   } else {
-    await Promise.all([...all, send('touchEnd')]);  // as fast as a flick
+    await Promise.all([...others.map((to) => send('touchMove', to)), send('touchEnd')]);  // as fast as a flick
   }
   await session.detach();
   await board.settle();
