@@ -202,7 +202,7 @@ Drawing drawingOf(std::string_view title, const Look& look, const FigureOptions&
 }
 
 /// "layer 3, head 2", or "head 2" where there is one layer.
-std::string placeIn(const StateTensors& tensors, int head) {
+std::string layerAndHead(const StateTensors& tensors, int head) {
   const std::string words = joined({"head ", head + 1});
   return tensors.isOfLayers ? joined({"layer ", tensors.shown + 1, ", ", words}) : words;
 }
@@ -242,7 +242,7 @@ Drawing wholeSized(Drawing drawing) {
 
 Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
-  Drawing out = drawingOf(joined({"Attention weights, ", placeIn(tensors, options.head)}), look, options);
+  Drawing out = drawingOf(joined({"Attention weights, ", layerAndHead(tensors, options.head)}), look, options);
   const int most = std::max(w.rows, w.cols);
   const double cell = most <= 24 ? 40 : std::max(2.0, 900.0 / most);
   const bool hasLabels = options.labels && cell >= 10, hasNumbers = options.numbers && cell >= 30, hasSums = options.sums && cell >= 12;
@@ -293,7 +293,7 @@ Drawing headsFigure(const Weights& w, const StateTensors& tensors, const FigureO
 /// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019 (bertviz).
 Drawing arcsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
-  Drawing out = drawingOf(joined({"Who attends to whom, ", placeIn(tensors, options.head)}), look, options);
+  Drawing out = drawingOf(joined({"Who attends to whom, ", layerAndHead(tensors, options.head)}), look, options);
   constexpr double size = 13, span = 280, row = 30;
   const double left = kMargin + std::max(options.labels ? widest(w.queries, size) : 0.0, widthOf("query", 12)) + 12, top = kMargin + 44;
   title(out, kMargin, look);

@@ -175,7 +175,7 @@ Result<State> Unpacker::read(std::string_view bytes, const State& current) {
 
 Result<State> unpacked(std::string_view bytes, const State& current) { return Unpacker().read(bytes, current); }
 
-constexpr std::string_view kOfLayers = " L";
+constexpr std::string_view kOfLayers = " L";  // after the number of the entry that is shown
 
 std::string packed(const StateTensors& tensors) {
   std::string head = base::joined({labelsText(tensors.labels), "\n", labelsText(tensors.keyLabels), "\n", tensors.options, "\n", tensors.shown, tensors.isOfLayers ? kOfLayers : "", "\n"}), body;
