@@ -125,7 +125,7 @@ test('a suite that cannot be built is one failure, and the others run', () => {
   assert.match(stderr, /there is no compiler/);
 });
 
-test('suites that run beside others are reported in their turn, with what they printed and how they ended', () => {
+test('suites that run beside others are reported after them, with what they printed and how they ended', () => {
   const {stdout} = shell(`
     SUITES='first beside broken last' BESIDE='beside broken'
     for suite in $SUITES; do eval "prepare_$suite() { :; }"; done
@@ -135,8 +135,8 @@ test('suites that run beside others are reported in their turn, with what they p
     suite_last() { printf '# pass 4\\n# fail 0\\n'; }
     cmd_test; echo "status $?"
     cmd_test beside`);
-  assert.match(stdout, /== first\n# pass 1\n# fail 0\n== beside\nwords\n# pass 2\n# fail 0\n== broken\n/);
-  assert.match(stdout, /first +1 passed +0 failed.*\nbeside +2 passed +0 failed.*\nbroken +3 passed +1 failed.*\nlast +4 passed +0 failed.*\n\n10 passed, 1 failed\nstatus 1\n/);
+  assert.match(stdout, /== first\n# pass 1\n# fail 0\n== last\n# pass 4\n# fail 0\n== beside\nwords\n# pass 2\n# fail 0\n== broken\n/);
+  assert.match(stdout, /first +1 passed +0 failed.*\nlast +4 passed +0 failed.*\nbeside +2 passed +0 failed.*\nbroken +3 passed +1 failed.*\n\n10 passed, 1 failed\nstatus 1\n/);
   assert.match(stdout, /status 1\n== beside\nwords\n[^]*\n2 passed, 0 failed\n$/, 'alone it prints while it runs');
 });
 
