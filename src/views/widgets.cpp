@@ -229,6 +229,32 @@ float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float mid
   return x - start;
 }
 
+namespace {
+
+/// Where the character before a byte begins.
+std::size_t before(std::string_view words, std::size_t at) {
+  do --at;
+  while (at > 0 && (words[at] & 0xC0) == 0x80);
+  return at;
+}
+
+/// The last place before a byte at which a line may end: at a space, or beside a Chinese or Japanese character, but not before punctuation
+/// that closes, or after one that opens; 0 if there is none (Unicode Standard Annex 14, the rules for ideographs).
+std::size_t lastBreak(std::string_view words, std::size_t end) {
+  constexpr std::string_view kOpen = "（「《“‘([", kClose = "，。、；：！？）」》”’…%),.:;!?]";
+  const auto isWide = [](char first) { return (first >= '\xE3' && first <= '\xE9') || first == '\xEF'; };  // U+3000 to U+9FFF, full-width forms
+  for (std::size_t at = before(words, end); at > 0; at = before(words, at)) {
+    if (words[at] == ' ') return at;
+    const std::size_t last = before(words, at);
+    if (!isWide(words[last]) && !isWide(words[at])) continue;
+    const std::string_view next = words.substr(at, base::clusterLength(words.substr(at)));
+    if (kOpen.find(words.substr(last, at - last)) == std::string_view::npos && kClose.find(next) == std::string_view::npos) return at;
+  }
+  return 0;
+}
+
+}  // namespace
+
 float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words) {
   words = inWords(words);
   const AsIs asIs;  // the lines of a message are not messages themselves
@@ -236,12 +262,15 @@ float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, I
   const float top = y, pitch = sizeOf(font);
   for (; !words.empty(); y += pitch) {
     std::size_t cut = words.size();
-    while (textWidth(font, words.substr(0, cut)) > width) {
-      const std::size_t space = words.rfind(' ', cut - 1);
-      if (space == std::string_view::npos || space == 0) break;  // a single long word may extend beyond the width
-      cut = space;
+    if (draw::Lines* lines = linesFor(font, words); lines && textWidth(font, words) > width) {
+      cut = lineOf(font, words, width + lines->measure("…", faceOf(font))).size();
+      if (const std::size_t shorter = lastBreak(words, cut + 1); shorter > 0) cut = shorter;
     }
-    if (textWidth(font, words.substr(0, cut)) > width) cut = lineOf(font, words.substr(0, cut), width).size();  // many scripts do not use spaces
+    while (textWidth(font, words.substr(0, cut)) > width) {
+      const std::size_t shorter = lastBreak(words, cut);
+      if (shorter == 0) break;  // a single long word may extend beyond the width
+      cut = shorter;
+    }
     if (list) text(list, font, x, y, color, words.substr(0, cut));
     words.remove_prefix(cut);
     if (words.starts_with(' ')) words.remove_prefix(1);

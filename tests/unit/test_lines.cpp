@@ -146,6 +146,22 @@ TEST_CASE("a line is cut between characters, and what is cut fits") {
   CHECK(views::paragraph(nullptr, s.font, 0, 0, 100, 0, words) == doctest::Approx(3 * 16));
 }
 
+TEST_CASE("lines end at spaces, and between Chinese characters, but not before a comma or after a bracket that opens") {
+  Screen s;  // a character of three bytes is 15 pixels wide, one of plain text 5
+  const auto lines = [&](std::string_view words, float width) {
+    return static_cast<int>(views::paragraph(nullptr, s.font, 0, 0, width, 0, words) / 16 + 0.5f);
+  };
+  CHECK(lines("按一个数值拖动它", 120) == 1);
+  CHECK(lines("按一个数值拖动它", 119) == 2);
+  CHECK(lines("按一个数值拖动它 Shift", 120) == 2);
+  CHECK(lines("按一个数值拖动它Shift", 120) == 2);
+  CHECK(lines("一二三四，五六七八", 60) == 3);   // 一二三 / 四，五六 / 七八
+  CHECK(lines("一二三（四五六七）", 60) == 3);   // 一二三 / （四五六 / 七）
+  CHECK(lines("一二三四 五六七八", 60) == 2);
+  CHECK(lines("一二三四 五六七八", 75) == 2);
+  CHECK(lines("看 supercalifragilistic", 60) == 2);  // one long word stays whole
+}
+
 TEST_CASE("what is kept is bounded: pages that no frame uses any more are taken again") {
   Screen s;
   for (int i = 0; i < 3000; ++i) {
