@@ -60,14 +60,18 @@ class Fixture {
   app::App& app() { return *app_; }
   static ImGuiIO& io() { return ImGui::GetIO(); }
 
-  void frame() {
-    test::build(*app_);
+  void frame(float seconds = 1.0f / 60) {
+    test::build(*app_, seconds);
     app_->carryOut();
   }
   int settle() {
     app_->wake();
+    return rest();
+  }
+  /// Builds the frames that are requested, at least as many as the App needs after an event.
+  int rest() {
     int frames = 0;
-    while (app_->wantsFrame() && frames < (isHeld() ? 6 : 100)) frame(), ++frames;
+    while (app_->wantsFrame() && frames < (isHeld() ? 3 : 100)) frame(), ++frames;
     return frames;
   }
   /// Is a mouse button or an arrow key held down? While one is, the App keeps requesting frames.
@@ -80,7 +84,7 @@ class Fixture {
   app::Rect at(std::string_view name, int head = 0, int row = 0, int col = 0) {
     auto rect = app_->locate(name, head, row, col);
     REQUIRE_MESSAGE(rect, std::string(name));
-    settle();
+    rest();
     return *app_->locate(name, head, row, col);
   }
   void moveTo(float x, float y) {

@@ -4,11 +4,12 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 #include <list>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,15 +35,11 @@ struct Rectangle {
 /// Everything that the last frame shows, without what lies outside its clip rectangle.
 class Painted {
  public:
-  explicit Painted(const ImDrawData& data = *ImGui::GetDrawData()) : data_(data) {
-    const ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    for (ImFont* font : atlas.Fonts) {
-      for (const ImFontGlyph& g : font->Glyphs) glyphs_[{g.U0, g.V0, g.U1, g.V1}] = {font, &g};
+  explicit Painted(const ImDrawData& data = *ImGui::GetDrawData()) {
+    collect(data);
+    for (; order_ < static_cast<int>(shapes_.size()); ++order_) {
+      if (const Shape& s = shapes_[static_cast<std::size_t>(order_)]; s.glyph != nullptr) letter(s);
     }
-    each([this](const ImDrawVert* v, bool isQuad, const ImVec4& clip) {
-      if (isQuad) quad(v, clip);
-      ++order_;
-    });
     finish();
   }
 
@@ -79,26 +76,18 @@ class Painted {
   ImU32 ground(const Words& w, bool isRight = false) const {
     const float x = isRight ? w.right + 1.5f : w.left - 1.5f, y = w.midY();
     float under[3] = {0, 0, 0};
-    int order = 0;
-    each([&](const ImDrawVert* v, bool isQuad, const ImVec4& clip) {
-      if (order++ >= w.order || x < clip.x || x > clip.z || y < clip.y || y > clip.w) return;
-      if (isQuad && glyphs_.contains({v[0].uv.x, v[0].uv.y, v[2].uv.x, v[2].uv.y})) return;
-      if (!(isIn(v[0].pos, v[1].pos, v[2].pos, x, y) || (isQuad && isIn(v[0].pos, v[2].pos, v[3].pos, x, y)))) return;
-      blend(under, v[0].col);
-    });
+    for (int i = 0; i < std::min(w.order, static_cast<int>(shapes_.size())); ++i) {
+      const Shape& s = shapes_[static_cast<std::size_t>(i)];
+      if (s.glyph == nullptr && s.covers(x, y)) blend(under, s.v[0].col);
+    }
     return IM_COL32(std::lround(under[0]), std::lround(under[1]), std::lround(under[2]), 255);
   }
   /// Does something that was painted later cover the middle of the text?
   bool isCovered(const Words& w) const {
-    const float x = w.midX(), y = w.midY();
-    int order = 0;
-    bool is = false;
-    each([&](const ImDrawVert* v, bool isQuad, const ImVec4& clip) {
-      if (order++ <= w.order || is || v[0].col >> 24 < 255 || x < clip.x || x > clip.z || y < clip.y || y > clip.w) return;
-      const bool isBroad = std::abs(v[2].pos.x - v[0].pos.x) > 6 && std::abs(v[2].pos.y - v[0].pos.y) > 6;  // neither a line nor a letter
-      is = isBroad && isQuad && !glyphs_.contains({v[0].uv.x, v[0].uv.y, v[2].uv.x, v[2].uv.y}) && (isIn(v[0].pos, v[1].pos, v[2].pos, x, y) || isIn(v[0].pos, v[2].pos, v[3].pos, x, y));
+    return std::any_of(shapes_.begin() + std::min<std::ptrdiff_t>(w.order + 1, std::ssize(shapes_)), shapes_.end(), [x = w.midX(), y = w.midY()](const Shape& s) {
+      const bool isBroad = std::abs(s.v[2].pos.x - s.v[0].pos.x) > 6 && std::abs(s.v[2].pos.y - s.v[0].pos.y) > 6;  // neither a line nor a letter
+      return isBroad && s.isQuad && s.glyph == nullptr && s.v[0].col >> 24 == 255 && s.covers(x, y);
     });
-    return is;
   }
   /// The colour of the text as it appears on this background.
   static ImU32 seen(ImU32 color, ImU32 ground) {
@@ -110,26 +99,67 @@ class Painted {
   /// The bounding rectangle of all that has exactly this colour in a part of the screen; empty (right < left) for none.
   Rectangle extent(ImU32 color, const Rectangle& within) const {
     Rectangle out{within.right, within.bottom, within.left - 1, within.top - 1};
-    each([&](const ImDrawVert* v, bool isQuad, const ImVec4& clip) {
-      for (int i = 0; i < (isQuad ? 4 : 3); ++i) {
-        const auto [x, y] = v[i].pos;
-        if (v[i].col != color || x < std::max(within.left, clip.x) || x > std::min(within.right, clip.z)) continue;
+    for (const Shape& s : shapes_) {
+      const ImVec4& clip = s.clip;
+      for (int i = 0; i < (s.isQuad ? 4 : 3); ++i) {
+        const auto [x, y] = s.v[i].pos;
+        if (s.v[i].col != color || x < std::max(within.left, clip.x) || x > std::min(within.right, clip.z)) continue;
         if (y < std::max(within.top, clip.y) || y > std::min(within.bottom, clip.w)) continue;
         out = {std::min(out.left, x), std::min(out.top, y), std::max(out.right, x), std::max(out.bottom, y)};
       }
-    });
+    }
     return out;
   }
 
  private:
   struct Uv {
     float u0, v0, u1, v1;
-    auto operator<=>(const Uv&) const = default;
+    bool operator==(const Uv&) const = default;
+    std::size_t print() const {
+      std::uint64_t sum = 0;
+      for (const float f : {u0, v0, u1, v1}) sum = (sum ^ std::bit_cast<std::uint32_t>(f)) * 0x9E3779B97F4A7C15u, sum ^= sum >> 29;
+      return static_cast<std::size_t>(sum);
+    }
+  };
+  struct UvPrint {
+    std::size_t operator()(const Uv& uv) const { return uv.print(); }
   };
   struct Known {
     ImFont* font;
     const ImFontGlyph* glyph;
   };
+  using Glyphs = std::unordered_map<Uv, Known, UvPrint>;
+
+  /// A triangle, or a rectangle drawn as two triangles.
+  struct Shape {
+    ImDrawVert v[4];  ///< that of a triangle has its first corner twice
+    ImVec4 clip;
+    bool isQuad;
+    const Known* glyph;  ///< the letter that it is; null for none
+    bool covers(float x, float y) const {
+      if (x < clip.x || x > clip.z || y < clip.y || y > clip.w) return false;
+      return isIn(v[0].pos, v[1].pos, v[2].pos, x, y) || (isQuad && isIn(v[0].pos, v[2].pos, v[3].pos, x, y));
+    }
+  };
+
+  /// The letters by their place in the atlas: many thousands, which are collected again only if one of them has changed.
+  static const Glyphs& glyphsOf(const ImFontAtlas& atlas) {
+    static Glyphs glyphs;
+    static std::uint64_t known = 0;
+    std::uint64_t print = 1;
+    const auto add = [&print](std::uint64_t n) { print = (print ^ n) * 0x9E3779B97F4A7C15u, print ^= print >> 29; };
+    for (const ImFont* font : atlas.Fonts) {
+      add(reinterpret_cast<std::uintptr_t>(font)), add(reinterpret_cast<std::uintptr_t>(font->Glyphs.Data));
+      for (const ImFontGlyph& g : font->Glyphs) add(Uv{g.U0, g.V0, g.U1, g.V1}.print());
+    }
+    if (print == known) return glyphs;
+    known = print;
+    glyphs.clear();
+    for (ImFont* font : atlas.Fonts) {
+      for (const ImFontGlyph& g : font->Glyphs) glyphs[{g.U0, g.V0, g.U1, g.V1}] = {font, &g};
+    }
+    return glyphs;
+  }
 
   static bool isIn(ImVec2 a, ImVec2 b, ImVec2 c, float x, float y) {
     const auto side = [x, y](ImVec2 p, ImVec2 q) { return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x); };
@@ -142,10 +172,9 @@ class Painted {
     for (int i = 0; i < 3; ++i) under[i] += (static_cast<float>(color >> (8 * i) & 255) - under[i]) * alpha;
   }
 
-  /// Calls `visit` with the corners of each triangle, or of each rectangle drawn as two triangles.
-  template <class Visit>
-  void each(Visit visit) const {
-    for (const ImDrawList* list : data_.CmdLists) {
+  void collect(const ImDrawData& data) {
+    const Glyphs& glyphs = glyphsOf(*ImGui::GetIO().Fonts);
+    for (const ImDrawList* list : data.CmdLists) {
       for (const ImDrawCmd& command : list->CmdBuffer) {
         if (command.UserCallback != nullptr) continue;
         const ImDrawIdx* at = list->IdxBuffer.Data + command.IdxOffset;
@@ -153,19 +182,22 @@ class Painted {
         for (unsigned i = 0; i + 2 < command.ElemCount;) {
           const ImDrawIdx a = at[i];
           const bool isQuad = i + 5 < command.ElemCount && at[i + 1] == a + 1 && at[i + 2] == a + 2 && at[i + 3] == a && at[i + 4] == a + 2 && at[i + 5] == a + 3;
-          const ImDrawVert corners[] = {vertex(a), vertex(at[i + 1]), vertex(at[i + 2]), vertex(isQuad ? at[i + 5] : a)};
-          visit(corners, isQuad, command.ClipRect);
+          Shape s{{vertex(a), vertex(at[i + 1]), vertex(at[i + 2]), vertex(isQuad ? at[i + 5] : a)}, command.ClipRect, isQuad, nullptr};
+          if (isQuad) {
+            const auto known = glyphs.find({s.v[0].uv.x, s.v[0].uv.y, s.v[2].uv.x, s.v[2].uv.y});
+            if (known != glyphs.end()) s.glyph = &known->second;
+          }
+          shapes_.push_back(s);
           i += isQuad ? 6 : 3;
         }
       }
     }
   }
 
-  void quad(const ImDrawVert* v, const ImVec4& clip) {
-    const auto known = glyphs_.find({v[0].uv.x, v[0].uv.y, v[2].uv.x, v[2].uv.y});
-    if (known == glyphs_.end()) return;  // not a letter
+  void letter(const Shape& s) {
+    const auto& [v, clip, isQuad, known] = s;
     if (v[2].pos.x <= clip.x || v[0].pos.x >= clip.z || v[2].pos.y <= clip.y || v[0].pos.y >= clip.w) return;
-    const auto [font, g] = known->second;
+    const auto [font, g] = *known;
     if (v[0].pos.y != v[1].pos.y) return rotated(v, font, g->Codepoint);
     const float scale = (v[2].pos.y - v[0].pos.y) / (g->Y1 - g->Y0), pen = v[0].pos.x - g->X0 * scale, top = v[0].pos.y - g->Y0 * scale;
     const float space = font->FindGlyph(' ')->AdvanceX * scale, gap = std::round((pen - pen_) / space);
@@ -210,8 +242,7 @@ class Painted {
     }
   }
 
-  const ImDrawData& data_;
-  std::map<Uv, Known> glyphs_;
+  std::vector<Shape> shapes_;
   std::vector<Words> words_, slanted_;
   Words line_{};
   ImFont *font_ = nullptr, *turnedFont_ = nullptr;

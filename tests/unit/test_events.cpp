@@ -246,11 +246,11 @@ TEST_CASE("events: that old steps of undo were let go is said once, in plain wor
   RandomInput hand(7);
   app::App& app = hand.app();
   app.setEmbed({"arcs,heads", ""});
-  for (const auto& [option, value] : {std::pair{"tokens", "1024"}, {"d_k", "64"}, {"d_v", "64"}}) REQUIRE(app.set(option, value));
+  for (const auto& [option, value] : {std::pair{"tokens", "128"}, {"d_k", "512"}, {"d_v", "64"}}) REQUIRE(app.set(option, value));  // few scores, many numbers
   const auto fill = [&](int from, int to) {
     for (int i = from; i < to; ++i) {
-      const std::vector<float> values(2 * 1024 * 64, static_cast<float>(i));
-      REQUIRE(app.setTensor("q", values, std::vector<int>{2, 1024, 64}));
+      const std::vector<float> values(2 * 128 * 512, static_cast<float>(i));
+      REQUIRE(app.setTensor("q", values, std::vector<int>{2, 128, 512}));
     }
     hand.settle(1);
   };

@@ -135,8 +135,16 @@ Row exactRow(const Case& c, int head, int i) {
 
 enum class Ask { output, weights, everything };
 
-/// Runs the call and compares all that it writes; true if everything is within the bounds of kernels.h.
-bool agrees(Kernel kernel, Case& c, Ask ask, int padding = 0, int shift = 0, int threads = 1, bool isKnown = false) {
+/// All rows of all heads.
+std::vector<Row> exactRows(const Case& c) {
+  std::vector<Row> rows;
+  for (int h = 0; h < c.f.heads; ++h)
+    for (int i = 0; i < c.f.queryCount; ++i) rows.push_back(exactRow(c, h, i));
+  return rows;
+}
+
+/// Runs the call and compares all that it writes with the rows; true if everything is within the bounds of kernels.h.
+bool agrees(Kernel kernel, const Case& c, const std::vector<Row>& rows, Ask ask, int padding = 0, int shift = 0, bool isKnown = false) {
   Forward f = c.f;
   const int n = f.queryCount, m = f.keyCount;
   Block output(f.heads, n, f.valueDim, padding, shift), weights(f.heads, n, m, padding, shift);
@@ -148,7 +156,7 @@ bool agrees(Kernel kernel, Case& c, Ask ask, int padding = 0, int shift = 0, int
     f.raw = raw.out(), f.scores = scores.out(), f.softcapped = softcapped.out(), f.masked = masked.out();
     f.exponentials = exponentials.out(), f.rowMax = rowMax.out(), f.rowSum = rowSum.out();
   }
-  Workspace workspace(threads);
+  Workspace workspace;
   const Magnitudes known{static_cast<double>(largestSquare(kernel, f.q, f.heads, n, f.headDim)),
                          static_cast<double>(largestSquare(kernel, f.k, f.kvHeads, m, f.headDim)),
                          std::sqrt(largestSquare(kernel, f.v, f.kvHeads, m, f.valueDim))};
@@ -161,13 +169,14 @@ bool agrees(Kernel kernel, Case& c, Ask ask, int padding = 0, int shift = 0, int
     return fine;
   };
   for (int h = 0; h < f.heads; ++h) {
+    double valueLargest = 0.0;
+    for (int j = 0; j < m; ++j)
+      for (int d = 0; d < f.valueDim; ++d)
+        valueLargest = std::max(valueLargest, std::abs(static_cast<double>(c.v.at(h / (f.heads / f.kvHeads), j, d))));
     for (int i = 0; i < n; ++i) {
-      const Row exact = exactRow(c, h, i);
-      double rawLargest = 0.0, valueLargest = 0.0, together = 0.0;
+      const Row& exact = rows[static_cast<std::size_t>(h * n + i)];
+      double rawLargest = 0.0, together = 0.0;
       for (double s : exact.raw) rawLargest = std::max(rawLargest, std::abs(s));
-      for (int j = 0; j < m; ++j)
-        for (int d = 0; d < f.valueDim; ++d)
-          valueLargest = std::max(valueLargest, std::abs(static_cast<double>(c.v.at(h / (f.heads / f.kvHeads), j, d))));
       const double score = scoreBound(f.headDim, exact.largestScore);
       const double exponent = score / static_cast<double>(f.temperature);
       const double weight = kWeightBound + exponent / 2.0;
@@ -200,6 +209,17 @@ bool agrees(Kernel kernel, Case& c, Ask ask, int padding = 0, int shift = 0, int
     }
   }
   return true;
+}
+
+bool agrees(Kernel kernel, const Case& c, Ask ask) { return agrees(kernel, c, exactRows(c), ask); }
+
+/// The same, whatever is asked for: each takes another way through the kernel.
+void checkAll(Kernel kernel, const Case& c, int padding = 0, int shift = 0, bool isKnown = false) {
+  const std::vector<Row> rows = exactRows(c);
+  for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) {
+    CAPTURE(static_cast<int>(ask));
+    CHECK(agrees(kernel, c, rows, ask, padding, shift, isKnown));
+  }
 }
 
 Forward shaped(int heads, int kvHeads, int queries, int keys, int dim, int valueDim) {
@@ -237,10 +257,8 @@ TEST_CASE("kernels: lengths around the lanes, odd strides, misaligned, packed, g
         const int dim = kLengths[random.below(14)], valueDim = variant == 0 ? dim : kLengths[random.below(14)];
         Case c(shaped(heads, kvHeads, length, keys, dim, valueDim), random, variant == 1 ? 3 : 0, variant == 2 ? 1 : 0, variant == 3);
         c.f.causal = variant % 2 == 1;
-        for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) {
-          INFO(name(kernel), " ", heads, "/", kvHeads, " heads, ", length, "x", keys, ", dims ", dim, " and ", valueDim);
-          CHECK(agrees(kernel, c, ask, variant == 1 ? 5 : 0, variant == 2 ? 3 : 0));
-        }
+        INFO(name(kernel), " ", heads, "/", kvHeads, " heads, ", length, "x", keys, ", dims ", dim, " and ", valueDim);
+        checkAll(kernel, c, variant == 1 ? 5 : 0, variant == 2 ? 3 : 0);
       }
     }
   }
@@ -251,10 +269,8 @@ TEST_CASE("kernels: more than one block of queries, keys and columns") {
   for (Kernel kernel : available()) {
     for (auto [queries, keys, dim, valueDim] : {std::array{70, 530, 64, 64}, {25, 257, 300, 5}, {1, 600, 16, 33}, {130, 12, 270, 270}}) {
       Case c(shaped(2, 1, queries, keys, dim, valueDim), random);
-      for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) {
-        INFO(name(kernel), " ", queries, "x", keys, ", dims ", dim, " and ", valueDim);
-        CHECK(agrees(kernel, c, ask));
-      }
+      INFO(name(kernel), " ", queries, "x", keys, ", dims ", dim, " and ", valueDim);
+      checkAll(kernel, c);
     }
   }
 }
@@ -265,9 +281,10 @@ TEST_CASE("kernels: small calls whose sums go straight to the output, of numbers
     for (int queries : {1, 2, 3, 4, 5, 6, 12, 16, 26, 30}) {
       for (auto [keys, valueDim] : {std::array{1, 32}, {5, 8}, {16, 16}, {32, 64}, {33, 32}, {256, 32}}) {
         Case c(shaped(4, 2, queries, keys, 16, valueDim), random, 3, 1, false, queries == 5 ? 30.0f : 1.0f);
+        const std::vector<Row> rows = exactRows(c);
         for (bool isKnown : {false, true}) {
           INFO(name(kernel), " ", queries, "x", keys, ", dim ", valueDim, isKnown ? ", known" : "");
-          for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask, 2, 1, 1, isKnown));
+          for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, rows, ask, 2, 1, isKnown));
         }
       }
     }
@@ -304,7 +321,7 @@ TEST_CASE("kernels: every step between product and softmax") {
         if (step == 4) c.f.softcap = 20.0f, c.f.causal = true, c.f.temperature = 1.7f;
       }
       INFO(name(kernel), " step ", step);
-      for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask));
+      checkAll(kernel, c);
     }
   }
 }
@@ -325,7 +342,7 @@ TEST_CASE("kernels: every mask, and the tiles that it spares") {
       if (mask == 8) c.block([](int h, int i, int j) { return (i + j) % 7 != h && j > 3; });      // strided, with global keys
       if (mask == 9) c.block([](int, int, int) { return true; }), f.causal = true;                // nothing is visible
       INFO(name(kernel), " mask ", mask);
-      for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask));
+      checkAll(kernel, c);
 
       Block output(2, 150, 8);
       f.output = output.out();
@@ -364,7 +381,7 @@ TEST_CASE("kernels: no NaN from finite numbers, however large or small") {
       }
       c.f.causal = size > 1.0f;
       INFO(name(kernel), " size ", size);
-      for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask));
+      checkAll(kernel, c);
     }
     Case equal(shaped(1, 1, 9, 40, 4, 3), random);
     for (int j = 0; j < 40; ++j)
@@ -396,7 +413,7 @@ TEST_CASE("kernels: small scores go without their maximum, larger ones do not, a
         for (int i = 0; i < 13; ++i) c.q.at(0, i, 0) += std::abs(score) / 2.0f / c.f.scale;
         c.f.causal = true, c.f.causalOffset = 30;
         INFO(name(kernel), " score ", score, " value ", value);
-        for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, ask));
+        checkAll(kernel, c);
       }
     }
     Case apart(shaped(1, 1, 7, 19, 4, 3), random);  // products of factors whose squares underflow

@@ -6,8 +6,8 @@ namespace {
 
 double cell(Fixture& f, std::string_view tensor, int row, int col) { return double{(*f.app().tensor(tensor))->at(0, row, col)}; }
 
-void rest(Fixture& f) {
-  for (int i = 0; i < 400 && f.app().wantsFrame(); ++i) f.frame();
+void rest(Fixture& f, float seconds = 1.0f / 60) {
+  for (int i = 0; i < 400 && f.app().wantsFrame(); ++i) f.frame(seconds);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ TEST_CASE("stepper: at every size, with every mechanism, and a step that a scrip
         REQUIRE(f.app().set("normalizer", normalizer));
         for (int step = 1; step <= 12; step += test::kWhole ? 1 : 11) {
           REQUIRE(f.app().set("stepper", std::to_string(step)));
-          rest(f);
+          rest(f, 0.1f);  // a tenth of a second each: all that moves is drawn a few times on its way
         }
         const app::Rect bar = f.at("stepper-bar");
         CHECK(bar.y + bar.height == doctest::Approx(size.y));

@@ -308,14 +308,16 @@ TEST_CASE("training: each task is learned, in so many steps") {
   for (const Learned& l : {Learned{Task::tags, 300, 0.99f, 0.99f}, {Task::previous, 400, 0.96f, 0.25f}, {Task::induction, 700, 0.87f, 0.35f},
                            {Task::reverse, 500, 0.95f, 0.7f}, {Task::most_frequent, 500, 0.93f, -2}, {Task::sort, 800, 0.91f, -2},
                            {Task::translate, 200, 0.96f, 0.4f}}) {
-    if (test::kSanitized && l.steps > 300) continue;  // minutes
+    const int steps = test::kSanitized ? 20 : l.steps;  // each step goes through memory like the one before
     const auto trainer = trainerOf(recommended(l.task));
     const Measure before = trainer->measure();
-    trainer->run(l.steps);
+    trainer->run(steps);
     CAPTURE(kTaskNames[static_cast<int>(l.task)]);
-    CHECK(trainer->steps() == l.steps);
+    CHECK(trainer->steps() == steps);
     const Measure& after = trainer->measure();
     CHECK(before.accuracy < 0.5f);
+    CHECK(after.loss < before.loss);
+    if (test::kSanitized) continue;
     CHECK(after.accuracy >= l.accuracy);
     CHECK(after.watched >= l.watched);
     CHECK(after.loss < 0.3f * before.loss);
@@ -324,6 +326,7 @@ TEST_CASE("training: each task is learned, in so many steps") {
 
 TEST_CASE("training: what attention adds to I saw a saw: a verb and a noun, and one answer for all where no head looks") {
   for (const std::uint32_t seed : {7u, 1u, 2u}) {
+    if (test::kSanitized && seed != 7) continue;
     Setup s = recommended(Task::tags);
     s.seed = seed;
     CHECK(s == [&] { Setup begun; begun.seed = seed; return begun; }());  // the initial setup of the page
@@ -476,13 +479,15 @@ TEST_CASE("training: a sentence that is only asked for is translated, word after
   Setup s = recommended(Task::translate);
   s.sentences = "the small black cat sees it\na white dog finds the small horse";
   const auto trainer = trainerOf(s);
-  trainer->run(400);
+  trainer->run(test::rounds(400));
   Answer answer;
   trainer->answer(trainer->examples().own[1], trainer->numbers(), 0, answer);
+  CHECK(answer.maps.size() == 6);
+  CHECK(!answer.said.empty());
+  if (test::kSanitized) return;  // so few steps teach no French
   std::string french;
   for (const int word : answer.said) french += trainer->examples().classes[static_cast<std::size_t>(word)] + " ";
   CHECK(french == "un chien blanc trouve le petit cheval . ");
-  CHECK(answer.maps.size() == 6);
 }
 
 TEST_CASE("training: what does not fit is refused with a sentence") {

@@ -82,7 +82,8 @@ void open(Fixture& f, std::string_view preset) {
 void pressAll(Fixture& f, const std::string& state) {
   for (const std::string& name : controls(f)) {
     press(f, name);
-    f.key(ImGuiKey_Escape);
+    for (const bool isDown : {true, false}) Fixture::io().AddKeyEvent(ImGuiKey_Escape, isDown);  // Dear ImGui takes one of them in each frame
+    f.settle();
     REQUIRE(f.app().setState(state, false));
     f.settle();
   }

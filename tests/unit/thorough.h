@@ -19,7 +19,7 @@ inline constexpr bool kWhole = false;
 inline const bool kWhole = !kSanitized;
 #endif
 
-/// How often a test is repeated with other random numbers: a tenth under the sanitizers.
+/// How often a test is repeated with other random numbers, or how much of the same it does: a tenth under the sanitizers.
 inline int rounds(int all) { return kSanitized ? (all + 9) / 10 : all; }
 
 }  // namespace test
