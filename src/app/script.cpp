@@ -8,6 +8,7 @@
 #include "app/names.h"
 #include "attention/layer/loops.h"
 #include "base/sentence.h"
+#include "document/json.h"
 #include "document/remedy.h"
 #include "document/text.h"
 #include "files/read.h"
@@ -19,8 +20,6 @@ using attention::Tensor;
 using base::Error;
 using base::joined;
 using base::Result;
-
-std::string quoted(std::string_view words) { return document::toJson(document::Value(std::string(words))); }
 
 std::string listOfInputs() {
   std::string all;
@@ -109,15 +108,15 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
   const attention::Explanation e =
       derived ? session_.derived().explain(*derived, row, col)
              : attention::explain(session_.spec(), session_.inputs(), session_.trace(), {*id, head, row, col}, s.labels, document::keyLabels(s), s.decimals);
-  std::string json = joined({"{\"text\":", quoted(e.text()), ",\"terms\":["});
+  std::string json = joined({"{\"text\":", document::jsonQuoted(e.text()), ",\"terms\":["});
   for (const attention::Term& term : e.terms) {
-    json += joined({&term == e.terms.data() ? "" : ",", "{\"label\":", quoted(term.label), ",\"text\":", quoted(term.text),
+    json += joined({&term == e.terms.data() ? "" : ",", "{\"label\":", document::jsonQuoted(term.label), ",\"text\":", document::jsonQuoted(term.text),
                     ",\"value\":", std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null", "}"});
   }
   json += "]";
   if (id) {
     const auto lines = attention::loopsOf(*id, session_.spec(), session_.inputs(), session_.trace(), views::headShowing(s, *id, head, row, col));
-    for (const attention::LoopLine& line : lines) json += joined({&line == lines.data() ? ",\"loops\":[" : ",", quoted(std::string(static_cast<std::size_t>(2 * line.depth), ' ') + line.text)});
+    for (const attention::LoopLine& line : lines) json += joined({&line == lines.data() ? ",\"loops\":[" : ",", document::jsonQuoted(std::string(static_cast<std::size_t>(2 * line.depth), ' ') + line.text)});
     if (!lines.empty()) json += "]";
   }
   return json + "}";
@@ -139,7 +138,7 @@ std::string Script::items() const {
   const auto number = [](float length) { return document::toJson(document::Value(static_cast<double>(length))); };
   for (const auto& [name, box] : screen_.widgetRects) {
     const Rect r = outside(box);
-    json += joined({json.size() > 1 ? "," : "", "{\"name\":", quoted(name), ",\"x\":", number(r.x), ",\"y\":", number(r.y),
+    json += joined({json.size() > 1 ? "," : "", "{\"name\":", document::jsonQuoted(name), ",\"x\":", number(r.x), ",\"y\":", number(r.y),
                     ",\"width\":", number(r.width), ",\"height\":", number(r.height), "}"});
   }
   return json + "]";

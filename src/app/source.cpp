@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/sentence.h"
+#include "document/json.h"
 #include "document/text.h"
 
 namespace app {
@@ -11,7 +12,6 @@ using base::joined;
 using document::State;
 using document::Value;
 
-std::string quoted(std::string_view words) { return document::toJson(Value(std::string(words))); }
 std::string number(float value) { return document::toJson(Value(base::readable(value))); }
 
 std::string rowAndCol(int row, int col, int rows, int cols) {
@@ -21,16 +21,16 @@ std::string rowAndCol(int row, int col, int rows, int cols) {
 
 struct Place {
   std::string operator()(const document::SetCells& e) const {
-    return joined({"\"name\":", quoted(attention::name(e.tensor)), ",\"head\":", e.head, rowAndCol(e.row, e.col, e.rows, e.cols)});
+    return joined({"\"name\":", document::jsonQuoted(attention::name(e.tensor)), ",\"head\":", e.head, rowAndCol(e.row, e.col, e.rows, e.cols)});
   }
   std::string operator()(const document::SetParameter& e) const {
-    return joined({"\"name\":", quoted(document::name(e.parameter)), rowAndCol(e.row, e.col, e.rows, e.cols)});
+    return joined({"\"name\":", document::jsonQuoted(document::name(e.parameter)), rowAndCol(e.row, e.col, e.rows, e.cols)});
   }
   std::string operator()(const document::PaintCells& e) const {
     return "\"name\":\"mask\"" + rowAndCol(e.row, e.col, e.rows, e.cols);
   }
   std::string operator()(const document::SetOption& e) const {
-    const std::string name = quoted(document::option(e.option).name);
+    const std::string name = document::jsonQuoted(document::option(e.option).name);
     return joined({"\"name\":", name, ",\"option\":", name});
   }
   std::string operator()(const document::SetLabels& e) const {
@@ -60,7 +60,7 @@ struct Now {
   std::string operator()(const document::SetLabels& e) const {
     const auto& labels = e.side == document::Side::keys ? document::keyLabels(state) : state.labels;
     const auto at = static_cast<std::size_t>(e.first);
-    return e.labels.size() == 1 && at < labels.size() ? quoted(labels[at]) : "";
+    return e.labels.size() == 1 && at < labels.size() ? document::jsonQuoted(labels[at]) : "";
   }
   template <class Other>
   std::string operator()(const Other&) const {

@@ -24,7 +24,7 @@ auto tensorsOf(AnyState& state) {
 }
 
 template <class AnyState>
-auto labelsOf(AnyState& state) {
+auto allLabelsOf(AnyState& state) {
   std::vector<decltype(&state.labels)> all{&state.labels, &state.keyLabels};
   for (auto& other : state.items) all.insert(all.end(), {&other.labels, &other.keyLabels});
   return all;
@@ -119,8 +119,8 @@ Difference::Difference(const State& from, const State& to, Reshape way)
     giveShape(*tensors[i], shape);
     tensors_.push_back({i, shape, patchOf(std::as_const(*tensors[i]).data(), wanted[i]->data(), wanted[i]->size())});
   }
-  const auto labels = labelsOf(state);
-  const auto wantedLabels = labelsOf(to);
+  const auto labels = allLabelsOf(state);
+  const auto wantedLabels = allLabelsOf(to);
   for (std::size_t i = 0; i < wantedLabels.size(); ++i) {
     if (*labels[i] == *wantedLabels[i]) continue;
     labels[i]->resize(wantedLabels[i]->size());
@@ -133,23 +133,23 @@ Difference::Difference(const State& from, const State& to, Reshape way)
 }
 
 void Difference::reshape(State& state) const {
-  using Kind = Reshape::Kind;
+  using Way = Reshape::Kind;
   state.seed = settings_.seed;  // so that what is redrawn gets the same numbers
   switch (way_.kind) {
-    case Kind::none: break;
-    case Kind::insertTokens: insertTokens(state, way_.side, way_.at, way_.count); break;
-    case Kind::removeTokens: removeTokens(state, way_.side, way_.at, way_.count); break;
-    case Kind::batch: resizeBatch(state, settings_.batch); break;
-    case Kind::resize:
-    case Kind::regroup: {
+    case Way::none: break;
+    case Way::insertTokens: insertTokens(state, way_.side, way_.at, way_.count); break;
+    case Way::removeTokens: removeTokens(state, way_.side, way_.at, way_.count); break;
+    case Way::batch: resizeBatch(state, settings_.batch); break;
+    case Way::resize:
+    case Way::regroup: {
       Settings after = settings_;
       after.labels = state.labels, after.keyLabels = state.keyLabels;
-      if (way_.kind == Kind::resize && after.cross && !state.cross) after.keyLabels = state.labels;
+      if (way_.kind == Way::resize && after.cross && !state.cross) after.keyLabels = state.labels;
       if (!after.cross) after.keyLabels.clear();
-      (way_.kind == Kind::resize ? resize : regroup)(state, after);
+      (way_.kind == Way::resize ? resize : regroup)(state, after);
     }
   }
-  if (way_.kind == Kind::batch && state.batch > 1 && state.batchItem != settings_.batchItem)
+  if (way_.kind == Way::batch && state.batch > 1 && state.batchItem != settings_.batchItem)
     showItem(state, settings_.batchItem);
   giveSettings(state, settings_);
   state.items.resize(items_);
@@ -162,7 +162,7 @@ void Difference::apply(State& state) const {
     giveShape(*tensors[patch.which], patch.shape);
     write(patch.cells, tensors[patch.which]->data());
   }
-  const auto labels = labelsOf(state);
+  const auto labels = allLabelsOf(state);
   for (const LabelPatch& patch : labels_) {
     labels[patch.which]->resize(patch.count);
     write(patch.labels, labels[patch.which]->data());
@@ -201,7 +201,7 @@ std::size_t bytesOf(const State& state) {
   std::size_t bytes = sizeof state + heldBy(state.preset) + heldBy(state.unknownFields) + heldBy(state.painted.blocked) +
                       state.items.capacity() * sizeof(BatchItem);
   for (const Tensor* tensor : tensorsOf(state)) bytes += tensor->size() * sizeof(float);
-  for (const std::vector<std::string>* labels : labelsOf(state)) bytes += bytesOf(*labels);
+  for (const std::vector<std::string>* labels : allLabelsOf(state)) bytes += bytesOf(*labels);
   return bytes;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using attention::Change;
 using What = Change::What;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 // ---- checks
 // -------------------------------------------------------------------------------------------------------
@@ -26,11 +26,11 @@ Result<void> checkBlock(std::string_view field, int row, int col, int rows, int 
                     rows <= allRows - row && cols <= allCols - col;
   if (!fits)
     return base::refuse(
-        Kind::range, field,
+        ErrorKind::range, field,
         {"a block of ", rows, " × ", cols, " at row ", row, ", column ", col, " is not inside; there are ",
          allRows, " rows and ", allCols, " columns, counted from 0."});
   if (count == static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) return {};
-  return base::refuse(Kind::range, field,
+  return base::refuse(ErrorKind::range, field,
                 {count, " values were given for ", rows, " × ", cols, " cells; give one a cell."});
 }
 
@@ -83,7 +83,7 @@ Result<void> checkEdit(const State& state, const SetCells& edit) {
   const Tensor& tensor = *input(state, edit.tensor);
   const std::string_view name = attention::name(edit.tensor);
   if (edit.head < 0 || edit.head >= tensor.heads())
-    return base::refuse(Kind::range, name,
+    return base::refuse(ErrorKind::range, name,
                   {"there is no head ", edit.head, "; use 0 to ", tensor.heads() - 1, "."});
   if (auto ok = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(), edit.values.size()); !ok)
     return ok;
@@ -115,7 +115,7 @@ Result<void> checkEdit(const State& state, const SetLabels& edit) {
   const Sequence here = sequence(state, edit.side);
   const auto room = static_cast<std::size_t>(std::max(0, here.tokens - std::max(0, edit.first)));
   if (edit.first < 0 || edit.labels.empty() || edit.labels.size() > room)
-    return base::refuse(Kind::range, here.labelField,
+    return base::refuse(ErrorKind::range, here.labelField,
                   {edit.labels.size(), " labels from token ", edit.first, " on do not fit; there are ",
                    here.tokens, " tokens, counted from 0."});
   return checkLabels(here.labelField, edit.labels, edit.first);
@@ -124,7 +124,7 @@ Result<void> checkEdit(const State& state, const SetLabels& edit) {
 Result<void> checkEdit(const State& state, const InsertTokens& edit) {
   const Sequence here = sequence(state, edit.side);
   if (edit.at < 0 || edit.at > here.tokens || edit.count < 1)
-    return base::refuse(Kind::range, here.field,
+    return base::refuse(ErrorKind::range, here.field,
                   {"cannot put ", edit.count, " before token ", edit.at,
                    "; use a count from 1 and a place from 0 to ", here.tokens, "."});
   return check(state, optionNamed(here.field)->id, static_cast<double>(here.tokens) + edit.count);
@@ -135,7 +135,7 @@ Result<void> checkEdit(const State& state, const RemoveTokens& edit) {
   if (edit.at >= 0 && edit.count >= 1 && edit.at < here.tokens && edit.count <= here.tokens - edit.at &&
       edit.count < here.tokens)
     return {};
-  return base::refuse(Kind::range, here.field,
+  return base::refuse(ErrorKind::range, here.field,
                 {"cannot remove ", edit.count, " from token ", edit.at, " on; there are ", here.tokens,
                  ", counted from 0, and one must stay."});
 }
@@ -146,11 +146,11 @@ Result<void> checkEdit(const State& state, const Randomize& edit) {
 
 Result<void> checkEdit(const State&, const Restore& edit) {
   if (edit.difference != nullptr) return {};
-  return base::refuse(Kind::type, "state", {"there is none to restore; give one."});
+  return base::refuse(ErrorKind::type, "state", {"there is none to restore; give one."});
 }
 
 Result<void> checkEdit(const State&, const Load& edit) {
-  if (edit.state == nullptr) return base::refuse(Kind::type, "state", {"there is none to load; give one."});
+  if (edit.state == nullptr) return base::refuse(ErrorKind::type, "state", {"there is none to load; give one."});
   return check(*edit.state);
 }
 
@@ -474,13 +474,13 @@ std::size_t bytesOf(const Edit& edit) {
 Result<void> checkEditable(const State& state, TensorId id) {
   const std::string_view name = attention::name(id);
   if (input(state, id) == nullptr)
-    return base::refuse(Kind::range, name, {"it is computed and cannot be set; change its inputs."});
+    return base::refuse(ErrorKind::range, name, {"it is computed and cannot be set; change its inputs."});
   if (isEditable(state, id)) return {};
   if (id == TensorId::bias)
-    return base::refuse(Kind::range, name, {"there is none here; open a file whose mask is of numbers."});
+    return base::refuse(ErrorKind::range, name, {"there is none here; open a file whose mask is of numbers."});
   if (id == TensorId::q || id == TensorId::k || id == TensorId::v)
-    return base::refuse(Kind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
-  return base::refuse(Kind::range, name, {"it is not in use here; set ", switchFor(state, id), " to change it."});
+    return base::refuse(ErrorKind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
+  return base::refuse(ErrorKind::range, name, {"it is not in use here; set ", switchFor(state, id), " to change it."});
 }
 
 Result<void> check(const State& state, const Edit& edit) {

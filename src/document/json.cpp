@@ -13,13 +13,12 @@ namespace document {
 namespace {
 
 using base::Error;
-using nlohmann::json;
 using Kind = Json::Kind;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Receives the parser's events and builds the tree. Returning false stops the parser; `ok` then holds the error.
-class Builder final : public nlohmann::json_sax<json> {
+class Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   Builder(std::string_view text, std::span<const std::string_view> known, JsonText& out)
       : result(out), text_(text), known_(known) {}
@@ -47,7 +46,7 @@ class Builder final : public nlohmann::json_sax<json> {
     node.text = std::move(value);
     return add(std::move(node));
   }
-  bool binary(json::binary_t&) override { return false; }
+  bool binary(nlohmann::json::binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(Kind::object, "{"); }
   bool start_array(std::size_t) override { return open(Kind::list, "["); }
   bool end_object() override { return close("}"); }
@@ -306,7 +305,7 @@ base::Result<void> parseJson(std::string_view text, std::span<const std::string_
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return base::refuse(Error::Kind::syntax, "text", {"it is empty; give a state or tensors in JSON."});
   Builder builder(text, known, out);
-  if (!json::sax_parse(text.begin(), text.end(), static_cast<json::json_sax_t*>(&builder)) && builder.ok)
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&builder)) && builder.ok)
     return base::refuse(Error::Kind::syntax, "text", {"it is not JSON; check the file."});
   return std::move(builder.ok);
 }

@@ -21,7 +21,7 @@ using Kind = Json::Kind;
 using Names = std::vector<std::string>;
 using Pieces = std::initializer_list<Piece>;
 
-constexpr std::string_view kViews[] = {"layer", "block", "segments", "train", "spread", "dense", "memory", "cost"};
+constexpr std::string_view kLessonViews[] = {"layer", "block", "segments", "train", "spread", "dense", "memory", "cost"};
 
 bool isTensorName(std::string_view name) {
   return attention::tensorNamed(name) || derivedNamed(name) || name.starts_with("train:");
@@ -154,7 +154,7 @@ bool MarkupReader::readPlace(std::string_view words) {
   if (bar != std::string_view::npos) run.words = std::string(words.substr(bar + 1));
   if (name.starts_with("view:")) {
     run.kind = Run::Kind::view, run.name = std::string(name.substr(5));
-    if (std::find(std::begin(kViews), std::end(kViews), run.name) == std::end(kViews)) return failUnknown(field_, run.name, {std::begin(kViews), std::end(kViews)});
+    if (std::find(std::begin(kLessonViews), std::end(kLessonViews), run.name) == std::end(kLessonViews)) return failUnknown(field_, run.name, {std::begin(kLessonViews), std::end(kLessonViews)});
   } else if (name.starts_with("lesson:")) {
     run.kind = Run::Kind::lesson, run.name = std::string(name.substr(7));
     if (!isIdentifier(run.name)) return fail(field_, {base::inQuotes(run.name), late<" is no id of a lesson; use small letters, digits and -.">()});

@@ -16,7 +16,7 @@ namespace document {
 namespace {
 
 using attention::Limits;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 constexpr std::string_view kModes[] = {"qkv", "x"};
 constexpr std::string_view kThemes[] = {"auto", "light", "dark"};
@@ -254,7 +254,7 @@ std::string valueText(const Value& value) {
 }
 
 Result<void> wrongType(const Option& option, const Value& value, std::initializer_list<base::Piece> want) {
-  return base::refuse(Kind::type, option.name, {valueText(value), " is not ", base::joined(want)});
+  return base::refuse(ErrorKind::type, option.name, {valueText(value), " is not ", base::joined(want)});
 }
 
 Result<void> checkNumber(const Option& option, const Value& value) {
@@ -264,7 +264,7 @@ Result<void> checkNumber(const Option& option, const Value& value) {
   if (number == nullptr || !std::isfinite(*number) || (isWhole && *number != std::floor(*number)))
     return wrongType(option, value, {want, rangeText(option), "."});
   if (*number >= option.min && *number <= option.max) return {};
-  return base::refuse(Kind::range, option.name,
+  return base::refuse(ErrorKind::range, option.name,
                 {base::shortest(*number), " is too ", (*number < option.min ? "small" : "large"), "; use ",
                  rangeText(option), "."});
 }
@@ -294,7 +294,7 @@ Result<void> checkIds(const Option& option, const Value& value) {
   const std::vector<int>* ids = numbersOf(value);
   if (ids == nullptr) return wrongType(option, value, {"a list of whole numbers; use [] for 0, 1, 2 …, or [100] for 100, 101 …."});
   if (ids->size() > Limits::tokens)
-    return base::refuse(Kind::range, option.name, {"there are ", ids->size(), "; use at most ", Limits::tokens, ", after which they count on."});
+    return base::refuse(ErrorKind::range, option.name, {"there are ", ids->size(), "; use at most ", Limits::tokens, ", after which they count on."});
   for (const int id : *ids)
     if (auto ok = checkNumber(option, static_cast<double>(id)); !ok) return ok;
   return {};
@@ -306,7 +306,7 @@ Result<void> checkChoice(const Option& option, const Value& value) {
   const std::string* text = std::get_if<std::string>(&value);
   if (text == nullptr) return wrongType(option, value, {"a text; use ", base::orList(names), "."});
   if (std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end()) return {};
-  return base::refuse(Kind::range, option.name, {base::inQuotes(*text), " is unknown; use ", base::orList(names), "."});
+  return base::refuse(ErrorKind::range, option.name, {base::inQuotes(*text), " is unknown; use ", base::orList(names), "."});
 }
 
 Result<void> checkText(const Option& option, const Value& value) {
@@ -314,7 +314,7 @@ Result<void> checkText(const Option& option, const Value& value) {
   const std::string* text = std::get_if<std::string>(&value);
   if (text == nullptr) return wrongType(option, value, {"a text; use one, or \"\" for none."});
   if (static_cast<double>(text->size()) <= option.max) return {};
-  return base::refuse(Kind::range, option.name, {"it has ", text->size(), " bytes; use at most ", base::shortest(option.max), "."});
+  return base::refuse(ErrorKind::range, option.name, {"it has ", text->size(), " bytes; use at most ", base::shortest(option.max), "."});
 }
 
 Result<void> checkLabelList(const Option& option, const Value& value) {
@@ -323,11 +323,11 @@ Result<void> checkLabelList(const Option& option, const Value& value) {
   // Longer than any labels within the limits: refused before it is split.
   constexpr std::size_t longest = std::size_t{Limits::tokens} * (kLabelBytes + 1);
   if (const std::string* sentence = std::get_if<std::string>(&value); sentence && sentence->size() > longest)
-    return base::refuse(Kind::range, option.name, {"the sentence has ", sentence->size(), " bytes; use at most ", longest, "."});
+    return base::refuse(ErrorKind::range, option.name, {"the sentence has ", sentence->size(), " bytes; use at most ", longest, "."});
   const std::vector<std::string> labels = labelsOf(value);
-  if (labels.empty()) return base::refuse(Kind::range, option.name, {"there is no word; give at least one."});
+  if (labels.empty()) return base::refuse(ErrorKind::range, option.name, {"there is no word; give at least one."});
   if (static_cast<double>(labels.size()) > option.max)
-    return base::refuse(Kind::range, option.name,
+    return base::refuse(ErrorKind::range, option.name,
                   {"there are ", labels.size(), " tokens; use at most ", base::shortest(option.max), "."});
   return checkLabels(option.name, labels, 0);
 }
@@ -340,7 +340,7 @@ Result<void> checkLabelList(const Option& option, const Value& value) {
     return wrongType(option, value, {"a list of texts; use one, or [] for none."});
   const std::vector<std::string> names = namesOf(value);
   if (static_cast<double>(names.size()) > option.max)
-    return base::refuse(Kind::range, option.name, {"there are ", names.size(), "; use at most ", base::shortest(option.max), "."});
+    return base::refuse(ErrorKind::range, option.name, {"there are ", names.size(), "; use at most ", base::shortest(option.max), "."});
   return checkLabels(option.name, names, 0);
 }
 
@@ -362,13 +362,13 @@ Result<void> checkHeads(const Settings& settings, int heads) {
     why = base::joined({" heads of ", width / heads, " columns cannot be turned in pairs by rotary positions"});
   else
     why = base::joined({" heads of the model width ", width, " (heads × d_k) are too many to show"});
-  return base::refuse(Kind::range, "heads", {heads, why, "; use ", base::orList(names), "."});
+  return base::refuse(ErrorKind::range, "heads", {heads, why, "; use ", base::orList(names), "."});
 }
 
 Result<void> checkHidden(const Settings& settings, const std::vector<int>& heads) {
   for (const int head : heads)
     if (head >= settings.heads)
-      return base::refuse(Kind::range, "hidden_heads",
+      return base::refuse(ErrorKind::range, "hidden_heads",
                     {"there is no head ", head, "; use 0 to ", settings.heads - 1, "."});
   return {};
 }
@@ -394,7 +394,7 @@ Result<void> checkPlace(const Settings& settings, const Option& o, const Value& 
   const double* number = std::get_if<double>(&value);
   const auto atMost = [&](int most) -> Result<void> {
     if (*number <= most) return {};
-    return base::refuse(Kind::range, o.name, {base::shortest(*number), " is too large; use 0 to ", most, "."});
+    return base::refuse(ErrorKind::range, o.name, {base::shortest(*number), " is too large; use 0 to ", most, "."});
   };
   switch (o.id) {
     case Id::heads:
@@ -404,7 +404,7 @@ Result<void> checkPlace(const Settings& settings, const Option& o, const Value& 
     case Id::step:
       return atMost(settings.tokens);
     case Id::layer:
-      if (!hasLayers(settings)) return *number == 0 ? Result<void>() : base::refuse(Kind::range, o.name, {"there is one layer here; open a file of several layers first."});
+      if (!hasLayers(settings)) return *number == 0 ? Result<void>() : base::refuse(ErrorKind::range, o.name, {"there is one layer here; open a file of several layers first."});
       [[fallthrough]];
     case Id::batch_item:
       return atMost(settings.batch - 1);
@@ -412,26 +412,26 @@ Result<void> checkPlace(const Settings& settings, const Option& o, const Value& 
       return atMost(std::min(settings.tokens, settings.keyTokens) - 1);
     case Id::zoom:
       if (*number == 0 || *number >= 1) return {};
-      return base::refuse(Kind::range, o.name, {base::shortest(*number), " is too small; use 1 to 2.5, or 0 for as large as the window allows."});
+      return base::refuse(ErrorKind::range, o.name, {base::shortest(*number), " is too small; use 1 to 2.5, or 0 for as large as the window allows."});
     case Id::hidden_heads:
       return checkHidden(settings, *numbersOf(value));
     case Id::rotary_dims:
       if (static_cast<int>(*number) % 2 == 0) return {};
-      return base::refuse(Kind::range, o.name, {base::shortest(*number), " columns are no pairs; use an even number, or 0 for all."});
+      return base::refuse(ErrorKind::range, o.name, {base::shortest(*number), " columns are no pairs; use an even number, or 0 for all."});
     case Id::pin:
       return std::holds_alternative<bool>(value) ? Result<void>() : checkPin(*std::get_if<std::string>(&value));
     case Id::scale:
       if (value == Value(false) || isDotProduct(settings.score)) return {};
-      return base::refuse(Kind::range, o.name, {"only dot products are scaled; set score to \"scaled\"."});
+      return base::refuse(ErrorKind::range, o.name, {"only dot products are scaled; set score to \"scaled\"."});
     case Id::pattern:
       if (value != Value(std::string("custom")) || value == get(settings, o.id)) return {};
       return base::refuse(
-          Kind::range, o.name,
+          ErrorKind::range, o.name,
           {"\"custom\" is what its parts make; set pattern_local, pattern_block or another of them."});
     case Id::key_tokens:
     case Id::key_labels:
       if (settings.cross || sameKeys(settings, value)) return {};
-      return base::refuse(Kind::range, o.name, {"the keys are the tokens here; set cross to true first."});
+      return base::refuse(ErrorKind::range, o.name, {"the keys are the tokens here; set cross to true first."});
     default:
       return {};
   }

@@ -11,8 +11,6 @@
 namespace document {
 namespace {
 
-using Id = ParameterId;
-
 constexpr int kUnits = 8;  // per level of hierarchical attention
 
 int sizeOf(const Settings& settings, attention::Size size) {
@@ -60,20 +58,20 @@ Tensor cellBias(const Settings& settings, ParameterShape shape) {
 }
 
 /// The seed of a parameter, and the options besides its shape that determine its numbers.
-std::pair<std::uint32_t, int> drawnBy(Id id, const Settings& settings) {
-  if (id < Id::token_w) return {settings.block.seed, 0};
-  if (id < Id::memory_w) return {settings.segments.seed, 0};
+std::pair<std::uint32_t, int> drawnBy(ParameterId id, const Settings& settings) {
+  if (id < ParameterId::token_w) return {settings.block.seed, 0};
+  if (id < ParameterId::memory_w) return {settings.segments.seed, 0};
   return {settings.experiments.memory.seed, static_cast<int>(settings.experiments.memory.cell)};
 }
 
 }  // namespace
 
-std::string_view name(Id id) { return attention::name(tensorOf(id)); }
+std::string_view name(ParameterId id) { return attention::name(tensorOf(id)); }
 
-std::optional<Id> parameterNamed(std::string_view name) {
+std::optional<ParameterId> parameterNamed(std::string_view name) {
   const auto found = attention::tensorNamed(name, attention::kParameterTensors);
   if (!found) return {};
-  return static_cast<Id>(static_cast<int>(*found) - static_cast<int>(attention::kParameterTensors.first));
+  return static_cast<ParameterId>(static_cast<int>(*found) - static_cast<int>(attention::kParameterTensors.first));
 }
 
 ParameterShape shapeOf(const Settings& settings, attention::TensorId id) {
@@ -81,7 +79,7 @@ ParameterShape shapeOf(const Settings& settings, attention::TensorId id) {
   return {sizeOf(settings, row.rows), sizeOf(settings, row.columns)};
 }
 
-base::Result<void> checkShape(const Settings& settings, Id id, const std::vector<std::int64_t>& shape) {
+base::Result<void> checkShape(const Settings& settings, ParameterId id, const std::vector<std::int64_t>& shape) {
   const ParameterShape want = shapeOf(settings, id);
   const std::size_t rank = shape.size();
   const bool fits = (rank == 1 || rank == 2) && shape.back() == want.cols && (rank == 1 ? 1 : shape[0]) == want.rows;
@@ -90,39 +88,39 @@ base::Result<void> checkShape(const Settings& settings, Id id, const std::vector
                 {base::shapeText(shape), " does not fit; it must be ", base::shapeText({want.rows, want.cols}), "."});
 }
 
-Tensor seeded(const Settings& settings, Id id) {
+Tensor seeded(const Settings& settings, ParameterId id) {
   const ParameterShape shape = shapeOf(settings, id);
   switch (id) {
-    case Id::gamma_1:
-    case Id::gamma_2:
+    case ParameterId::gamma_1:
+    case ParameterId::gamma_2:
       return filled(shape, 1);
-    case Id::w_1:
+    case ParameterId::w_1:
       return drawnWeights(shape, settings.block.seed, 0);
-    case Id::w_2:
+    case ParameterId::w_2:
       return drawnWeights(shape, settings.block.seed, 1);
-    case Id::token_w:
+    case ParameterId::token_w:
       return drawnWeights(shape, settings.segments.seed, 0);
-    case Id::token_query:
+    case ParameterId::token_query:
       return drawn(shape, 1, settings.segments.seed, 1);
-    case Id::segment_w:
+    case ParameterId::segment_w:
       return drawnWeights(shape, settings.segments.seed, 2);
-    case Id::segment_query:
+    case ParameterId::segment_query:
       return drawn(shape, 1, settings.segments.seed, 3);
-    case Id::memory_w:
-    case Id::memory_u:
-    case Id::memory_w_a:
-    case Id::memory_u_a:
-      return drawnWeights(shape, settings.experiments.memory.seed, 4 + static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(Id::memory_w));
-    case Id::memory_v_a:
+    case ParameterId::memory_w:
+    case ParameterId::memory_u:
+    case ParameterId::memory_w_a:
+    case ParameterId::memory_u_a:
+      return drawnWeights(shape, settings.experiments.memory.seed, 4 + static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ParameterId::memory_w));
+    case ParameterId::memory_v_a:
       return drawn(shape, 1, settings.experiments.memory.seed, 10);
-    case Id::memory_b:
+    case ParameterId::memory_b:
       return cellBias(settings, shape);
     default:
       return filled(shape, 0);
   }
 }
 
-bool outlives(Id id, const Settings& before, const Settings& after) {
+bool outlives(ParameterId id, const Settings& before, const Settings& after) {
   return drawnBy(id, before) == drawnBy(id, after) && shapeOf(before, id) == shapeOf(after, id);
 }
 

@@ -14,7 +14,7 @@ namespace document {
 namespace {
 
 using attention::Limits;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 constexpr TensorId kInputs[] = {TensorId::x,    TensorId::w_q, TensorId::w_k, TensorId::w_v,
                                 TensorId::w_o,  TensorId::q,   TensorId::k,   TensorId::v,
@@ -26,7 +26,7 @@ constexpr TensorId kItemInputs[] = {TensorId::x, TensorId::q, TensorId::k, Tenso
 
 Result<void> within(std::string_view field, std::int64_t value, std::int64_t most) {
   if (value >= 1 && value <= most) return {};
-  return base::refuse(Kind::range, field,
+  return base::refuse(ErrorKind::range, field,
                 {value, " is too ", (value < 1 ? "small" : "large"), "; use 1 to ", most, "."});
 }
 
@@ -48,11 +48,11 @@ Result<void> checkTensor(const Settings& settings, TensorId id, const Tensor& te
   const Axes want = axes(settings, id);
   if (!hasInput(settings, id)) {
     if (tensor == Tensor()) return {};
-    return base::refuse(Kind::range, name, {"it is there, but nothing here makes use of it; leave it out."});
+    return base::refuse(ErrorKind::range, name, {"it is there, but nothing here makes use of it; leave it out."});
   }
   if (tensor.heads() != want.heads || tensor.rows() != want.rows.count() ||
       tensor.cols() != want.cols.count()) {
-    return base::refuse(Kind::range, name,
+    return base::refuse(ErrorKind::range, name,
                   {"the shape is ", base::shapeText({tensor.heads(), tensor.rows(), tensor.cols()}),
                    "; it must be ", base::shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
   }
@@ -64,7 +64,7 @@ Result<void> checkParameter(const State& state, ParameterId id) {
   if (tensor.empty()) return {};
   const ParameterShape want = shapeOf(state, id);
   if (tensor.heads() != 1 || tensor.rows() != want.rows || tensor.cols() != want.cols)
-    return base::refuse(Kind::range, name(id),
+    return base::refuse(ErrorKind::range, name(id),
                   {"the shape is ", base::shapeText({tensor.rows(), tensor.cols()}), "; it must be ",
                    base::shapeText({want.rows, want.cols}), "."});
   if (auto ok = checkFinite(name(id), tensor); !ok) return ok;
@@ -76,14 +76,14 @@ Result<void> checkMask(const State& state) {
   if (mask.empty() && mask.rows == 0 && mask.cols == 0) return {};
   const auto count = static_cast<std::size_t>(state.tokens) * static_cast<std::size_t>(state.keyTokens);
   if (mask.rows == state.tokens && mask.cols == state.keyTokens && mask.blocked.size() == count) return {};
-  return base::refuse(Kind::range, "mask",
+  return base::refuse(ErrorKind::range, "mask",
                 {"the shape is ", base::shapeText({mask.rows, mask.cols}), "; it must be ",
                  base::shapeText({state.tokens, state.keyTokens}), "."});
 }
 
 Result<void> checkAllLabels(std::string_view field, const std::vector<std::string>& labels, int tokens) {
   if (labels.size() != static_cast<std::size_t>(tokens))
-    return base::refuse(Kind::range, field,
+    return base::refuse(ErrorKind::range, field,
                   {"there are ", labels.size(), " for ", tokens, " tokens; give one label a token."});
   return checkLabels(field, labels, 0);
 }
@@ -92,7 +92,7 @@ Result<void> checkItem(const State& state, std::size_t item) {
   const std::string field = base::joined({"pages[", item, "]."});
   const BatchItem& other = state.items[item];
   if (static_cast<int>(item) == state.batchItem)
-    return other == BatchItem() ? Result<void>() : base::refuse(Kind::range, field, {"it is on the board; leave it empty."});
+    return other == BatchItem() ? Result<void>() : base::refuse(ErrorKind::range, field, {"it is on the board; leave it empty."});
   for (const TensorId id : kItemInputs)
     if (auto ok = checkTensor(state, id, *input(other, id), base::joined({field, attention::name(id)})); !ok)
       return ok;
@@ -103,9 +103,9 @@ Result<void> checkItem(const State& state, std::size_t item) {
 Result<void> checkItems(const State& state) {
   const int count = state.batch > 1 ? state.batch : 0;
   if (static_cast<int>(state.items.size()) != count)
-    return base::refuse(Kind::range, "pages", {"there are ", state.items.size(), "; it must be ", count, "."});
+    return base::refuse(ErrorKind::range, "pages", {"there are ", state.items.size(), "; it must be ", count, "."});
   if (state.batchItem >= state.batch)
-    return base::refuse(Kind::range, "batch_item",
+    return base::refuse(ErrorKind::range, "batch_item",
                   {state.batchItem, " is no item of the batch; use 0 to ", state.batch - 1, "."});
   for (std::size_t i = 0; i < state.items.size(); ++i)
     if (auto ok = checkItem(state, i); !ok) return ok;
@@ -114,10 +114,10 @@ Result<void> checkItems(const State& state) {
 
 Result<void> checkView(const Settings& settings) {
   if (settings.focusHead < 0 || settings.focusHead >= settings.heads)
-    return base::refuse(Kind::range, "focus_head",
+    return base::refuse(ErrorKind::range, "focus_head",
                   {settings.focusHead, " is no head here; use 0 to ", settings.heads - 1, "."});
   if (settings.step > settings.tokens)
-    return base::refuse(Kind::range, "step",
+    return base::refuse(ErrorKind::range, "step",
                   {settings.step, " is more than there are tokens; use 0 to ", settings.tokens, "."});
   return {};
 }
@@ -362,7 +362,7 @@ bool takesScoreWeights(attention::Score score) {
 }
 
 Result<void> refuseNumber(std::string_view field, float number) {
-  return base::refuse(Kind::range, field, {std::isnan(number) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+  return base::refuse(ErrorKind::range, field, {std::isnan(number) ? "NaN" : "infinity", " cannot be used; give a finite number."});
 }
 
 Result<void> checkSizes(std::string_view field, const Settings& s) {
@@ -375,17 +375,17 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
   if (auto ok = within("model_dim", s.modelDim, Limits::modelDim); !ok) return ok;
   if (s.heads % s.kvHeads != 0)
     return base::refuse(
-        Kind::range, "kv_heads",
+        ErrorKind::range, "kv_heads",
         {s.kvHeads, " does not divide the ", s.heads, " heads; use ", base::orList(divisors(s.heads)), "."});
   const std::int64_t scores = std::int64_t{s.heads} * s.tokens * s.keyTokens;
   if (scores > Limits::scores)
-    return base::refuse(Kind::memory, field,
+    return base::refuse(ErrorKind::memory, field,
                   {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores,
                    "; use fewer heads or tokens, for at most ", Limits::scores, "."});
   const std::int64_t numbers = countNumbers(s);
   if (numbers > kMaxNumbers)
     return base::refuse(
-        Kind::memory, field,
+        ErrorKind::memory, field,
         {"tokens ", s.tokens, ", heads ", s.heads, ", d_k ", s.headDim, " and model_dim ", s.modelDim,
          " make inputs of ", numbers, " numbers; use smaller ones, for at most ", kMaxNumbers, "."});
   return {};
@@ -394,7 +394,7 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
 Result<void> checkTogether(std::string_view field, const Settings& settings) {
   for (const Clash& clash : kClashes)
     if (clash.exists(settings))
-      return base::refuse(Kind::range, field.empty() ? option(clash.blamed).name : field, {clash.sentence});
+      return base::refuse(ErrorKind::range, field.empty() ? option(clash.blamed).name : field, {clash.sentence});
   return checkTraining(settings, field.empty() || field == option(OptionId::train_sentences).name);
 }
 
@@ -403,17 +403,17 @@ Result<void> checkLabel(std::string_view field, std::string_view label) {
     std::string_view fitting = label.substr(0, base::clustersWithin(label, kLabelBytes));
     int characters = 0;
     for (; !fitting.empty(); ++characters) fitting.remove_prefix(base::clusterLength(fitting));
-    return base::refuse(Kind::range, field,
+    return base::refuse(ErrorKind::range, field,
                   {base::inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes,
                    characters < kLabelBytes ? base::joined({", which its first ", characters, " characters fill."}) : "."});
   }
   for (std::string_view rest = label; !rest.empty();) {
     const int length = base::utf8Length(rest);
     if (length == 0)
-      return base::refuse(Kind::range, field, {base::inQuotes(label), " is not valid UTF-8; type it again."});
+      return base::refuse(ErrorKind::range, field, {base::inQuotes(label), " is not valid UTF-8; type it again."});
     const char32_t c = base::utf8Decode(rest);
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-      return base::refuse(Kind::range, field, {base::inQuotes(label), " holds a control character; leave it out."});
+      return base::refuse(ErrorKind::range, field, {base::inQuotes(label), " holds a control character; leave it out."});
     rest.remove_prefix(static_cast<std::size_t>(length));
   }
   return {};
@@ -447,7 +447,7 @@ Result<void> checkParameterSize(const Settings& settings, ParameterId id) {
   const ParameterShape shape = shapeOf(settings, id);
   const std::int64_t numbers = std::int64_t{shape.rows} * shape.cols;
   if (numbers <= kMaxParameterNumbers) return {};
-  return base::refuse(Kind::memory, name(id),
+  return base::refuse(ErrorKind::memory, name(id),
                 {"it has ", numbers, " numbers, and at most ", kMaxParameterNumbers,
                  " can be changed; use a smaller block_hidden or model_dim."});
 }

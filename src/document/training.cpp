@@ -82,15 +82,15 @@ Result<State> layerOf(const State& before, const training::Trainer& trainer, std
   const training::Answer::Map& map = answer.maps[static_cast<std::size_t>(attention)];
   const training::Setup& setup = trainer.setup();
   const training::Examples& examples = trainer.examples();
-  using Kind = training::AttentionPlace::Kind;
+  using Place = training::AttentionPlace::Kind;
   State s;
   copyView(s, before);
   s.view = View::layer, s.mode = Mode::x, s.focusHead = 0, s.step = 0;
   s.training = before.training;
-  s.tokens = map.queries, s.keyTokens = map.keys, s.cross = map.place.kind == Kind::cross;
+  s.tokens = map.queries, s.keyTokens = map.keys, s.cross = map.place.kind == Place::cross;
   s.heads = s.kvHeads = setup.heads, s.headDim = s.valueDim = setup.modelDim / setup.heads, s.modelDim = setup.modelDim;
   s.score = setup.score, s.normalizer = setup.normalizer;
-  s.causal = map.place.kind == Kind::own && (setup.causal || training::isTranslation(setup));
+  s.causal = map.place.kind == Place::own && (setup.causal || training::isTranslation(setup));
   if (setup.position == training::Positions::rotary) s.position = attention::Position::rotary;
   if (setup.position == training::Positions::alibi && !s.cross) s.position = attention::Position::alibi;
   const auto labels = [](const std::vector<int>& tokens, const std::vector<std::string>& words) {
@@ -99,7 +99,7 @@ Result<State> layerOf(const State& before, const training::Trainer& trainer, std
     return out;
   };
   const auto &sequence = answer.sequence;
-  s.labels = map.place.kind == Kind::encoder ? labels(sequence.source, examples.sourceWords) : labels(sequence.tokens, examples.words);
+  s.labels = map.place.kind == Place::encoder ? labels(sequence.source, examples.sourceWords) : labels(sequence.tokens, examples.words);
   if (s.cross) s.keyLabels = labels(sequence.source, examples.sourceWords);
   const auto tensor = [](int heads, int rows, int columns, const float* from) {
     Tensor t(heads, rows, columns);

@@ -8,7 +8,7 @@
 namespace document {
 namespace {
 
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 // Characters that are read as a minus: hyphens and dashes that word processors substitute, and the minus sign itself.
 constexpr std::string_view kMinuses[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2212"};
@@ -39,7 +39,7 @@ std::vector<std::string_view> cellsOf(std::string_view line, std::string_view ma
   return cells;
 }
 
-std::optional<float> numberOf(std::string_view cell) {
+std::optional<float> numberIn(std::string_view cell) {
   std::string number(cell);
   for (const std::string_view minus : kMinuses)
     if (cell.starts_with(minus)) number.replace(0, minus.size(), "-");
@@ -52,14 +52,14 @@ Result<void> addRow(std::string_view line, std::string_view marks, CellBlock& bl
   const std::vector<std::string_view> cells = cellsOf(line, marks);
   const std::string row = "row " + std::to_string(block.rows + 1);
   if (block.rows > 0 && static_cast<int>(cells.size()) != block.cols)
-    return base::refuse(Kind::range, "cells",
+    return base::refuse(ErrorKind::range, "cells",
                   {row, " has ", cells.size(), " numbers, the rows before it ", block.cols,
                    "; give every row the same length."});
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const auto value = numberOf(cells[i]);
+    const auto value = numberIn(cells[i]);
     if (!value || !std::isfinite(*value))
       return base::refuse(
-          Kind::range, "cells",
+          ErrorKind::range, "cells",
           {row, ", column ", i + 1, ": ", base::inQuotes(cells[i]),
            (value ? " is too large; use -3.4e38 to 3.4e38." : " is no number; give numbers such as -0.5.")});
     block.values.push_back(*value);
@@ -71,7 +71,7 @@ Result<void> addRow(std::string_view line, std::string_view marks, CellBlock& bl
 
 Result<void> readRows(std::string_view text, CellBlock& block) {
   if (text.size() > kMaxTextBytes)
-    return base::refuse(Kind::memory, "cells",
+    return base::refuse(ErrorKind::memory, "cells",
                   {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
   const std::string_view marks = marksOf(text);
   while (!text.empty()) {
@@ -81,10 +81,10 @@ Result<void> readRows(std::string_view text, CellBlock& block) {
     if (trimmed(line).find_first_not_of('\t') == std::string_view::npos) continue;
     if (auto ok = addRow(line, marks, block); !ok) return ok;
     if (static_cast<std::int64_t>(block.values.size()) > kMaxNumbers)
-      return base::refuse(Kind::memory, "cells", {"there are more than ", kMaxNumbers, " numbers; give fewer."});
+      return base::refuse(ErrorKind::memory, "cells", {"there are more than ", kMaxNumbers, " numbers; give fewer."});
   }
   if (block.rows > 0) return {};
-  return base::refuse(Kind::range, "cells", {"there is no number; give numbers separated by tabs."});
+  return base::refuse(ErrorKind::range, "cells", {"there is no number; give numbers separated by tabs."});
 }
 
 }  // namespace
@@ -106,9 +106,9 @@ std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, in
 
 Result<float> numberFrom(std::string_view text, std::string_view field) {
   const std::string_view cell = trimmed(text, " \t\r\n");
-  const auto value = numberOf(cell);
+  const auto value = numberIn(cell);
   if (value && std::isfinite(*value)) return *value;
-  return base::refuse(Kind::range, field,
+  return base::refuse(ErrorKind::range, field,
                            {base::inQuotes(cell), value ? " is too large; use -3.4e38 to 3.4e38."
                                                   : " is not one number; give a number such as -0.5."});
 }

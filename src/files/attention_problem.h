@@ -13,7 +13,6 @@
 
 namespace files::layer {
 
-using Shape = std::vector<std::int64_t>;
 std::int64_t countOf(const Shape& shape);  ///< the product of the sizes, limited to 2^60
 
 bool isDerived(OutputId id);  ///< does it belong to the block or to hierarchical attention?

@@ -13,7 +13,7 @@ namespace files {
 namespace {
 
 using base::joined;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 using Anchor = Drawing::Item::Anchor;
 using Colors = FigureOptions::Colors;
 using Style = FigureOptions::Style;
@@ -51,7 +51,7 @@ Rgb colorOf(const Look& look, double weight) {
   return out;
 }
 
-std::string number(double value, int decimals = 2) {
+std::string fixed(double value, int decimals = 2) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", decimals, value);
   return text;
@@ -87,13 +87,13 @@ const StateTensor* find(const StateTensors& tensors, std::string_view name) {
 
 Result<Weights> weightsOf(const StateTensors& tensors) {
   const StateTensor* found = find(tensors, "weights");
-  if (!found || found->shape.size() < 3) return base::refuse(Kind::range, "weights", {"there are none to draw."});
+  if (!found || found->shape.size() < 3) return base::refuse(ErrorKind::range, "weights", {"there are none to draw."});
   Weights w;
   const std::size_t rank = found->shape.size();
   w.heads = static_cast<int>(found->shape[rank - 3]), w.rows = static_cast<int>(found->shape[rank - 2]), w.cols = static_cast<int>(found->shape[rank - 1]);
   w.values.resize(static_cast<std::size_t>(w.heads) * static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(w.cols));
   const std::size_t size = w.values.size() * sizeof(float), from = rank > 3 && tensors.shown > 0 ? static_cast<std::size_t>(tensors.shown) * size : 0;
-  if (found->bytes.size() < from + size) return base::refuse(Kind::range, "weights", {"they are not whole."});
+  if (found->bytes.size() < from + size) return base::refuse(ErrorKind::range, "weights", {"they are not whole."});
   std::memcpy(w.values.data(), found->bytes.data() + from, size);
   if (const StateTensor* masked = find(tensors, "masked"); masked && masked->bytes.size() >= from + size) {
     w.hidden.resize(w.values.size());
@@ -135,7 +135,7 @@ std::vector<std::string> captionOf(const Weights& w, int head, const StateTensor
     }
     isOne = isOne && (std::abs(sum - 1) < 1e-3 || sum == 0);
   }
-  words += joined({isOne ? " Rows are queries and sum to 1; the row “" : " Rows are queries; the row “", w.queries[static_cast<std::size_t>(row)], "” puts ", number(static_cast<double>(w.at(head, row, col))), " on “",
+  words += joined({isOne ? " Rows are queries and sum to 1; the row “" : " Rows are queries; the row “", w.queries[static_cast<std::size_t>(row)], "” puts ", fixed(static_cast<double>(w.at(head, row, col))), " on “",
                    w.keys[static_cast<std::size_t>(col)], "”."});
   std::vector<std::string> lines(1);
   for (std::string_view rest = words; !rest.empty();) {
@@ -185,7 +185,7 @@ void cells(Drawing& out, const Look& look, const Weights& w, int head, double x,
       }
       if (!hasNumbers || isHidden) continue;
       const bool isFaint = weight < 0.005 && look.colors != Colors::cividis;
-      out.text(x + (j + 0.5) * cell, y + (i + 0.5) * cell + 3.6, number(weight), 10, isFaint ? look.muted : onColor(color), Anchor::middle).isMono = true;
+      out.text(x + (j + 0.5) * cell, y + (i + 0.5) * cell + 3.6, fixed(weight), 10, isFaint ? look.muted : onColor(color), Anchor::middle).isMono = true;
     }
   if (isImage) {
     Drawing::Item& item = out.add(Drawing::Item::Kind::image);
@@ -218,7 +218,7 @@ void colorBar(Drawing& out, const Look& look, double x, double y, double height)
   for (int i = 0; i <= 4; ++i) {
     const double at = y + height * (4 - i) / 4;
     out.line(x + 14, at, x + 18, at, look.ink);
-    out.text(x + 22, at + 3.8, number(i / 4.0), 11, look.ink).isMono = true;
+    out.text(x + 22, at + 3.8, fixed(i / 4.0), 11, look.ink).isMono = true;
   }
 }
 
@@ -228,7 +228,7 @@ void rowSums(Drawing& out, const Look& look, const Weights& w, int head, double 
   for (int i = 0; i < w.rows; ++i) {
     double sum = 0;
     for (int j = 0; j < w.cols; ++j) sum += static_cast<double>(w.at(head, i, j));
-    out.text(x + 18, y + (i + 0.5) * cell + 3.6, number(sum), 10, look.muted, Anchor::middle).isMono = true;
+    out.text(x + 18, y + (i + 0.5) * cell + 3.6, fixed(sum), 10, look.muted, Anchor::middle).isMono = true;
   }
 }
 
@@ -318,7 +318,7 @@ Drawing arcsFigure(const Weights& w, const StateTensors& tensors, const FigureOp
   return out;
 }
 
-int placeOf(std::string_view word, std::initializer_list<std::string_view> words) {
+int indexIn(std::string_view word, std::initializer_list<std::string_view> words) {
   const auto at = std::find(words.begin(), words.end(), word);
   return at == words.end() ? -1 : static_cast<int>(at - words.begin());
 }
@@ -329,8 +329,8 @@ Result<void> takeParts(std::string_view list, FigureOptions& out) {
   if (list == "none") return {};
   while (!list.empty()) {
     const std::size_t end = std::min(list.find(','), list.size());
-    const int at = placeOf(list.substr(0, end), {"labels", "numbers", "bar", "caption", "sums", "clear"});
-    if (at < 0) return base::refuse(Kind::range, "with", {base::inQuotes(list.substr(0, end)), " is no part of a figure; use labels, numbers, bar, caption, sums and clear."});
+    const int at = indexIn(list.substr(0, end), {"labels", "numbers", "bar", "caption", "sums", "clear"});
+    if (at < 0) return base::refuse(ErrorKind::range, "with", {base::inQuotes(list.substr(0, end)), " is no part of a figure; use labels, numbers, bar, caption, sums and clear."});
     *parts[at] = true;
     list.remove_prefix(std::min(end + 1, list.size()));
   }
@@ -341,20 +341,20 @@ Result<void> takeParts(std::string_view list, FigureOptions& out) {
 
 Result<FigureOptions> figureOptions(const FigureWords& words) {
   FigureOptions out;
-  const int what = words.what.empty() ? 1 : placeOf(words.what, {"board", "weights", "heads", "arcs"}), style = words.style.empty() ? 2 : placeOf(words.style, {"light", "dark", "print"});
-  const int colors = words.colors.empty() ? 0 : placeOf(words.colors, {"own", "cividis", "grey"});
-  if (what < 0) return base::refuse(Kind::range, "what", {base::inQuotes(words.what), " is no figure; use board, weights, heads or arcs."});
-  if (style < 0) return base::refuse(Kind::range, "style", {base::inQuotes(words.style), " is no style; use light, dark or print."});
-  if (colors < 0) return base::refuse(Kind::range, "colors", {base::inQuotes(words.colors), " is no colour map; use own, cividis or grey."});
+  const int what = words.what.empty() ? 1 : indexIn(words.what, {"board", "weights", "heads", "arcs"}), style = words.style.empty() ? 2 : indexIn(words.style, {"light", "dark", "print"});
+  const int colors = words.colors.empty() ? 0 : indexIn(words.colors, {"own", "cividis", "grey"});
+  if (what < 0) return base::refuse(ErrorKind::range, "what", {base::inQuotes(words.what), " is no figure; use board, weights, heads or arcs."});
+  if (style < 0) return base::refuse(ErrorKind::range, "style", {base::inQuotes(words.style), " is no style; use light, dark or print."});
+  if (colors < 0) return base::refuse(ErrorKind::range, "colors", {base::inQuotes(words.colors), " is no colour map; use own, cividis or grey."});
   out.what = static_cast<What>(what), out.style = static_cast<Style>(style), out.colors = static_cast<Colors>(colors);
   if (!words.scale.empty()) {
     const auto number = base::parseFloat(words.scale);
-    if (!number || !(*number >= 0.1f && *number <= 20.0f)) return base::refuse(Kind::range, "scale", {base::inQuotes(words.scale), " is no scale; use 0.1 to 20."});
+    if (!number || !(*number >= 0.1f && *number <= 20.0f)) return base::refuse(ErrorKind::range, "scale", {base::inQuotes(words.scale), " is no scale; use 0.1 to 20."});
     out.scale = *number;
   }
   if (!words.head.empty()) {
     const auto number = base::parseFloat(words.head);
-    if (!number || *number != std::floor(*number) || *number < 0 || *number > 1e6f) return base::refuse(Kind::range, "head", {base::inQuotes(words.head), " is no head; count from 0."});
+    if (!number || *number != std::floor(*number) || *number < 0 || *number > 1e6f) return base::refuse(ErrorKind::range, "head", {base::inQuotes(words.head), " is no head; count from 0."});
     out.head = static_cast<int>(*number);
   }
   if (!words.with.empty())
@@ -365,14 +365,14 @@ Result<FigureOptions> figureOptions(const FigureWords& words) {
 Result<Drawing> figure(const StateTensors& tensors, const FigureOptions& options) {
   Result<Weights> w = weightsOf(tensors);
   if (!w) return w.error();
-  if (options.head >= w->heads) return base::refuse(Kind::range, "head", {options.head, " is not one of ", w->heads, w->heads == 1 ? " head; use 0." : " heads, which are counted from 0."});
+  if (options.head >= w->heads) return base::refuse(ErrorKind::range, "head", {options.head, " is not one of ", w->heads, w->heads == 1 ? " head; use 0." : " heads, which are counted from 0."});
   switch (options.what) {
     case What::board: break;
     case What::weights: return wholeSized(weightsFigure(*w, tensors, options));
     case What::heads: return wholeSized(headsFigure(*w, tensors, options));
     case What::arcs: return wholeSized(arcsFigure(*w, tensors, options));
   }
-  return base::refuse(Kind::range, "what", {"the board is not drawn here; use weights, heads or arcs."});
+  return base::refuse(ErrorKind::range, "what", {"the board is not drawn here; use weights, heads or arcs."});
 }
 
 Result<std::string> figureSvg(const StateTensors& tensors, const FigureOptions& options) {

@@ -18,24 +18,24 @@ namespace files {
 namespace {
 
 using base::inQuotes;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 constexpr std::array<std::string_view, 6> kEndings{".json", ".npy", ".npz", ".safetensors", ".csv", ".tsv"};
 
 /// An error if a file's content is of another format than its name says.
 Result<void> checkBegin(std::string_view bytes, Format format) {
   const auto refused = [&](std::string_view what, std::string_view other) {
-    return base::refuse(Kind::type, "file", {"its name ends in " + std::string(name(format)) + ", and it begins as " + std::string(what) + " does; rename it to " + std::string(other) + "."});
+    return base::refuse(ErrorKind::type, "file", {"its name ends in " + std::string(name(format)) + ", and it begins as " + std::string(what) + " does; rename it to " + std::string(other) + "."});
   };
   if (format != Format::npz && bytes.starts_with(kZipMagic)) return refused("an archive", ".npz, if numpy.savez wrote it");
   if (format != Format::npy && bytes.starts_with(kNpyMagic)) return refused("an .npy file", ".npy");
   if (format != Format::safetensors && format != Format::npz && isSafetensors(bytes)) return refused("a .safetensors file", ".safetensors");
   if (format == Format::npz && !bytes.starts_with("PK"))
-    return base::refuse(Kind::syntax, "file", {bytes.empty() ? "it is empty; expected an archive as numpy.savez writes it." : "it is no zip archive, which begins with \"PK\"; save it with numpy.savez."});
-  if (bytes.empty()) return base::refuse(Kind::syntax, "file", {"it is empty; give tensors."});
+    return base::refuse(ErrorKind::syntax, "file", {bytes.empty() ? "it is empty; expected an archive as numpy.savez writes it." : "it is no zip archive, which begins with \"PK\"; save it with numpy.savez."});
+  if (bytes.empty()) return base::refuse(ErrorKind::syntax, "file", {"it is empty; give tensors."});
   // A Python pickle begins with its protocol number; reading one would execute the program that it contains.
   if (bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && !isSafetensors(bytes))
-    return base::refuse(Kind::type, "file", {"it is pickled, as torch.save and pickle.dump write it, and such files are never read; save it with safetensors or numpy.savez."});
+    return base::refuse(ErrorKind::type, "file", {"it is pickled, as torch.save and pickle.dump write it, and such files are never read; save it with safetensors or numpy.savez."});
   return {};
 }
 
@@ -55,12 +55,12 @@ Result<StoredFile> readNpz(std::string_view bytes) {
     Result<Stored> tensor = readNpy(entry.bytes, fieldOf(entry.name.substr(0, entry.name.size() - 4)));
     if (!tensor) return tensor.error();
     texts += tensor->texts.size();
-    if (texts > kMostTexts) return base::refuse(Kind::memory, tensor->name, {"the archive has more than ", kMostTexts, " texts with it; give fewer."});
+    if (texts > kMostTexts) return base::refuse(ErrorKind::memory, tensor->name, {"the archive has more than ", kMostTexts, " texts with it; give fewer."});
     tensor->owned = std::move(entry.owned);
     file.tensors.push_back(std::move(*tensor));
   }
   if (file.tensors.empty())
-    return base::refuse(Kind::type, "file", {bytes.find("data.pkl") != std::string_view::npos ? "it is an archive of PyTorch, which is pickled and never read; save it with safetensors or numpy.savez."
+    return base::refuse(ErrorKind::type, "file", {bytes.find("data.pkl") != std::string_view::npos ? "it is an archive of PyTorch, which is pickled and never read; save it with safetensors or numpy.savez."
                                                                                        : "the archive has no .npy in it; save it with numpy.savez."});
   return file;
 }
@@ -167,7 +167,7 @@ Result<void> checkWritable(const StoredFile& file, Format format) {
   for (const Stored& tensor : file.tensors)
     if (tensor.type != Type::text) names.push_back(tensor.name);
   if (names.size() != 1)
-    return base::refuse(Kind::range, "file", {std::to_string(names.size()) + " tensors do not fit one " + std::string(name(format)) + "; choose one" +
+    return base::refuse(ErrorKind::range, "file", {std::to_string(names.size()) + " tensors do not fit one " + std::string(name(format)) + "; choose one" +
                                             (names.empty() ? "." : " of " + base::orList({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(names.size(), 8))}) + ".")});
   for (const Stored& tensor : file.tensors)
     if (isTable && tensor.type != Type::text) return checkTable(tensor);

@@ -19,7 +19,7 @@ using document::Document;
 using document::State;
 
 // To be changed with every change of the layout that older programs cannot read.
-constexpr std::string_view kMagic = "attention session 1\n";
+constexpr std::string_view kSessionMagic = "attention session 1\n";
 /// Limit on all states together, because all are decompressed when the program starts.
 constexpr std::size_t kMostUnfolded = std::size_t{128} << 20;
 
@@ -154,7 +154,7 @@ std::string Keeper::write(const Document& document, std::size_t most, std::strin
 
   std::string out;
   out.reserve(head.size() + size + (1 << 13));
-  out.append(head).append(kMagic);
+  out.append(head).append(kSessionMagic);
   for (const document::Option& option : document::options())
     if (!option.undoable && option.stored != document::Stored::never) out += base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"});
   out += base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ", steps_.size(), " ", base_.size(), "\n"});
@@ -166,8 +166,8 @@ std::string Keeper::write(const Document& document, std::size_t most, std::strin
 
 Result<void> restore(std::string_view bytes, Document& document) {
   const auto refused = [] { return base::refuse(base::Error::Kind::syntax, "session", {base::late<"it was not kept whole, or by a program of another version.">()}); };
-  if (!bytes.starts_with(kMagic)) return refused();
-  Pieces pieces(bytes.substr(kMagic.size()));
+  if (!bytes.starts_with(kSessionMagic)) return refused();
+  Pieces pieces(bytes.substr(kSessionMagic.size()));
   State shown;
   for (std::string_view line = pieces.line(); !line.empty(); line = pieces.line())
     if (!readOption(line, shown)) return refused();

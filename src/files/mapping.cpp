@@ -23,7 +23,7 @@ using base::joined;
 using base::shapeText;
 using document::Choices;
 using document::State;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 constexpr int kMostListed = 60;      ///< tensors in one list of choices
 constexpr int kMostEntries = 200;    ///< items of a batch, and heads
@@ -267,7 +267,7 @@ int Mapping::chooseHeads(std::int64_t columns, std::int64_t keyColumns) {
 }
 
 Result<Array> Mapping::floats(int index, std::string_view name) const {
-  if (index < 0) return base::refuse(Kind::type, name, {"it is missing; choose a tensor."});
+  if (index < 0) return base::refuse(ErrorKind::type, name, {"it is missing; choose a tensor."});
   Stored copy = tensor(index);  // the bytes are shared, not copied
   copy.name = fieldOf(copy.name);
   return arrayOf(std::move(copy), false);
@@ -399,7 +399,7 @@ Result<State> Mapping::allLayers() {
   for (std::size_t i = 1; i < states.size(); ++i) {
     for (const document::Option& option : document::options())
       if (option.id != document::OptionId::labels && option.id != document::OptionId::key_labels && get(states[i], option.id) != get(all, option.id))
-        return base::refuse(Kind::range, option.name, {"it is ", document::toJson(get(states[i], option.id)), " in ", base::printable(layers_[i].substr(0, layers_[i].size() - 1)), " and ",
+        return base::refuse(ErrorKind::range, option.name, {"it is ", document::toJson(get(states[i], option.id)), " in ", base::printable(layers_[i].substr(0, layers_[i].size() - 1)), " and ",
                                                        document::toJson(get(all, option.id)), " in the first layer; choose one layer."});
   }
   all.batch = static_cast<int>(states.size()), all.batchOf = document::BatchOf::layers;
@@ -466,7 +466,7 @@ Result<void> Mapping::joinLayers(int chosen, Array& read) {
 Result<void> Mapping::split(Array& array, std::string_view name, int heads) const {
   Shape& shape = array.shape;
   const std::size_t rank = shape.size();
-  const auto wrong = [&] { return base::refuse(Kind::range, joined({name, ".shape"}), {shapeText(shape), " does not fit the axes that were chosen; choose others."}); };
+  const auto wrong = [&] { return base::refuse(ErrorKind::range, joined({name, ".shape"}), {shapeText(shape), " does not fit the axes that were chosen; choose others."}); };
   if (rank == 2 || (rank == 3 && axes_ == 2)) {
     if (shape.back() % heads != 0) return wrong();
     if (rank == 2) shape.insert(shape.begin(), 1);
@@ -498,7 +498,7 @@ Result<StoredFile> Mapping::direct() {
   for (int i = 0; i < 3; ++i) {
     const int likeliest = find(roles[i], false);
     chosen[i] = chooseTensor(names[i], labels[i], likeliest >= 0 ? likeliest : fused, {}, i);
-    if (chosen[i] < 0) return base::refuse(Kind::type, names[i], {"it is missing; choose a tensor of two axes or more."});
+    if (chosen[i] < 0) return base::refuse(ErrorKind::type, names[i], {"it is missing; choose a tensor of two axes or more."});
   }
   Array arrays[3];
   const bool isOne = chosen[0] == chosen[1] && chosen[1] == chosen[2];
@@ -527,7 +527,7 @@ Result<StoredFile> Mapping::direct() {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(arrays[0].shape[0], kMostEntries); ++i) entries.push_back(joined({i}));
     const int entry = choose("first", "Entry of the first axis", std::move(entries), 0);
     for (Array& array : arrays) {
-      if (array.shape.size() != 5 || entry >= array.shape[0]) return base::refuse(Kind::range, "q.shape", {"q, k and v have different numbers of axes; choose others."});
+      if (array.shape.size() != 5 || entry >= array.shape[0]) return base::refuse(ErrorKind::range, "q.shape", {"q, k and v have different numbers of axes; choose others."});
       const auto size = static_cast<std::ptrdiff_t>(array.values.size()) / array.shape[0];
       array.values = std::vector<float>(array.values.begin() + size * entry, array.values.begin() + size * (entry + 1));
       array.shape.erase(array.shape.begin());
@@ -567,7 +567,7 @@ Result<StoredFile> Mapping::projected() {
   for (int i = 0; i < 3; ++i) {
     const int likeliest = find(roles[i], true);
     chosen[i] = chooseTensor(names[i], labels[i], likeliest >= 0 ? likeliest : fused, {}, i);
-    if (chosen[i] < 0) return base::refuse(Kind::type, names[i], {"it is missing; choose a tensor."});
+    if (chosen[i] < 0) return base::refuse(ErrorKind::type, names[i], {"it is missing; choose a tensor."});
   }
   const int output = chooseTensor("w_o", "W_O", find(Role::o, true), "None");
   const bool isOne = chosen[0] == chosen[1] && chosen[1] == chosen[2];
@@ -578,11 +578,11 @@ Result<StoredFile> Mapping::projected() {
     if (i == 3 && output < 0) break;
     Result<Array> read = floats(i == 3 ? output : chosen[i], i == 3 ? "w_o" : names[i]);
     if (!read) return read.error();
-    if (read->shape.size() != 2) return base::refuse(Kind::range, joined({i == 3 ? "w_o" : names[i], ".shape"}), {shapeText(read->shape), " is no matrix; choose one of [in, out]."});
+    if (read->shape.size() != 2) return base::refuse(ErrorKind::range, joined({i == 3 ? "w_o" : names[i], ".shape"}), {shapeText(read->shape), " is no matrix; choose one of [in, out]."});
     if (isTurned) transpose(*read);
     w[i] = std::move(*read);
     if (i == 3 || !isOne) continue;
-    if (w[i].shape[1] % 3 != 0) return base::refuse(Kind::range, "w_q.shape", {shapeText(w[i].shape), " does not hold three matrices side by side; choose others."});
+    if (w[i].shape[1] % 3 != 0) return base::refuse(ErrorKind::range, "w_q.shape", {shapeText(w[i].shape), " does not hold three matrices side by side; choose others."});
     w[i] = third(w[i], i, false);
   }
   const int heads = chooseHeads(w[0].shape[1], w[1].shape.back());
@@ -600,7 +600,7 @@ Result<StoredFile> Mapping::projected() {
       x.values = std::vector<float>(x.values.begin() + size * entry, x.values.begin() + size * (entry + 1));
       x.shape.erase(x.shape.begin());
     }
-    if (x.shape.size() != 2 || x.shape[1] != width) return base::refuse(Kind::range, "x.shape", {shapeText(x.shape), " does not fit w_q ", shapeText(w[0].shape), "; expected [tokens, ", width, "]."});
+    if (x.shape.size() != 2 || x.shape[1] != width) return base::refuse(ErrorKind::range, "x.shape", {shapeText(x.shape), " does not fit w_q ", shapeText(w[0].shape), "; expected [tokens, ", width, "]."});
     const std::string name = lowered(tensor(given).name);
     const bool isTable = name.find("emb") != std::string::npos || name.find("wte") != std::string::npos || name.find("wpe") != std::string::npos;
     if (isTable && x.shape[0] > kTableRows) x.shape[0] = kTableRows, x.values.resize(static_cast<std::size_t>(kTableRows * width)), added_ += joined({" X is the first ", kTableRows, " rows of the table."});
@@ -621,7 +621,7 @@ Result<StoredFile> Mapping::projected() {
     read->shape = {countOf(read->shape)};
     const std::int64_t cols = w[i].shape[1];
     if (own < 0 && read->shape[0] == 3 * cols) read = third(*read, i, false);
-    if (read->shape[0] != cols) return base::refuse(Kind::range, fieldOf(tensor(own >= 0 ? own : all).name), {"it has ", read->shape[0], " numbers for the ", cols, " columns of ", i == 3 ? "w_o" : names[i], "; choose other weights."});
+    if (read->shape[0] != cols) return base::refuse(ErrorKind::range, fieldOf(tensor(own >= 0 ? own : all).name), {"it has ", read->shape[0], " numbers for the ", cols, " columns of ", i == 3 ? "w_o" : names[i], "; choose other weights."});
     hasBias = hasBias || std::any_of(read->values.begin(), read->values.end(), [](float b) { return b != 0; });
     biases[i] = std::move(*read);
   }
@@ -667,11 +667,11 @@ Result<State> Mapping::weightsAlone() {
   while (shape.size() > 5 && shape[0] == 1) shape.erase(shape.begin());
   if (shape.size() == 5) takeEntry(*read);
   while (shape.size() < 4) shape.insert(shape.begin(), 1);
-  if (shape.size() != 4) return base::refuse(Kind::range, joined({field, ".shape"}), {shapeText(shape), " is more than weights have; expected [layers, heads, queries, keys]."});
+  if (shape.size() != 4) return base::refuse(ErrorKind::range, joined({field, ".shape"}), {shapeText(shape), " is more than weights have; expected [layers, heads, queries, keys]."});
   const std::int64_t rows = shape[2], cols = shape[3];
   std::int64_t layers = shape[0], first = 0;
   for (const std::int64_t size : shape)
-    if (size < 1 || size > layer::kLongest) return base::refuse(Kind::range, joined({field, ".shape"}), {shapeText(shape), " has a size that cannot be shown; expected [layers, heads, queries, keys]."});
+    if (size < 1 || size > layer::kLongest) return base::refuse(ErrorKind::range, joined({field, ".shape"}), {shapeText(shape), " has a size that cannot be shown; expected [layers, heads, queries, keys]."});
   State s;
   s.tokens = static_cast<int>(rows), s.keyTokens = static_cast<int>(cols), s.heads = s.kvHeads = static_cast<int>(shape[1]), s.headDim = s.valueDim = s.modelDim = 1;
   s.cross = rows != cols, s.causal = false, s.biasKind = document::Bias::perHead;
@@ -683,16 +683,16 @@ Result<State> Mapping::weightsAlone() {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(layers, kMostEntries); ++i) entries.push_back(joined({i}));
     const int entry = choose("batch", "Layer", std::move(entries), fits ? 0 : 1);
     if (entry > 0) first = entry - 1, layers = 1;
-    if (layers > document::kMaxBatch) return base::refuse(Kind::range, field, {layers, " layers are too many for the board; choose one."});
+    if (layers > document::kMaxBatch) return base::refuse(ErrorKind::range, field, {layers, " layers are too many for the board; choose one."});
   }
   for (std::size_t i = 0; i < read->values.size(); i += static_cast<std::size_t>(cols)) {
     double sum = 0;
     for (std::size_t j = i; j < i + static_cast<std::size_t>(cols); ++j) {
-      if (read->values[j] < 0) return base::refuse(Kind::range, field + placeOf(shape, j), {"a weight is never negative; choose weights after the softmax."});
+      if (read->values[j] < 0) return base::refuse(ErrorKind::range, field + placeOf(shape, j), {"a weight is never negative; choose weights after the softmax."});
       sum += static_cast<double>(read->values[j]);
     }
     if (sum != 0 && std::abs(sum - 1) > 0.01)
-      return base::refuse(Kind::range, field + placeOf(shape, i), {"the weights of this row have the sum ", static_cast<std::int64_t>(std::llround(sum * 1000)), " ÷ 1000; expected 1, as the softmax makes it (without dropout)."});
+      return base::refuse(ErrorKind::range, field + placeOf(shape, i), {"the weights of this row have the sum ", static_cast<std::int64_t>(std::llround(sum * 1000)), " ÷ 1000; expected 1, as the softmax makes it (without dropout)."});
   }
   if (auto ok = checkSizes(field, s); !ok) return ok;
   s.labels = document::numberedLabels(1, s.tokens);
@@ -758,10 +758,10 @@ Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> ar
   if (mask->type >= Type::int8 && mask->type <= Type::uint64) {
     const std::size_t count = static_cast<std::size_t>(countOf(mask->shape));
     const std::shared_ptr<char[]> memory = memoryFor(count);
-    if (!memory) return base::refuse(Kind::memory, "mask", {"there is not enough memory for it."});
+    if (!memory) return base::refuse(ErrorKind::memory, "mask", {"there is not enough memory for it."});
     for (std::size_t i = 0; i < count; ++i) {
       const Number value = valueAt(*mask, i);
-      if (value.whole != 0 && value.whole != 1) return base::refuse(Kind::range, "mask", {"of whole numbers only 0 and 1 are a mask; choose another."});
+      if (value.whole != 0 && value.whole != 1) return base::refuse(ErrorKind::range, "mask", {"of whole numbers only 0 and 1 are a mask; choose another."});
       memory.get()[i] = static_cast<char>(value.whole);
     }
     mask->type = Type::boolean, mask->bytes = {memory.get(), count}, mask->owned = memory;

@@ -18,7 +18,7 @@ namespace {
 
 using base::inQuotes;
 using base::shapeText;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 /// Names used elsewhere for the same: in PyTorch's scaled_dot_product_attention, in ONNX's Attention, and common spellings.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kOtherNames{{
@@ -84,7 +84,7 @@ class Matcher {
       for (const char mark : {'.', '/'})
         if (prefix_.back() != mark && std::any_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return tensor.name.starts_with(prefix_ + mark); })) prefix_ += mark;
       if (std::none_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return tensor.name.starts_with(prefix_); }))
-        return base::refuse(Kind::range, "--prefix", {"no tensor's name begins with " + inQuotes(prefix_) + "; " + some() + "."});
+        return base::refuse(ErrorKind::range, "--prefix", {"no tensor's name begins with " + inQuotes(prefix_) + "; " + some() + "."});
       return {};
     }
     if (has("q") || has("x") || has("qkv")) return {};
@@ -104,7 +104,7 @@ class Matcher {
     const std::size_t count = prefixes.size();
     prefixes.resize(std::min<std::size_t>(count, 4));
     for (std::string& prefix : prefixes) prefix = inQuotes(prefix);
-    return base::refuse(Kind::range, "--prefix", {std::to_string(count) + " layers have q, k and v; choose one, such as " + base::orList(prefixes) + "."});
+    return base::refuse(ErrorKind::range, "--prefix", {std::to_string(count) + " layers have q, k and v; choose one, such as " + base::orList(prefixes) + "."});
   }
 
   void nameTheNameless() {
@@ -130,7 +130,7 @@ class Matcher {
       const std::size_t rank = shape.size();
       const bool isStacked = rank >= 3 && shape[0] == 3;
       if (!isStacked && (rank < 2 || shape[rank - 1] % 3 != 0))
-        return base::refuse(Kind::range, "qkv.shape", {shapeText(shape) + " is neither three tensors stacked nor three side by side; expected [3, …] or a multiple of 3 columns."});
+        return base::refuse(ErrorKind::range, "qkv.shape", {shapeText(shape) + " is neither three tensors stacked nor three side by side; expected [3, …] or a multiple of 3 columns."});
       for (int i = 0; i < 3; ++i) parts.push_back(part(*whole, i, isStacked));
     }
     stored_.tensors = std::move(parts);
@@ -156,7 +156,7 @@ class Matcher {
 
   Result<void> take(const std::string& name, Stored tensor) {
     const std::string given = fieldOf(tensor.name);
-    if (!taken_.insert(name).second) return base::refuse(Kind::syntax, given, {"another tensor of the file means " + name + " too; give it once."});
+    if (!taken_.insert(name).second) return base::refuse(ErrorKind::syntax, given, {"another tensor of the file means " + name + " too; give it once."});
     if (name == "labels" || name == "key_labels") return takeLabels(name, tensor);
     for (const TensorField& field : tensorFields(file_))
       if (field.name == name) {
@@ -176,7 +176,7 @@ class Matcher {
   }
 
   Result<void> takeLabels(const std::string& name, const Stored& tensor) {
-    if (tensor.type != Type::text) return base::refuse(Kind::type, name, {"it holds " + std::string(files::name(tensor.type)) + "; expected texts."});
+    if (tensor.type != Type::text) return base::refuse(ErrorKind::type, name, {"it holds " + std::string(files::name(tensor.type)) + "; expected texts."});
     std::optional<document::Value>& to = name == "labels" ? file_.labels : file_.keyLabels;
     if (tensor.shape.empty() && tensor.texts.size() == 1) to = tensor.texts.front();
     else to = tensor.texts;
@@ -188,7 +188,7 @@ class Matcher {
     const Result<Stored> tensor = plain(std::move(given));
     if (!tensor) return tensor.error();
     const std::int64_t count = checkedCount(tensor->shape).value_or(-1);
-    if (count < 0 || count > attention::Limits::tokens) return base::refuse(Kind::range, name, {shapeText(tensor->shape) + " has too many numbers; give at most ", attention::Limits::tokens, "."});
+    if (count < 0 || count > attention::Limits::tokens) return base::refuse(ErrorKind::range, name, {shapeText(tensor->shape) + " has too many numbers; give at most ", attention::Limits::tokens, "."});
     std::vector<float> numbers;
     for (std::int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<float>(valueAt(*tensor, static_cast<std::size_t>(i)).real));
     Setting setting;
@@ -216,9 +216,9 @@ class Matcher {
   /// Reads options from the text {"causal": true, …}.
   Result<void> takeOptions(const std::string& text) {
     document::JsonText json;
-    if (auto ok = document::parseJson(text, {}, json); !ok) return base::refuse(Kind::syntax, "options", {"they are no JSON: " + ok.error().message()});
+    if (auto ok = document::parseJson(text, {}, json); !ok) return base::refuse(ErrorKind::syntax, "options", {"they are no JSON: " + ok.error().message()});
     using Json = document::Json;
-    if (json.root.kind != Json::Kind::object) return base::refuse(Kind::type, "options", {"they are " + std::string(json.root.kindName()) + "; expected {\"causal\": true} or the like."});
+    if (json.root.kind != Json::Kind::object) return base::refuse(ErrorKind::type, "options", {"they are " + std::string(json.root.kindName()) + "; expected {\"causal\": true} or the like."});
     for (std::size_t i = 0; i < json.root.keys.size(); ++i) {
       const Json& item = json.root.items[i];
       Setting setting;
@@ -228,7 +228,7 @@ class Matcher {
       else if (item.kind == Json::Kind::number) setting.kind = Setting::Kind::number;
       else if (item.kind == Json::Kind::text) setting.kind = Setting::Kind::text;
       else if (item.kind == Json::Kind::numbers && isListOption(setting.name)) setting.kind = Setting::Kind::text, setting.text = listText(item.numbers);
-      else return base::refuse(Kind::type, fieldOf(setting.field), {std::string(item.kindName()) + " is no value of an option; give a number, a text, true or false."});
+      else return base::refuse(ErrorKind::type, fieldOf(setting.field), {std::string(item.kindName()) + " is no value of an option; give a number, a text, true or false."});
       file_.options.push_back(std::move(setting));
     }
     return {};

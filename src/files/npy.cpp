@@ -12,9 +12,9 @@ namespace {
 
 using base::inQuotes;
 using base::shapeText;
+using ErrorKind = Error::Kind;
 
-constexpr std::size_t kMaxHeader = 1 << 20;  ///< what it says of shape and type takes about a hundred bytes
-constexpr std::size_t kMaxRank = 32;         ///< the limit of NumPy
+constexpr std::size_t kMaxNpyHeader = 1 << 20;  ///< what it says of shape and type takes about a hundred bytes
 
 struct Descr {
   std::string_view code;  ///< without the byte order
@@ -26,7 +26,7 @@ constexpr std::array<Descr, 14> kDescrs{{{"f8", Type::float64}, {"f4", Type::flo
                                          {"b1", Type::boolean}, {"?", Type::boolean}}};
 
 /// The content of the header, a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
-struct Header {
+struct NpyHeader {
   std::string descr;
   bool isColumnMajor = false;
   Shape shape;
@@ -37,7 +37,7 @@ class Literal {
  public:
   explicit Literal(std::string_view text) : rest_(text) {}
 
-  bool read(Header& header) {
+  bool read(NpyHeader& header) {
     bool has[3] = {};
     if (!take('{')) return false;
     while (!take('}')) {
@@ -152,23 +152,22 @@ void readTexts(std::string_view bytes, std::size_t count, std::size_t width, boo
 }  // namespace
 
 Result<Stored> readNpy(std::string_view bytes, std::string_view name) {
-  using Kind = Error::Kind;
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
   if (!bytes.starts_with(kNpyMagic) || bytes.size() < 10)
-    return base::refuse(Kind::syntax, name, {bytes.starts_with(kNpyMagic) ? "it ends in its header, after " + bytesText(bytes.size()) + "; it is cut off."
+    return base::refuse(ErrorKind::syntax, name, {bytes.starts_with(kNpyMagic) ? "it ends in its header, after " + bytesText(bytes.size()) + "; it is cut off."
                                                                     : "it does not begin as an .npy file does; expected \"\\x93NUMPY\"."});
   const std::size_t version = byte(6);
   if (version < 1 || version > 3)
-    return base::refuse(Kind::version, name, {"its version of .npy is " + std::to_string(version) + "; expected 1, 2 or 3."});
+    return base::refuse(ErrorKind::version, name, {"its version of .npy is " + std::to_string(version) + "; expected 1, 2 or 3."});
   const std::size_t begin = version == 1 ? 10 : 12;
   std::size_t length = byte(8) | byte(9) << 8;
   if (version > 1 && bytes.size() >= begin) length |= byte(10) << 16 | byte(11) << 24;
-  if (length > kMaxHeader || bytes.size() < begin || bytes.size() - begin < length)
-    return base::refuse(Kind::syntax, name, {"its header should take " + bytesText(length) + ", and the file has " + bytesText(bytes.size()) + "; it is cut off or damaged."});
-  Header header;
+  if (length > kMaxNpyHeader || bytes.size() < begin || bytes.size() - begin < length)
+    return base::refuse(ErrorKind::syntax, name, {"its header should take " + bytesText(length) + ", and the file has " + bytesText(bytes.size()) + "; it is cut off or damaged."});
+  NpyHeader header;
   const std::string_view text = bytes.substr(begin, length);
   if (!Literal(text).read(header))
-    return base::refuse(Kind::syntax, name, {"its header " + inQuotes(text) + " is not understood; expected {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }."});
+    return base::refuse(ErrorKind::syntax, name, {"its header " + inQuotes(text) + " is not understood; expected {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }."});
 
   Stored tensor;
   tensor.name = name, tensor.shape = header.shape, tensor.isColumnMajor = header.isColumnMajor;
@@ -183,7 +182,7 @@ Result<Stored> readNpy(std::string_view bytes, std::string_view name) {
     width = static_cast<std::size_t>(bytesOf(tensor.type));
   } else if (code.size() > 1 && (code[0] == 'U' || code[0] == 'S')) {
     const auto [end, failed] = std::from_chars(code.data() + 1, code.data() + code.size(), width);
-    if (failed != std::errc() || end != code.data() + code.size() || width > kMaxHeader) return unknownType(name, header.descr);
+    if (failed != std::errc() || end != code.data() + code.size() || width > kMaxNpyHeader) return unknownType(name, header.descr);
     tensor.type = Type::text;
     if (code[0] == 'U') width *= 4;
   } else {
@@ -194,7 +193,7 @@ Result<Stored> readNpy(std::string_view bytes, std::string_view name) {
   const std::size_t most = std::numeric_limits<std::size_t>::max() / 2;
   const std::size_t want = !count ? most : width > 0 && static_cast<std::size_t>(*count) > most / width ? most : static_cast<std::size_t>(*count) * width;
   if (want != data.size())
-    return base::refuse(data.size() < want ? Kind::syntax : Kind::range, name, {"the shape " + shapeText(tensor.shape) + " of " + std::string(tensor.type == Type::text ? "texts" : files::name(tensor.type)) + " takes " +
+    return base::refuse(data.size() < want ? ErrorKind::syntax : ErrorKind::range, name, {"the shape " + shapeText(tensor.shape) + " of " + std::string(tensor.type == Type::text ? "texts" : files::name(tensor.type)) + " takes " +
                        (want >= most ? "more bytes than any memory holds" : bytesText(want)) + ", found " + bytesText(data.size()) +
                        (data.size() < want ? "; it is cut off, or its header lies." : "; its header lies, or another array follows.")});
   if (tensor.type != Type::text) {
@@ -202,7 +201,7 @@ Result<Stored> readNpy(std::string_view bytes, std::string_view name) {
     return tensor;
   }
   if (static_cast<std::size_t>(*count) > kMostTexts)
-    return base::refuse(Kind::memory, name, {std::to_string(*count) + " texts are too many; give at most " + std::to_string(kMostTexts) + "."});
+    return base::refuse(ErrorKind::memory, name, {std::to_string(*count) + " texts are too many; give at most " + std::to_string(kMostTexts) + "."});
   readTexts(data, static_cast<std::size_t>(*count), width, code[0] == 'U', tensor.isBigEndian, tensor.texts);
   tensor.isBigEndian = false;
   return tensor;

@@ -17,7 +17,7 @@ namespace files {
 namespace {
 
 using document::State;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 
 Result<Opened> opened(State state) {
@@ -62,7 +62,7 @@ Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, 
     error = tensors.error();
   }
   // An invalid number cannot be resolved by asking which tensor is which.
-  const bool isOfNumbers = error.kind == Kind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
+  const bool isOfNumbers = error.kind == ErrorKind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
   if (isOfNumbers) return error;
   tensors = error;  // gives its memory back
   if (!mayBeWeights) {
@@ -130,7 +130,7 @@ Result<Opened> Opener::paste(std::string_view text) {
 }
 
 Result<Opened> Opener::choose(std::string_view choices) {
-  if (!mapping_) return base::refuse(Kind::range, "file", {"it is no longer there; open it again."});
+  if (!mapping_) return base::refuse(ErrorKind::range, "file", {"it is no longer there; open it again."});
   bool isFinal = false;
   const document::Choices chosen = document::choicesFrom(choices, isFinal);
   if (isFinal) {
@@ -146,7 +146,7 @@ Result<Opened> Opener::choose(std::string_view choices) {
 
 Result<void> convert(std::string_view tensors, std::string_view fileName, std::string_view only, const std::function<bool(std::string_view)>& put) {
   const std::optional<Format> format = formatOf(fileName);
-  if (!format) return base::refuse(Kind::range, fieldOf(fileName), {"its name does not end in ", formatList(), "; use one of these."});
+  if (!format) return base::refuse(ErrorKind::range, fieldOf(fileName), {"its name does not end in ", formatList(), "; use one of these."});
   Result<StateTensors> found = unpackedTensors(tensors);
   if (!found) return found.error();
   StoredFile whole = storedOf(std::move(*found)), *file = &whole;
@@ -155,11 +155,11 @@ Result<void> convert(std::string_view tensors, std::string_view fileName, std::s
     std::vector<std::string> names;
     for (const Stored& tensor : file->tensors) names.push_back(tensor.name);
     std::erase_if(file->tensors, [&](const Stored& tensor) { return tensor.name != only; });
-    if (file->tensors.empty()) return base::refuse(Kind::range, "tensor", {base::inQuotes(only), " is not one of this layer; use ", base::orList(names), "."});
+    if (file->tensors.empty()) return base::refuse(ErrorKind::range, "tensor", {base::inQuotes(only), " is not one of this layer; use ", base::orList(names), "."});
     file->notes.clear();
   }
   if (auto ok = checkWritable(*file, *format); !ok) return ok;
-  if (!writeStored(*file, *format, put)) return base::refuse(Kind::memory, "file", {"it could not be written whole."});
+  if (!writeStored(*file, *format, put)) return base::refuse(ErrorKind::memory, "file", {"it could not be written whole."});
   return {};
 }
 

@@ -19,7 +19,7 @@ using attention::TensorId;
 using document::BatchItem;
 using document::State;
 
-constexpr std::string_view kMagic = "\1ap\n";
+constexpr std::string_view kPackedMagic = "\1ap\n";
 
 std::string labelsText(const std::vector<std::string>& labels) { return document::toJson(document::Value(labels)); }
 
@@ -68,7 +68,7 @@ bool takeInput(Rest& rest, State& state, TensorId id, Tensor& tensor) {
 std::string packed(const State& state) { return packed(state, state); }
 
 std::string packed(const State& state, const document::Settings& shown) {
-  std::string head = base::joined({kMagic, document::jsonQuoted(state.preset), "\n", static_cast<int>(state.biasKind), state.scoreWeights ? "1" : "0", state.painted.empty() ? "0" : "1", "\n"});
+  std::string head = base::joined({kPackedMagic, document::jsonQuoted(state.preset), "\n", static_cast<int>(state.biasKind), state.scoreWeights ? "1" : "0", state.painted.empty() ? "0" : "1", "\n"});
   for (int i = 0; i < document::kParameterCount; ++i) {
     const Tensor& own = state.parameters[static_cast<document::ParameterId>(i)];
     if (!own.empty()) head += base::joined({"*", i, " ", own.rows(), " ", own.cols(), "\n"});
@@ -90,7 +90,7 @@ std::string packed(const State& state, const document::Settings& shown) {
   return out;
 }
 
-bool isPacked(std::string_view bytes) { return bytes.starts_with(kMagic); }
+bool isPacked(std::string_view bytes) { return bytes.starts_with(kPackedMagic); }
 
 bool readOption(std::string_view line, document::Settings& settings) {
   const std::size_t end = line.find(' ');
@@ -142,7 +142,7 @@ Result<State> Unpacker::read(std::string_view bytes, const State& current) {
   const std::size_t end = std::min(bytes.find("\n\n"), bytes.size() - 1) + 1;
   if (!head_ || head_->text != bytes.substr(0, end)) {
     auto head = std::make_unique<Head>();
-    if (!head->read(Rest(bytes.substr(kMagic.size())))) return refused();
+    if (!head->read(Rest(bytes.substr(kPackedMagic.size())))) return refused();
     head->text = bytes.substr(0, end);
     head_ = std::move(head);
   }

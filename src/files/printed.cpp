@@ -8,7 +8,7 @@
 namespace files {
 namespace {
 
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -41,8 +41,8 @@ class Printed {
   }
   Result<void> wrong() const {
     const auto line = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n') + 1;
-    if (at_ >= text_.size()) return base::refuse(Kind::syntax, "text", {"it ends before its brackets are closed; copy all of it."});
-    return base::refuse(Kind::syntax, "text", {base::inQuotes(text_.substr(at_, 16)), " in line ", line, " is no number; expected a printed tensor or a list, such as [[1, 2], [3, 4]]."});
+    if (at_ >= text_.size()) return base::refuse(ErrorKind::syntax, "text", {"it ends before its brackets are closed; copy all of it."});
+    return base::refuse(ErrorKind::syntax, "text", {base::inQuotes(text_.substr(at_, 16)), " in line ", line, " is no number; expected a printed tensor or a list, such as [[1, 2], [3, 4]]."});
   }
 
   /// Does an assignment follow, such as "q = [[…]]"?
@@ -74,7 +74,7 @@ class Printed {
     blank();
     if (depth > kDeepest || at_ >= text_.size()) return wrong();
     if (next("...") || next("\xe2\x80\xa6"))
-      return base::refuse(Kind::syntax, "text", {"numbers were left out with \"...\" when it was printed; print all of them, after numpy.set_printoptions(threshold=10**9) or torch.set_printoptions(threshold=10**9)."});
+      return base::refuse(ErrorKind::syntax, "text", {"numbers were left out with \"...\" when it was printed; print all of them, after numpy.set_printoptions(threshold=10**9) or torch.set_printoptions(threshold=10**9)."});
     if (take("[") || take("(")) return list(depth, text_[at_ - 1] == '[' ? ']' : ')');
     if (take("{")) return dictionary(depth);
     if (next("'") || next("\"")) return quoted();

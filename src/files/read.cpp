@@ -19,7 +19,6 @@ using attention::TensorId;
 using base::shapeText;
 using document::State;
 using layer::Problem;
-using layer::Shape;
 using ErrorKind = Error::Kind;
 
 std::string number(std::int64_t value) { return std::to_string(value); }

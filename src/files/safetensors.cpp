@@ -14,10 +14,10 @@ namespace {
 
 using base::inQuotes;
 using base::shapeText;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
-constexpr std::size_t kMaxHeader = 100'000'000;  ///< the limit of the format itself
-constexpr std::size_t kMaxTensors = 100'000, kMaxRank = 32;
+constexpr std::size_t kMaxSafetensorsHeader = 100'000'000;  ///< the limit of the format itself
+constexpr std::size_t kMaxTensors = 100'000;
 constexpr std::string_view kNotes = "__metadata__";
 
 struct Dtype {
@@ -36,9 +36,9 @@ std::uint64_t lengthOf(std::string_view bytes) {
 }
 
 /// Receives the events of the parser: {"name": {"dtype": "F32", "shape": […], "data_offsets": [begin, end]}, …}.
-class Header final : public nlohmann::json_sax<nlohmann::json> {
+class SafetensorsHeader final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Header(std::string_view data) : data_(data) {}
+  explicit SafetensorsHeader(std::string_view data) : data_(data) {}
 
   Result<void> ok;
   StoredFile file;
@@ -49,10 +49,10 @@ class Header final : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(std::uint64_t value) override {
     if (depth_ != 2 || !isList_ || isNotes_) return wrong(std::to_string(value));
     if (part_ == "shape") {
-      if (shape_.size() == kMaxRank || value > std::uint64_t{1} << 60) return fail(Kind::range, "the size " + std::to_string(value) + " of its shape is too large, or there are too many; expected at most 32.");
+      if (shape_.size() == kMaxRank || value > std::uint64_t{1} << 60) return fail(ErrorKind::range, "the size " + std::to_string(value) + " of its shape is too large, or there are too many; expected at most 32.");
       shape_.push_back(static_cast<std::int64_t>(value));
     } else {
-      if (offsets_.size() == 2) return fail(Kind::syntax, "it has more than two data_offsets; expected the first byte and the one after the last.");
+      if (offsets_.size() == 2) return fail(ErrorKind::syntax, "it has more than two data_offsets; expected the first byte and the one after the last.");
       offsets_.push_back(value);
     }
     return true;
@@ -73,45 +73,45 @@ class Header final : public nlohmann::json_sax<nlohmann::json> {
     }
     part_ = std::move(text);
     if (isNotes_ || part_ == "dtype" || part_ == "shape" || part_ == "data_offsets") return true;
-    return fail(Kind::syntax, "its field " + inQuotes(part_) + " is unknown; expected dtype, shape and data_offsets.");
+    return fail(ErrorKind::syntax, "its field " + inQuotes(part_) + " is unknown; expected dtype, shape and data_offsets.");
   }
   bool start_object(std::size_t) override { return ++depth_ <= 2 && !isList_ ? true : wrong("an object"); }
   bool end_object() override { return --depth_ == 1 && !isNotes_ ? finish() : true; }
   bool start_array(std::size_t) override {
     if (depth_ != 2 || isList_ || isNotes_ || part_ == "dtype") return wrong("a list");
-    if (part_ == "shape" && std::exchange(hasShape_, true)) return fail(Kind::syntax, "it has two shapes; give one.");
+    if (part_ == "shape" && std::exchange(hasShape_, true)) return fail(ErrorKind::syntax, "it has two shapes; give one.");
     return isList_ = true;
   }
   bool end_array() override { return isList_ = false, true; }
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
-    if (ok) ok = base::refuse(Kind::syntax, "file", {"its header is no JSON, at byte " + std::to_string(at + 7) + "; it is damaged."});
+    if (ok) ok = base::refuse(ErrorKind::syntax, "file", {"its header is no JSON, at byte " + std::to_string(at + 7) + "; it is damaged."});
     return false;
   }
 
  private:
-  bool fail(Kind kind, const std::string& sentence) {
+  bool fail(ErrorKind kind, const std::string& sentence) {
     if (ok) ok = base::refuse(kind, depth_ == 0 || name_.empty() ? "file" : fieldOf(name_), {sentence});
     return false;
   }
   bool wrong(const std::string& what) {
-    return fail(Kind::syntax, "its header has " + what + " in a place where that means nothing; expected {\"dtype\": \"F32\", \"shape\": [sizes], \"data_offsets\": [begin, end]}.");
+    return fail(ErrorKind::syntax, "its header has " + what + " in a place where that means nothing; expected {\"dtype\": \"F32\", \"shape\": [sizes], \"data_offsets\": [begin, end]}.");
   }
 
   bool finish() {
     const auto* known = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const Dtype& dtype) { return dtype.name == dtype_; });
-    if (dtype_.empty() || !hasShape_ || offsets_.size() != 2) return fail(Kind::syntax, "its dtype, shape or data_offsets are missing; expected all three.");
-    if (known == kDtypes.end()) return fail(Kind::type, "its type " + inQuotes(dtype_) + " is not read; expected F64, F32, F16, BF16, BOOL or integers.");
+    if (dtype_.empty() || !hasShape_ || offsets_.size() != 2) return fail(ErrorKind::syntax, "its dtype, shape or data_offsets are missing; expected all three.");
+    if (known == kDtypes.end()) return fail(ErrorKind::type, "its type " + inQuotes(dtype_) + " is not read; expected F64, F32, F16, BF16, BOOL or integers.");
     const std::uint64_t size = offsets_[1] - offsets_[0];
     if (offsets_[0] > offsets_[1] || offsets_[1] > data_.size())
-      return fail(Kind::syntax, "its data_offsets " + shapeText({static_cast<std::int64_t>(offsets_[0]), static_cast<std::int64_t>(offsets_[1])}) + " do not lie within the " +
+      return fail(ErrorKind::syntax, "its data_offsets " + shapeText({static_cast<std::int64_t>(offsets_[0]), static_cast<std::int64_t>(offsets_[1])}) + " do not lie within the " +
                                     std::to_string(data_.size()) + " bytes of data; the file is cut off, or its header lies.");
     const std::optional<std::int64_t> count = checkedCount(shape_);
     const auto item = static_cast<std::uint64_t>(bytesOf(known->type));
     if (!count || static_cast<std::uint64_t>(*count) > std::uint64_t{1} << 59 || static_cast<std::uint64_t>(*count) * item != size)
-      return fail(Kind::range, "the shape " + shapeText(shape_) + " of " + dtype_ + " takes " +
+      return fail(ErrorKind::range, "the shape " + shapeText(shape_) + " of " + dtype_ + " takes " +
                                    (!count || *count > std::int64_t{1} << 59 ? "more bytes than any memory holds" : std::to_string(static_cast<std::uint64_t>(*count) * item) + " bytes") +
                                    ", and its data_offsets have " + std::to_string(size) + "; the header lies.");
-    if (file.tensors.size() == kMaxTensors) return fail(Kind::memory, "there are more than " + std::to_string(kMaxTensors) + " tensors; give fewer.");
+    if (file.tensors.size() == kMaxTensors) return fail(ErrorKind::memory, "there are more than " + std::to_string(kMaxTensors) + " tensors; give fewer.");
     Stored tensor;
     tensor.name = std::move(name_), tensor.type = known->type, tensor.shape = shape_, tensor.bytes = data_.substr(offsets_[0], size);
     file.tensors.push_back(std::move(tensor));
@@ -137,36 +137,36 @@ Result<void> checkWhole(const StoredFile& file, std::string_view data) {
   for (const Stored* tensor : order) {
     const std::string at = std::to_string(tensor->bytes.data() - data.data()), before = std::to_string(end - data.data());
     if (tensor->bytes.data() < end)
-      return base::refuse(Kind::syntax, fieldOf(tensor->name), {"its bytes begin at " + at + " and overlap those before, which end at " + before + "; the header lies."});
+      return base::refuse(ErrorKind::syntax, fieldOf(tensor->name), {"its bytes begin at " + at + " and overlap those before, which end at " + before + "; the header lies."});
     if (tensor->bytes.data() > end)
-      return base::refuse(Kind::syntax, fieldOf(tensor->name), {"its bytes begin at " + at + ", and those before end at " + before + "; expected no hole."});
+      return base::refuse(ErrorKind::syntax, fieldOf(tensor->name), {"its bytes begin at " + at + ", and those before end at " + before + "; expected no hole."});
     end = tensor->bytes.data() + tensor->bytes.size();
   }
   if (end != data.data() + data.size())
-    return base::refuse(Kind::syntax, "file", {"its tensors take " + std::to_string(end - data.data()) + " bytes, found " + std::to_string(data.size()) + "; the header lies."});
+    return base::refuse(ErrorKind::syntax, "file", {"its tensors take " + std::to_string(end - data.data()) + " bytes, found " + std::to_string(data.size()) + "; the header lies."});
   base::sort(order, [](const Stored* a, const Stored* b) { return a->name < b->name; });
   for (std::size_t i = 1; i < order.size(); ++i)
-    if (order[i - 1]->name == order[i]->name) return base::refuse(Kind::syntax, fieldOf(order[i]->name), {"the header has it twice; give it once."});
+    if (order[i - 1]->name == order[i]->name) return base::refuse(ErrorKind::syntax, fieldOf(order[i]->name), {"the header has it twice; give it once."});
   return {};
 }
 
 }  // namespace
 
 bool isSafetensors(std::string_view bytes) {
-  return bytes.size() > 8 && bytes[8] == '{' && lengthOf(bytes) >= 2 && lengthOf(bytes) <= kMaxHeader;
+  return bytes.size() > 8 && bytes[8] == '{' && lengthOf(bytes) >= 2 && lengthOf(bytes) <= kMaxSafetensorsHeader;
 }
 
 Result<StoredFile> readSafetensors(std::string_view bytes) {
-  if (bytes.size() < 8) return base::refuse(Kind::syntax, "file", {"it has " + std::to_string(bytes.size()) + " bytes, and its header's length alone takes 8; it is cut off."});
+  if (bytes.size() < 8) return base::refuse(ErrorKind::syntax, "file", {"it has " + std::to_string(bytes.size()) + " bytes, and its header's length alone takes 8; it is cut off."});
   const std::uint64_t length = lengthOf(bytes);
-  if (length > kMaxHeader || length > bytes.size() - 8)
-    return base::refuse(Kind::syntax, "file", {"its header should take " + std::to_string(length) + " bytes, found " + std::to_string(bytes.size() - 8) + (bytes[8 % bytes.size()] == '{' ? "; it is cut off." : "; it is no .safetensors file.")});
+  if (length > kMaxSafetensorsHeader || length > bytes.size() - 8)
+    return base::refuse(ErrorKind::syntax, "file", {"its header should take " + std::to_string(length) + " bytes, found " + std::to_string(bytes.size() - 8) + (bytes[8 % bytes.size()] == '{' ? "; it is cut off." : "; it is no .safetensors file.")});
   const std::string_view text = bytes.substr(8, length);
-  if (!text.starts_with('{')) return base::refuse(Kind::syntax, "file", {"its header does not begin with \"{\"; it is no .safetensors file."});
-  Header header(bytes.substr(8 + length));
+  if (!text.starts_with('{')) return base::refuse(ErrorKind::syntax, "file", {"its header does not begin with \"{\"; it is no .safetensors file."});
+  SafetensorsHeader header(bytes.substr(8 + length));
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&header));
   if (!header.ok) return header.ok.error();
-  if (!isWhole) return base::refuse(Kind::syntax, "file", {"its header is no JSON; it is damaged."});
+  if (!isWhole) return base::refuse(ErrorKind::syntax, "file", {"its header is no JSON; it is damaged."});
   if (auto ok = checkWhole(header.file, bytes.substr(8 + length)); !ok) return ok;
   for (Stored& tensor : header.file.tensors) tensor.name = base::printable(tensor.name);
   return std::move(header.file);

@@ -22,9 +22,9 @@ bool isShared(TensorId id) {  // by all items of a batch
   return std::find(inputs.begin(), inputs.end(), id) != inputs.end() && std::find(items.begin(), items.end(), id) == items.end();
 }
 
-class Collector {
+class StateCollector {
  public:
-  explicit Collector(const document::State& state) : state_(state) {}
+  explicit StateCollector(const document::State& state) : state_(state) {}
 
   Result<StateTensors> collect() {
     const int batch = state_.batch;
@@ -95,7 +95,7 @@ class Collector {
 
 }  // namespace
 
-Result<StateTensors> collectTensors(const document::State& state) { return Collector(state).collect(); }
+Result<StateTensors> collectTensors(const document::State& state) { return StateCollector(state).collect(); }
 
 StoredFile storedOf(StateTensors found) {
   StoredFile file;

@@ -14,8 +14,6 @@
 
 namespace files {
 
-using Shape = std::vector<std::int64_t>;
-
 /// The types that occur in files. Texts are those of NumPy (U and S) and of JSON.
 enum class Type : std::uint8_t {
   float64, float32, float16, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64, boolean, text
@@ -37,6 +35,7 @@ struct Stored {
   std::vector<std::string> texts;  ///< for Type::text, in place of bytes
 };
 
+inline constexpr std::size_t kMaxRank = 32;         ///< of a tensor, as in NumPy
 inline constexpr std::size_t kMostTexts = 100'000;  ///< in one file: each takes many times its length in memory
 
 /// The content of a file.

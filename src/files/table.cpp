@@ -14,7 +14,7 @@ namespace files {
 namespace {
 
 using base::inQuotes;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -87,7 +87,7 @@ class Reader {
       }
     }
     if (auto ok = closeBlock(); !ok) return ok;
-    if (values_.empty()) return base::refuse(Kind::syntax, "file", {"it has no numbers; expected rows of numbers."});
+    if (values_.empty()) return base::refuse(ErrorKind::syntax, "file", {"it has no numbers; expected rows of numbers."});
     return {};
   }
 
@@ -159,7 +159,7 @@ class Reader {
     if (!isBegun_ && !begin(line, count)) return {};
     const std::size_t first = hasLabels_ ? 1 : 0;
     if (count - first != columns_)
-      return base::refuse(Kind::range, "row " + std::to_string(line_), {"it has " + std::to_string(count - std::min(first, count)) + " numbers, those before it " + std::to_string(columns_) +
+      return base::refuse(ErrorKind::range, "row " + std::to_string(line_), {"it has " + std::to_string(count - std::min(first, count)) + " numbers, those before it " + std::to_string(columns_) +
                                                                       "; give every row the same length."});
     Result<void> ok;
     split(line, [&](std::string_view cell) {
@@ -172,7 +172,7 @@ class Reader {
   }
 
   Result<void> takeLabel(std::string_view cell) {
-    if (labels_.size() == kMostTexts) return base::refuse(Kind::memory, "row " + std::to_string(line_), {"there are more than " + std::to_string(kMostTexts) + " labels; give fewer."});
+    if (labels_.size() == kMostTexts) return base::refuse(ErrorKind::memory, "row " + std::to_string(line_), {"there are more than " + std::to_string(kMostTexts) + " labels; give fewer."});
     return labels_.emplace_back(cell), Result<void>();
   }
 
@@ -180,13 +180,13 @@ class Reader {
     const std::optional<bool> truth = truthOf(cell);
     const std::optional<double> number = truth ? std::optional<double>(*truth ? 1 : 0) : numberOf(cell, hasDecimalComma_);
     if (number && truth.has_value() == isTruth_) return values_.push_back(*number), Result<void>();
-    return base::refuse(Kind::type, "row " + std::to_string(line_) + ", column " + std::to_string(column + 1), {cell.empty() ? "the cell is empty; give a number." : inQuotes(cell) + (isTruth_ ? " is not true or false, as those before it." : " is no number; give numbers such as -0.5.")});
+    return base::refuse(ErrorKind::type, "row " + std::to_string(line_) + ", column " + std::to_string(column + 1), {cell.empty() ? "the cell is empty; give a number." : inQuotes(cell) + (isTruth_ ? " is not true or false, as those before it." : " is no number; give numbers such as -0.5.")});
   }
 
   Result<void> closeBlock() {
     if (blockRows_ == 0) return {};
     if (blocks_ > 0 && blockRows_ != rows_)
-      return base::refuse(Kind::range, "row " + std::to_string(line_), {"the block that ends here has " + std::to_string(blockRows_) + " rows, those before it " + std::to_string(rows_) + "; give every block the same size."});
+      return base::refuse(ErrorKind::range, "row " + std::to_string(line_), {"the block that ends here has " + std::to_string(blockRows_) + " rows, those before it " + std::to_string(rows_) + "; give every block the same size."});
     rows_ = std::exchange(blockRows_, 0);
     ++blocks_;
     return {};
@@ -203,7 +203,7 @@ class Reader {
 }  // namespace
 
 Result<StoredFile> readTable(std::string_view text, char mark, std::string_view name) {
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return base::refuse(Kind::syntax, "file", {"it is UTF-16; save it as UTF-8."});
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return base::refuse(ErrorKind::syntax, "file", {"it is UTF-16; save it as UTF-8."});
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // spreadsheets write a byte order mark
   Reader reader(text, mark);
   if (auto ok = reader.read(); !ok) return ok;
@@ -211,10 +211,10 @@ Result<StoredFile> readTable(std::string_view text, char mark, std::string_view 
 }
 
 Result<void> checkTable(const Stored& tensor) {
-  if (tensor.type == Type::text) return base::refuse(Kind::type, tensor.name, {"it holds texts, and a table of numbers cannot; leave it out."});
+  if (tensor.type == Type::text) return base::refuse(ErrorKind::type, tensor.name, {"it holds texts, and a table of numbers cannot; leave it out."});
   if (tensor.shape.size() > 3)
-    return base::refuse(Kind::range, tensor.name, {"its shape " + base::shapeText(tensor.shape) + " has more axes than a table; use .npz, or give at most three."});
-  if (tensor.bytes.empty()) return base::refuse(Kind::range, tensor.name, {"its shape " + base::shapeText(tensor.shape) + " has no values, and a table cannot say so; use .npz."});
+    return base::refuse(ErrorKind::range, tensor.name, {"its shape " + base::shapeText(tensor.shape) + " has more axes than a table; use .npz, or give at most three."});
+  if (tensor.bytes.empty()) return base::refuse(ErrorKind::range, tensor.name, {"its shape " + base::shapeText(tensor.shape) + " has no values, and a table cannot say so; use .npz."});
   return {};
 }
 

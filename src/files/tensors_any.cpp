@@ -17,23 +17,23 @@ namespace {
 
 using base::inQuotes;
 using base::shapeText;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
-constexpr std::size_t kMaxRank = 32, kMaxTensors = 5000;
+constexpr std::size_t kMaxJsonTensors = 5000;
 
 /// Receives the events of the parser. Numbers are stored in the type of their tensor, so that they take no more memory than it has to;
 /// where data stand before their dtype, as 64 bits each until the tensor ends.
-class Collector final : public nlohmann::json_sax<nlohmann::json> {
+class AnyCollector final : public nlohmann::json_sax<nlohmann::json> {
  public:
   /// Every number takes at least two characters of the text, of which one separates it from the next.
-  Collector(std::string_view text, std::string_view name)
+  AnyCollector(std::string_view text, std::string_view name)
       : mostValues_(std::min(text.size() / 2, static_cast<std::size_t>(std::count(text.begin(), text.end(), ','))) + 1), name_(name) {}
 
   Result<void> ok;
   bool isNoJson = false;
   StoredFile file;
 
-  bool null() override { return fail(Kind::type, "null is no number; give a number."); }
+  bool null() override { return fail(ErrorKind::type, "null is no number; give a number."); }
   bool boolean(bool value) override { return isOptions_ ? note(value ? "true" : "false") : take(value ? 1 : 0, Item::truth); }
   bool number_integer(std::int64_t value) override { return isOptions_ ? note(std::to_string(value)) : take(std::bit_cast<std::uint64_t>(value), Item::whole); }
   bool number_unsigned(std::uint64_t value) override {
@@ -49,14 +49,14 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override;
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
     isNoJson = true;
-    if (ok) ok = base::refuse(Kind::syntax, "file", {"it is no JSON at byte " + std::to_string(at) + ", or ends too early; check that the file is complete."});
+    if (ok) ok = base::refuse(ErrorKind::syntax, "file", {"it is no JSON at byte " + std::to_string(at) + ", or ends too early; check that the file is complete."});
     return false;
   }
 
  private:
   enum class Item : std::uint8_t { none, truth, whole, natural, real, text };
 
-  bool fail(Kind kind, const std::string& sentence) {
+  bool fail(ErrorKind kind, const std::string& sentence) {
     if (ok) ok = base::refuse(kind, fieldOf(name_), {sentence});
     return false;
   }
@@ -100,24 +100,24 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   std::size_t leaf_ = 0;              ///< nesting depth of the items; 0: unknown
 };
 
-bool Collector::takeSize(std::uint64_t value, Item kind) {
-  if (kind != Item::whole || std::bit_cast<std::int64_t>(value) < 0 || shape_.size() == kMaxRank) return fail(Kind::range, "its shape is none; give at most 32 whole numbers.");
+bool AnyCollector::takeSize(std::uint64_t value, Item kind) {
+  if (kind != Item::whole || std::bit_cast<std::int64_t>(value) < 0 || shape_.size() == kMaxRank) return fail(ErrorKind::range, "its shape is none; give at most 32 whole numbers.");
   shape_.push_back(std::bit_cast<std::int64_t>(value));
   return true;
 }
 
-bool Collector::take(std::uint64_t bits, Item kind) {
+bool AnyCollector::take(std::uint64_t bits, Item kind) {
   if (isTensor_ && part_ == "shape" && !counts_.empty()) return takeSize(bits, kind);
-  if (isTensor_ && counts_.empty()) return fail(Kind::type, "its " + part_ + " is a single value; give a list.");
-  if (depth_ == 0 && counts_.empty()) return fail(Kind::type, "a single value is no tensor; give a list or an object.");
+  if (isTensor_ && counts_.empty()) return fail(ErrorKind::type, "its " + part_ + " is a single value; give a list.");
+  if (depth_ == 0 && counts_.empty()) return fail(ErrorKind::type, "a single value is no tensor; give a list or an object.");
   if (!counts_.empty()) {
     if (leaf_ == 0) leaf_ = counts_.size();
-    if (leaf_ != counts_.size()) return fail(Kind::type, "its lists are not equally deep; give every row the same depth.");
+    if (leaf_ != counts_.size()) return fail(ErrorKind::type, "its lists are not equally deep; give every row the same depth.");
     ++counts_.back();
   }
   if (kind_ == Item::none) kind_ = kind;
   if ((kind == Item::truth) != (kind_ == Item::truth) || (kind == Item::text) != (kind_ == Item::text))
-    return fail(Kind::type, "it mixes numbers, texts, true and false; give one kind only.");
+    return fail(ErrorKind::type, "it mixes numbers, texts, true and false; give one kind only.");
   if (kind != Item::text && !(isTypeKnown() ? store(bits, kind) : defer(bits, kind))) return false;
   ++count_;
   return counts_.empty() && !isTensor_ ? finish() : true;
@@ -125,14 +125,14 @@ bool Collector::take(std::uint64_t bits, Item kind) {
 
 /// Makes room for the values of a tensor at its first one. Its shape may claim any size.
 template <class T>
-void Collector::reserve(std::vector<T>& values, std::size_t each) {
+void AnyCollector::reserve(std::vector<T>& values, std::size_t each) {
   if (count_ > 0) return;
   std::size_t most = mostValues_;
   if (hasShape_) most = std::min(most, static_cast<std::size_t>(checkedCount(shape_).value_or(0)));
   values.reserve(most * each);
 }
 
-bool Collector::store(std::uint64_t bits, Item kind) {
+bool AnyCollector::store(std::uint64_t bits, Item kind) {
   const Type type = typeOf(kind);
   char item[sizeof bits];
   if (!encode(bits, kind, type, count_, item)) return false;
@@ -142,7 +142,7 @@ bool Collector::store(std::uint64_t bits, Item kind) {
   return true;
 }
 
-bool Collector::defer(std::uint64_t bits, Item kind) {
+bool AnyCollector::defer(std::uint64_t bits, Item kind) {
   reserve(values_, 1);
   if (kind != kind_) {  // converts the integers so far to real numbers, or the new value
     const auto real = [](std::uint64_t value, Item of) {
@@ -162,7 +162,7 @@ bool Collector::defer(std::uint64_t bits, Item kind) {
 }
 
 /// Where a value is in its tensor: by the shape, or by the lists that are open.
-std::string Collector::place(std::size_t index) const {
+std::string AnyCollector::place(std::size_t index) const {
   if (!isTensor_) {
     std::vector<std::int64_t> indices;
     for (const std::int64_t count : counts_) indices.push_back(count - 1);
@@ -173,8 +173,8 @@ std::string Collector::place(std::size_t index) const {
 }
 
 /// Writes a value in a type; an error if it is none of that type.
-bool Collector::encode(std::uint64_t bits, Item kind, Type type, std::size_t index, char* to) {
-  if (kind == Item::truth && type != Type::boolean) return fail(Kind::type, "its data are true and false; use \"bool\" or give numbers.");
+bool AnyCollector::encode(std::uint64_t bits, Item kind, Type type, std::size_t index, char* to) {
+  if (kind == Item::truth && type != Type::boolean) return fail(ErrorKind::type, "its data are true and false; use \"bool\" or give numbers.");
   const auto size = static_cast<std::size_t>(bytesOf(type));
   const double real = kind == Item::real ? std::bit_cast<double>(bits) : kind == Item::natural ? static_cast<double>(bits) : static_cast<double>(std::bit_cast<std::int64_t>(bits));
   const bool isWhole = kind != Item::real;
@@ -195,26 +195,26 @@ bool Collector::encode(std::uint64_t bits, Item kind, Type type, std::size_t ind
     }
   }
   std::memcpy(to, &out, size);
-  return fits || fail(Kind::range, "its value " + std::to_string(real) + " at " + place(index) + " is no " + std::string(files::name(type)) + "; give numbers that fit.");
+  return fits || fail(ErrorKind::range, "its value " + std::to_string(real) + " at " + place(index) + " is no " + std::string(files::name(type)) + "; give numbers that fit.");
 }
 
-bool Collector::string(std::string& text) {
+bool AnyCollector::string(std::string& text) {
   if (isOptions_) return note(document::jsonQuoted(text));
   if (isTensor_ && counts_.empty() && part_ == "dtype") {
-    if (type_) return fail(Kind::syntax, "it has two dtypes; give one.");
+    if (type_) return fail(ErrorKind::syntax, "it has two dtypes; give one.");
     type_ = typeNamed(text);
-    return type_ && *type_ != Type::text ? true : fail(Kind::type, "its dtype " + inQuotes(text) + " is unknown; use \"float32\", \"float64\", \"int64\", \"bool\" or the like.");
+    return type_ && *type_ != Type::text ? true : fail(ErrorKind::type, "its dtype " + inQuotes(text) + " is unknown; use \"float32\", \"float64\", \"int64\", \"bool\" or the like.");
   }
   const bool isNumber = text == "inf" || text == "-inf" || text == "nan";
   if (isNumber && kind_ != Item::text)
     return take(std::bit_cast<std::uint64_t>(text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL), Item::real);
-  if (isTensor_) return fail(Kind::type, inQuotes(text) + " is no number; give a number.");
-  if (mostTexts_-- == 0) return fail(Kind::memory, "the file has more than " + std::to_string(kMostTexts) + " texts; give fewer.");
+  if (isTensor_) return fail(ErrorKind::type, inQuotes(text) + " is no number; give a number.");
+  if (mostTexts_-- == 0) return fail(ErrorKind::memory, "the file has more than " + std::to_string(kMostTexts) + " texts; give fewer.");
   texts_.push_back(std::move(text));
   return take(0, Item::text);
 }
 
-bool Collector::key(std::string& text) {
+bool AnyCollector::key(std::string& text) {
   if (isOptions_) {
     if (!options_.ends_with('{')) options_ += ", ";
     options_ += document::jsonQuoted(text) + ": ";
@@ -228,17 +228,17 @@ bool Collector::key(std::string& text) {
   }
   part_ = std::move(text);
   if (part_ == "shape" || part_ == "data" || part_ == "dtype") return true;
-  return fail(Kind::syntax, "its field " + inQuotes(part_) + " is unknown; expected shape, data and dtype.");
+  return fail(ErrorKind::syntax, "its field " + inQuotes(part_) + " is unknown; expected shape, data and dtype.");
 }
 
-bool Collector::start_object(std::size_t) {
-  if (isOptions_ || !counts_.empty() || depth_ == 2) return fail(Kind::type, "an object stands where a number should; give a number.");
+bool AnyCollector::start_object(std::size_t) {
+  if (isOptions_ || !counts_.empty() || depth_ == 2) return fail(ErrorKind::type, "an object stands where a number should; give a number.");
   if (++depth_ == 1) return true;
   if (name_ == "options") return isOptions_ = true, note("{", false);
   return isTensor_ = true;
 }
 
-bool Collector::end_object() {
+bool AnyCollector::end_object() {
   --depth_;
   if (isOptions_) {
     isOptions_ = false;
@@ -246,27 +246,27 @@ bool Collector::end_object() {
     return true;
   }
   if (!std::exchange(isTensor_, false)) return true;
-  if (!hasShape_ || !hasData_) return fail(Kind::type, "its shape or its data are missing; give {\"shape\": [sizes], \"data\": [numbers]}.");
+  if (!hasShape_ || !hasData_) return fail(ErrorKind::type, "its shape or its data are missing; give {\"shape\": [sizes], \"data\": [numbers]}.");
   return finish();
 }
 
-bool Collector::start_array(std::size_t) {
-  if (isOptions_) return counts_.empty() ? (counts_.push_back(0), note("[", false)) : fail(Kind::type, "an option has lists in lists; give one.");
+bool AnyCollector::start_array(std::size_t) {
+  if (isOptions_) return counts_.empty() ? (counts_.push_back(0), note("[", false)) : fail(ErrorKind::type, "an option has lists in lists; give one.");
   if (isTensor_) {
-    if (!counts_.empty() || part_ == "dtype" || std::exchange(part_ == "shape" ? hasShape_ : hasData_, true)) return fail(Kind::type, "its " + part_ + " is not one list; give one.");
+    if (!counts_.empty() || part_ == "dtype" || std::exchange(part_ == "shape" ? hasShape_ : hasData_, true)) return fail(ErrorKind::type, "its " + part_ + " is not one list; give one.");
     counts_.push_back(0);
     if (part_ == "shape") shape_.clear();
     return true;
   }
   if (depth_ == 0 && counts_.empty()) begin();
-  if (counts_.size() == kMaxRank) return fail(Kind::range, "its lists are more than 32 deep; use fewer.");
-  if (leaf_ != 0 && counts_.size() >= leaf_) return fail(Kind::type, "its lists are not equally deep; give every row the same depth.");
+  if (counts_.size() == kMaxRank) return fail(ErrorKind::range, "its lists are more than 32 deep; use fewer.");
+  if (leaf_ != 0 && counts_.size() >= leaf_) return fail(ErrorKind::type, "its lists are not equally deep; give every row the same depth.");
   if (!counts_.empty()) ++counts_.back();
   counts_.push_back(0);
   return true;
 }
 
-bool Collector::end_array() {
+bool AnyCollector::end_array() {
   const std::int64_t count = counts_.back();
   counts_.pop_back();
   if (isOptions_) return note("]", false);
@@ -277,22 +277,22 @@ bool Collector::end_array() {
   const std::size_t level = counts_.size();
   if (shape_.size() <= level) shape_.resize(level + 1, -1);
   if (shape_[level] >= 0 && shape_[level] != count)
-    return fail(Kind::range, "a row has " + std::to_string(count) + " values, those before it " + std::to_string(shape_[level]) + "; give every row the same length.");
+    return fail(ErrorKind::range, "a row has " + std::to_string(count) + " values, those before it " + std::to_string(shape_[level]) + "; give every row the same length.");
   shape_[level] = count;
   if (count == 0 && leaf_ == 0) leaf_ = level + 1;
   return level == 0 ? finish() : true;
 }
 
-bool Collector::finish() {
+bool AnyCollector::finish() {
   Stored tensor;
   tensor.name = base::printable(name_), tensor.shape = shape_;
   const std::optional<std::int64_t> count = checkedCount(shape_);
   if (!count || static_cast<std::size_t>(*count) != count_)
-    return fail(Kind::range, "there are " + std::to_string(count_) + " values, but the shape " + shapeText(shape_) + " asks for " +
+    return fail(ErrorKind::range, "there are " + std::to_string(count_) + " values, but the shape " + shapeText(shape_) + " asks for " +
                                  (count ? std::to_string(*count) : "more than any memory holds") + "; make them fit.");
   for (const Stored& other : file.tensors)
-    if (other.name == tensor.name) return fail(Kind::syntax, "the file has it twice; give it once.");
-  if (file.tensors.size() == kMaxTensors) return fail(Kind::memory, "there are more than " + std::to_string(kMaxTensors) + " tensors; give fewer.");
+    if (other.name == tensor.name) return fail(ErrorKind::syntax, "the file has it twice; give it once.");
+  if (file.tensors.size() == kMaxJsonTensors) return fail(ErrorKind::memory, "there are more than " + std::to_string(kMaxJsonTensors) + " tensors; give fewer.");
   mostValues_ -= std::min(mostValues_, count_);
   if (kind_ == Item::text) {
     tensor.type = Type::text, tensor.texts = std::move(texts_);
@@ -308,7 +308,7 @@ bool Collector::finish() {
 }
 
 template <class T>
-void Collector::keep(Stored tensor, std::vector<T> values, std::size_t size) {
+void AnyCollector::keep(Stored tensor, std::vector<T> values, std::size_t size) {
   values.resize((size + sizeof(T) - 1) / sizeof(T));
   if (values.capacity() / 2 > values.size()) values.shrink_to_fit();
   const auto kept = std::make_shared<std::vector<T>>(std::move(values));
@@ -319,13 +319,13 @@ void Collector::keep(Stored tensor, std::vector<T> values, std::size_t size) {
 }
 
 Result<StoredFile> collected(std::string_view text, std::string_view name, bool mayBePython) {
-  Collector collector(text, name);
+  AnyCollector collector(text, name);
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
   // Python writes infinities and NaN as words that are not JSON.
   if (collector.isNoJson && mayBePython && (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos))
     if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, name, false);
   if (!collector.ok) return collector.ok.error();
-  if (!isWhole) return base::refuse(Kind::syntax, "file", {"it is no JSON; check the file."});
+  if (!isWhole) return base::refuse(ErrorKind::syntax, "file", {"it is no JSON; check the file."});
   return std::move(collector.file);
 }
 

@@ -27,7 +27,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::int64_t kMaxSize = std::numeric_limits<int>::max();
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of sizes are limited to this
 constexpr float kLargestHalf = 65504.0f;
-constexpr std::size_t kMaxRank = 4;
+constexpr std::size_t kMaxAxes = 4;
 constexpr std::size_t kMaxLabels = 100'000;
 constexpr std::size_t kMaxFields = 1000;  ///< in one object, so that a linear search is fast
 constexpr std::string_view kFields =
@@ -74,9 +74,9 @@ struct Scalar {
 };
 
 /// Receives the events of the parser. Returning false stops the parser; then `ok` holds the error, or `file.isState` is set.
-class Collector final : public nlohmann::json_sax<nlohmann::json> {
+class TensorsCollector final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Collector(std::string_view text) : text_(text) {}
+  explicit TensorsCollector(std::string_view text) : text_(text) {}
 
   Result<void> ok;
   TensorsFile file;
@@ -174,7 +174,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
 
 // ---------------------------------------------------------------------------------------------------- values
 
-bool Collector::takeNumber(double value, float single) {
+bool TensorsCollector::takeNumber(double value, float single) {
   if (place_ == Place::data || place_ == Place::lists) return takeItem(single, false);
   Scalar scalar;
   scalar.kind = Scalar::Kind::number;
@@ -183,14 +183,14 @@ bool Collector::takeNumber(double value, float single) {
   return take(scalar);
 }
 
-bool Collector::takeBoolean(bool value) {
+bool TensorsCollector::takeBoolean(bool value) {
   if (!field_->isMask)
     return fail(Error::Kind::type, itemField(), std::string(value ? "true" : "false") + " is not a number; give a number.");
   ++booleans_;
   return takeItem(value ? 1.0f : 0.0f, true);
 }
 
-bool Collector::takeItem(float value, bool isBoolean) {
+bool TensorsCollector::takeItem(float value, bool isBoolean) {
   if (!std::isfinite(value))
     return fail(Error::Kind::range, itemField(), "the number is too large for 32 bits; use -3.4e38 to 3.4e38.");
   if (!isBoolean && booleans_ > 0)
@@ -207,7 +207,7 @@ bool Collector::takeItem(float value, bool isBoolean) {
   return true;
 }
 
-bool Collector::takeInfinity(const Scalar& scalar) {
+bool TensorsCollector::takeInfinity(const Scalar& scalar) {
   const bool isInfinity = scalar.kind == Scalar::Kind::text && (scalar.text == "-inf" || scalar.text == "inf");
   if (!isInfinity)
     return fail(Error::Kind::type, itemField(),
@@ -222,19 +222,19 @@ bool Collector::takeInfinity(const Scalar& scalar) {
   return true;
 }
 
-bool Collector::takeSize(const Scalar& scalar) {
+bool TensorsCollector::takeSize(const Scalar& scalar) {
   const std::string field = named(".shape[") + std::to_string(array_.shape.size()) + "]";
   const bool isWhole = scalar.kind == Scalar::Kind::number && scalar.number == std::floor(scalar.number);
   if (!isWhole || scalar.number < 0 || scalar.number > static_cast<double>(kMaxSize))
     return fail(scalar.kind == Scalar::Kind::number ? Error::Kind::range : Error::Kind::type, field,
                 scalar.described() + " is not a size; give a whole number from 0 to " + std::to_string(kMaxSize) + ".");
-  if (array_.shape.size() == kMaxRank)
+  if (array_.shape.size() == kMaxAxes)
     return fail(Error::Kind::range, named(".shape"), "it has more than 4 sizes; use at most 4.");
   array_.shape.push_back(static_cast<std::int64_t>(scalar.number));
   return true;
 }
 
-bool Collector::takeType(const Scalar& scalar) {
+bool TensorsCollector::takeType(const Scalar& scalar) {
   const bool isLengths = field_->name == "key_lengths";
   const std::string_view text = scalar.kind == Scalar::Kind::text ? std::string_view(scalar.text) : std::string_view();
   hasType_ = true;
@@ -253,7 +253,7 @@ bool Collector::takeType(const Scalar& scalar) {
                                     : "\"float32\", \"float64\" or \"float16\"."));
 }
 
-bool Collector::takeOption(const Scalar& scalar) {
+bool TensorsCollector::takeOption(const Scalar& scalar) {
   Setting setting;
   setting.name = option_;
   setting.field = "options." + option_;
@@ -272,7 +272,7 @@ bool Collector::takeOption(const Scalar& scalar) {
 }
 
 /// Appends a number to an option that is a list; its setting is the text of that list.
-bool Collector::takeListed(const Scalar& scalar) {
+bool TensorsCollector::takeListed(const Scalar& scalar) {
   std::string& text = file.options.back().text;
   if (scalar.kind != Scalar::Kind::number) return fail(Error::Kind::type, "options." + option_, scalar.described() + " is no whole number; give a list of these.");
   if (text.size() > kMaxFields * 16) return fail(Error::Kind::range, "options." + option_, "there are too many; give fewer.");
@@ -280,7 +280,7 @@ bool Collector::takeListed(const Scalar& scalar) {
   return true;
 }
 
-bool Collector::take(const Scalar& scalar) {
+bool TensorsCollector::take(const Scalar& scalar) {
   switch (place_) {
     case Place::start:
       return fail(Error::Kind::type, "file", scalar.described() + " is not an object; " + std::string(kFields) + ".");
@@ -308,7 +308,7 @@ bool Collector::take(const Scalar& scalar) {
   return true;
 }
 
-bool Collector::takeLabel(const Scalar& scalar) {
+bool TensorsCollector::takeLabel(const Scalar& scalar) {
   if (scalar.kind != Scalar::Kind::text) return failLabel(scalar.described());
   auto& labels = *std::get_if<std::vector<std::string>>(&**labels_);
   if (labels.size() == kMaxLabels)
@@ -317,14 +317,14 @@ bool Collector::takeLabel(const Scalar& scalar) {
   return true;
 }
 
-bool Collector::failLabel(std::string_view what) {
+bool TensorsCollector::failLabel(std::string_view what) {
   const std::size_t index = std::get_if<std::vector<std::string>>(&**labels_)->size();
   return fail(Error::Kind::type, rootKeys_.back() + "[" + std::to_string(index) + "]", std::string(what) + " is not a text; give a list of texts.");
 }
 
 // ---------------------------------------------------------------------------------------------------- structure
 
-bool Collector::key(std::string& name) {
+bool TensorsCollector::key(std::string& name) {
   if (place_ == Place::skipped) return true;
   if (place_ == Place::tensor) {
     bool* const given = name == "shape" ? &hasShape_ : name == "data" ? &hasData_ : name == "dtype" ? &hasType_ : nullptr;
@@ -361,7 +361,7 @@ bool Collector::key(std::string& name) {
   return true;
 }
 
-bool Collector::start_object(std::size_t) {
+bool TensorsCollector::start_object(std::size_t) {
   switch (place_) {
     case Place::start: place_ = Place::root; return true;
     case Place::root:
@@ -381,7 +381,7 @@ bool Collector::start_object(std::size_t) {
   return true;
 }
 
-bool Collector::end_object() {
+bool TensorsCollector::end_object() {
   if (place_ == Place::tensor) {
     place_ = Place::root;
     return finishTensor();
@@ -391,7 +391,7 @@ bool Collector::end_object() {
   return true;
 }
 
-bool Collector::start_array(std::size_t) {
+bool TensorsCollector::start_array(std::size_t) {
   switch (place_) {
     case Place::start: return fail(Error::Kind::type, "file", "a list is not an object; " + std::string(kFields) + ".");
     case Place::root:
@@ -432,7 +432,7 @@ bool Collector::start_array(std::size_t) {
   return true;
 }
 
-bool Collector::end_array() {
+bool TensorsCollector::end_array() {
   switch (place_) {
     case Place::shape:
     case Place::data: place_ = Place::tensor; return true;
@@ -446,8 +446,8 @@ bool Collector::end_array() {
   }
 }
 
-bool Collector::openList() {
-  if (level_ == kMaxRank) return fail(Error::Kind::range, field_->name, "lists are more than 4 deep; use at most 4.");
+bool TensorsCollector::openList() {
+  if (level_ == kMaxAxes) return fail(Error::Kind::range, field_->name, "lists are more than 4 deep; use at most 4.");
   if (leafLevel_ != 0 && level_ >= leafLevel_)
     return fail(Error::Kind::type, itemField(), "it is not as deep as those before; give every row the same depth.");
   if (level_ > 0) ++counts_.back();
@@ -456,7 +456,7 @@ bool Collector::openList() {
   return true;
 }
 
-bool Collector::closeList() {
+bool TensorsCollector::closeList() {
   const std::int64_t count = counts_.back();
   if (array_.shape.size() < level_) array_.shape.resize(level_, -1);
   std::int64_t& size = array_.shape[level_ - 1];
@@ -473,7 +473,7 @@ bool Collector::closeList() {
   return checkItems();
 }
 
-bool Collector::beginTensor() {
+bool TensorsCollector::beginTensor() {
   array_ = Array{};
   part_.clear();
   hasShape_ = hasData_ = hasType_ = isBrain_ = false;
@@ -483,7 +483,7 @@ bool Collector::beginTensor() {
   return true;
 }
 
-bool Collector::finishTensor() {
+bool TensorsCollector::finishTensor() {
   for (const auto& [given, part] : {std::pair(hasShape_, ".shape"), std::pair(hasData_, ".data")})
     if (!given)
       return fail(Error::Kind::type, named(part), "it is missing; give {\"shape\": [sizes], \"data\": [numbers]}.");
@@ -496,7 +496,7 @@ bool Collector::finishTensor() {
   return checkItems();
 }
 
-bool Collector::checkItems() {
+bool TensorsCollector::checkItems() {
   const bool isBool = array_.type == Array::Type::boolean;
   if (booleans_ > 0 && hasType_ && !isBool)
     return fail(Error::Kind::type, named(".dtype"), "the data are true and false; use \"bool\" or give numbers.");
@@ -524,7 +524,7 @@ bool Collector::checkItems() {
 
 // ------------------------------------------------------------------------------------------------------ the ends
 
-std::string Collector::position(std::size_t at) const {
+std::string TensorsCollector::position(std::size_t at) const {
   const std::string_view before = text_.substr(0, at);
   const auto lines = std::count(before.begin(), before.end(), '\n');
   const std::size_t newline = before.rfind('\n');
@@ -536,7 +536,7 @@ bool isPartOfWord(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '+';
 }
 
-bool Collector::parse_error(std::size_t position_, const std::string& token, const nlohmann::detail::exception& why) {
+bool TensorsCollector::parse_error(std::size_t position_, const std::string& token, const nlohmann::detail::exception& why) {
   constexpr int tooLarge = 406;  // the parser's error number for a number beyond the range of double
   const std::size_t at = position_ > 0 ? position_ - 1 : 0;
   const bool isItem = field_ && (place_ == Place::data || place_ == Place::lists);
@@ -557,7 +557,7 @@ bool Collector::parse_error(std::size_t position_, const std::string& token, con
   return fail(Error::Kind::syntax, "file", "at " + position(at) + " " + base::inQuotes(word) + " does not belong there; give valid JSON in UTF-8.");
 }
 
-bool Collector::finish() {
+bool TensorsCollector::finish() {
   settleMode(file);
   ok = checkFields(file, unknown_);
   return bool(ok);
@@ -578,7 +578,7 @@ void append(std::string& out, float value) {
 }
 
 Result<TensorsFile> collected(std::string_view text, bool mayBePython) {
-  Collector collector(text);
+  TensorsCollector collector(text);
   // Through the base class, so that all readers share one instantiation of the parser.
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&collector));
   if (collector.hasInfinity && mayBePython)
@@ -661,15 +661,15 @@ std::optional<Setting> settingFrom(std::string_view text) {
   document::JsonText json;
   const bool parsed(document::parseJson(value, {}, json));
   const document::Json& root = json.root;
-  using Kind = document::Json::Kind;
-  if (parsed && root.kind == Kind::boolean) {
+  using JsonKind = document::Json::Kind;
+  if (parsed && root.kind == JsonKind::boolean) {
     setting.boolean = root.boolean;
-  } else if (parsed && root.kind == Kind::number) {
+  } else if (parsed && root.kind == JsonKind::number) {
     setting.kind = Setting::Kind::number;
     setting.number = root.number;
   } else {
     setting.kind = Setting::Kind::text;
-    setting.text = parsed && root.kind == Kind::text ? root.text : value;
+    setting.text = parsed && root.kind == JsonKind::text ? root.text : value;
   }
   return setting;
 }

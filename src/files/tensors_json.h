@@ -14,6 +14,8 @@
 
 namespace files {
 
+using Shape = std::vector<std::int64_t>;  ///< the sizes of a tensor's axes
+
 using base::Error;
 using base::Result;
 
@@ -22,7 +24,7 @@ using base::Result;
 struct Array {
   enum class Type : std::uint8_t { float32, float16, boolean };
   Type type = Type::float32;         ///< float16: every value is representable in 16 bits
-  std::vector<std::int64_t> shape;   ///< sizes may be 0
+  Shape shape;   ///< sizes may be 0
   std::vector<float> values;         ///< 0 and 1 for booleans
 };
 
@@ -74,7 +76,7 @@ std::optional<Setting> settingFrom(std::string_view text);
 /// A tensor with its name in files.
 struct NamedArray {
   std::string name;
-  std::vector<std::int64_t> shape;
+  Shape shape;
   std::vector<float> values;
 };
 

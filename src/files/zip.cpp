@@ -12,7 +12,7 @@ namespace files {
 namespace {
 
 using base::inQuotes;
-using Kind = Error::Kind;
+using ErrorKind = Error::Kind;
 
 constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator = 0x07064b50;
 constexpr std::uint32_t kFull = 0xffffffff;  ///< marks a 32-bit field whose value is in the 64-bit extra field
@@ -52,7 +52,7 @@ struct Claim {
 };
 
 Result<void> damaged(std::string_view what) {
-  return base::refuse(Kind::syntax, "file", {std::string(what) + "; it is cut off or damaged, save it again."});
+  return base::refuse(ErrorKind::syntax, "file", {std::string(what) + "; it is cut off or damaged, save it again."});
 }
 
 Result<Directory> findDirectory(std::string_view bytes) {
@@ -70,7 +70,7 @@ Result<Directory> findDirectory(std::string_view bytes) {
       if (end64.four(0) != kEnd64) return damaged("its 64-bit directory is not where it should be");
       directory = {end64.eight(48), end64.eight(40), end64.eight(32)};
     } else if (end.two(4) != 0 || end.two(6) != 0) {
-      return base::refuse(Kind::type, "file", {"it is one part of several; expected a whole archive."});
+      return base::refuse(ErrorKind::type, "file", {"it is one part of several; expected a whole archive."});
     }
     if (directory.begin > before || directory.size > before - directory.begin) return damaged("its directory would lie beyond its end");
     return directory;
@@ -121,18 +121,18 @@ Result<std::string_view> locate(std::string_view bytes, const Claim& claim, std:
   const Fields local(bytes, claim.begin, least);
   const std::uint64_t begin = claim.begin + least + local.two(26) + local.two(28);
   if (local.four(0) != kLocal || begin > end || claim.packed > end - begin)
-    return base::refuse(Kind::syntax, fieldOf(claim.name), {"its " + std::to_string(claim.packed) + " bytes would lie beyond the end of the archive; it is cut off or damaged."});
+    return base::refuse(ErrorKind::syntax, fieldOf(claim.name), {"its " + std::to_string(claim.packed) + " bytes would lie beyond the end of the archive; it is cut off or damaged."});
   if (bytes.substr(claim.begin + least, local.two(26)) != claim.name)
-    return base::refuse(Kind::syntax, fieldOf(claim.name), {"the archive has " + inQuotes(bytes.substr(claim.begin + least, local.two(26))) + " in its place; it is damaged."});
+    return base::refuse(ErrorKind::syntax, fieldOf(claim.name), {"the archive has " + inQuotes(bytes.substr(claim.begin + least, local.two(26))) + " in its place; it is damaged."});
   return bytes.substr(begin, claim.packed);
 }
 
 Result<void> checkClaim(const Claim& claim) {
-  if ((claim.flags & 1) != 0) return base::refuse(Kind::type, fieldOf(claim.name), {"it is encrypted; save it without a password."});
+  if ((claim.flags & 1) != 0) return base::refuse(ErrorKind::type, fieldOf(claim.name), {"it is encrypted; save it without a password."});
   if (claim.method != 0 && claim.method != 8)
-    return base::refuse(Kind::type, fieldOf(claim.name), {"its compression has the number " + std::to_string(claim.method) + "; expected 0 (none) or 8 (deflate), as NumPy writes."});
+    return base::refuse(ErrorKind::type, fieldOf(claim.name), {"its compression has the number " + std::to_string(claim.method) + "; expected 0 (none) or 8 (deflate), as NumPy writes."});
   if (claim.method == 0 && claim.packed != claim.size)
-    return base::refuse(Kind::syntax, fieldOf(claim.name), {"it is not compressed, and yet has " + std::to_string(claim.packed) + " bytes for " + std::to_string(claim.size) + "; the directory lies."});
+    return base::refuse(ErrorKind::syntax, fieldOf(claim.name), {"it is not compressed, and yet has " + std::to_string(claim.packed) + " bytes for " + std::to_string(claim.size) + "; the directory lies."});
   return {};
 }
 
@@ -141,10 +141,10 @@ Result<void> checkApart(std::vector<std::pair<const Claim*, std::string_view>> f
   base::sort(found, [](const auto& a, const auto& b) { return a.first->begin < b.first->begin; });
   for (std::size_t i = 1; i < found.size(); ++i)
     if (found[i - 1].second.data() + found[i - 1].second.size() > found[i].second.data() || found[i - 1].first->begin == found[i].first->begin)
-      return base::refuse(Kind::syntax, fieldOf(found[i].first->name), {"its bytes overlap those of " + inQuotes(found[i - 1].first->name) + "; the directory lies."});
+      return base::refuse(ErrorKind::syntax, fieldOf(found[i].first->name), {"its bytes overlap those of " + inQuotes(found[i - 1].first->name) + "; the directory lies."});
   base::sort(found, [](const auto& a, const auto& b) { return a.first->name < b.first->name; });
   for (std::size_t i = 1; i < found.size(); ++i)
-    if (found[i - 1].first->name == found[i].first->name) return base::refuse(Kind::syntax, fieldOf(found[i].first->name), {"the archive has it twice; give it once."});
+    if (found[i - 1].first->name == found[i].first->name) return base::refuse(ErrorKind::syntax, fieldOf(found[i].first->name), {"the archive has it twice; give it once."});
   return {};
 }
 
@@ -171,7 +171,7 @@ Result<std::vector<ZipEntry>> readZip(std::string_view bytes, std::string_view s
     if (!packed) return packed.error();
     if (claim.method == 8) inflated = claim.size > most ? most + 1 : inflated + claim.size;
     if (inflated > most)
-      return base::refuse(Kind::memory, fieldOf(claim.name), {"the archive of " + megabytes(bytes.size()) + " would inflate to more than " + megabytes(most) + " (this entry alone to " + megabytes(claim.size) +
+      return base::refuse(ErrorKind::memory, fieldOf(claim.name), {"the archive of " + megabytes(bytes.size()) + " would inflate to more than " + megabytes(most) + " (this entry alone to " + megabytes(claim.size) +
                                                    "); save it uncompressed, with numpy.savez."});
     found.emplace_back(&claim, *packed);
   }
@@ -181,13 +181,13 @@ Result<std::vector<ZipEntry>> readZip(std::string_view bytes, std::string_view s
     ZipEntry entry{claim->name, packed, nullptr};
     if (claim->method == 8) {
       const std::shared_ptr<char[]> memory = memoryFor(claim->size);
-      if (!memory) return base::refuse(Kind::memory, fieldOf(claim->name), {"there is not enough memory for its " + megabytes(claim->size) + "; give smaller tensors."});
+      if (!memory) return base::refuse(ErrorKind::memory, fieldOf(claim->name), {"there is not enough memory for its " + megabytes(claim->size) + "; give smaller tensors."});
       if (!inflate(packed, memory.get(), claim->size))
-        return base::refuse(Kind::syntax, fieldOf(claim->name), {"it does not inflate to the " + std::to_string(claim->size) + " bytes that the directory says; it is damaged."});
+        return base::refuse(ErrorKind::syntax, fieldOf(claim->name), {"it does not inflate to the " + std::to_string(claim->size) + " bytes that the directory says; it is damaged."});
       entry.bytes = {memory.get(), static_cast<std::size_t>(claim->size)};
       entry.owned = memory;
     }
-    if (crc32(entry.bytes) != claim->check) return base::refuse(Kind::syntax, fieldOf(claim->name), {"its check-sum does not fit; it is damaged."});
+    if (crc32(entry.bytes) != claim->check) return base::refuse(ErrorKind::syntax, fieldOf(claim->name), {"its check-sum does not fit; it is damaged."});
     entries.push_back(std::move(entry));
   }
   return entries;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/steps/mask.h"
 
 namespace attention {
 namespace {
@@ -18,7 +19,6 @@ enum Mark : std::uint8_t {
   moved,    // the row's maximum may have changed: the row is recomputed
 };
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr float kMost = std::numeric_limits<float>::max();
 
 // Beyond these sizes, recomputing a whole head is as fast as updating it (measured at 1024 x 1024 x 64; tests/bench/incremental.cpp).
@@ -69,7 +69,7 @@ bool isSmall(const Spec& spec, int modelDim) {
 
 /// A masked score as softmax uses it, by the same operations as kernels::softmax.
 float tempered(float masked, float inverseTemperature) {
-  return masked == kHidden ? kHidden : std::clamp(masked * inverseTemperature, -kMost, kMost);
+  return masked == kHiddenScore ? kHiddenScore : std::clamp(masked * inverseTemperature, -kMost, kMost);
 }
 
 }  // namespace
@@ -309,14 +309,14 @@ int Engine::changeExponentials(int head, int key) {
     const std::size_t at = static_cast<std::size_t>(i);
     float& masked = trace_.masked.at(head, i, key);
     const float max = trace_.rowMax.at(head, i, 0);
-    const bool wasHidden = masked == kHidden;
+    const bool wasHidden = masked == kHiddenScore;
     if (!wasHidden) masked = trace_.scores.at(head, i, key);
-    const float now = wasHidden ? kHidden : tempered(masked, inverse);
+    const float now = wasHidden ? kHiddenScore : tempered(masked, inverse);
     // An exponential of 1 belonged to the maximum (or rounds to it); now another key may have it.
     const bool isMoved = now > max || (now < max && trace_.exponentials.at(head, i, key) == 1.0f);
     if (isMoved) mark_[at] = moved;
-    exponents_[at] = mark_[at] == moved ? kHidden : now - max;
-    if (max == kHidden) exponents_[at] = kHidden;
+    exponents_[at] = mark_[at] == moved ? kHiddenScore : now - max;
+    if (max == kHiddenScore) exponents_[at] = kHiddenScore;
   }
   kernels::exp(kernels::best(), exponents_.data(), 0.0f, spec_.queryCount, exponents_.data());
   int count = 0;

@@ -144,21 +144,21 @@ void moveRow(const ComparisonSpec& spec, base::NormalRandom& random, Tensor& ten
 // --- reach
 
 constexpr int kWidth = ReachSpec::width;
-using Matrix = Eigen::Matrix<double, kWidth, kWidth>;
-using Vector = Eigen::Matrix<double, kWidth, 1>;
+using Square = Eigen::Matrix<double, kWidth, kWidth>;
+using Column = Eigen::Matrix<double, kWidth, 1>;
 
-Vector drawn(base::NormalRandom& random) {
-  Vector out;
+Column drawn(base::NormalRandom& random) {
+  Column out;
   for (int i = 0; i < kWidth; ++i) out[i] = random.next();
   return out;
 }
 
 /// A random orthogonal matrix by Gram–Schmidt: each column is orthogonalised against those before it (twice, so that rounding does not
 /// show) and normalised.
-Matrix orthogonal(base::NormalRandom& random) {
-  Matrix q;
+Square orthogonal(base::NormalRandom& random) {
+  Square q;
   for (int c = 0; c < kWidth; ++c) {
-    Vector v = drawn(random);
+    Column v = drawn(random);
     for (int pass = 0; pass < 2; ++pass) {
       for (int before = 0; before < c; ++before) v -= q.col(before).dot(v) * q.col(before);
     }
@@ -259,22 +259,22 @@ Result<void> validate(const ReachSpec& spec) {
 
 std::vector<Reach> reach(const ReachSpec& spec) {
   base::NormalRandom random(spec.seed);
-  const Matrix u = spec.recurrent * orthogonal(random);
-  Vector h = (spec.input * drawn(random)).array().tanh();
-  Matrix jacobian = Matrix::Identity(), later = Matrix::Zero();  // ∂h_n/∂h_1, and the sum of those from the second token on
+  const Square u = spec.recurrent * orthogonal(random);
+  Column h = (spec.input * drawn(random)).array().tanh();
+  Square jacobian = Square::Identity(), later = Square::Zero();  // ∂h_n/∂h_1, and the sum of those from the second token on
   std::vector<Reach> out;
   for (int n = 1; n <= spec.steps; ++n) {
     if (n > 1) {
-      const Vector sum = u.lazyProduct(h) + spec.input * drawn(random);
+      const Column sum = u.lazyProduct(h) + spec.input * drawn(random);
       h = sum.array().tanh();
-      const Vector slope = 1.0 - h.array().square();
-      const Matrix carried = u.lazyProduct(jacobian);
+      const Column slope = 1.0 - h.array().square();
+      const Square carried = u.lazyProduct(jacobian);
       jacobian = slope.asDiagonal() * carried;
       later += jacobian;
     }
     const double lead = std::exp(spec.lead), others = n - 1;
-    const auto size = [](const Matrix& m) { return m.norm() / std::sqrt(static_cast<double>(kWidth)); };
-    const Matrix led = (lead * Matrix::Identity() + later) / (lead + others), even = (Matrix::Identity() + later) / n;
+    const auto size = [](const Square& m) { return m.norm() / std::sqrt(static_cast<double>(kWidth)); };
+    const Square led = (lead * Square::Identity() + later) / (lead + others), even = (Square::Identity() + later) / n;
     out.push_back({n - 1, size(jacobian), lead / (lead + others), 1.0 / n, size(led), size(even)});
   }
   return out;

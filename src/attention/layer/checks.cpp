@@ -69,4 +69,8 @@ Result<void> checkTensors(std::initializer_list<Wanted> wanted) {
   return {};
 }
 
+Result<void> checkOptional(const char* field, const Tensor* tensor, int cols) {
+  return tensor ? checkTensors({{field, tensor, {1, 1, cols}}}) : Result<void>{};
+}
+
 }  // namespace attention::checks

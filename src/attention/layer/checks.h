@@ -33,5 +33,7 @@ struct Wanted {
 };
 /// Checks that all tensors are present and have their shapes, then that all numbers are finite.
 Result<void> checkTensors(std::initializer_list<Wanted> wanted);
+/// The same for one row of `cols` numbers that may be missing.
+Result<void> checkOptional(const char* field, const Tensor* tensor, int cols);
 
 }  // namespace attention::checks

@@ -26,10 +26,6 @@ Result<void> checkOptions(const BlockSpec& spec) {
   return {};
 }
 
-Result<void> checkOptional(const char* field, const Tensor* tensor, int cols) {
-  return tensor ? checks::checkTensors({{field, tensor, {1, 1, cols}}}) : Result<void>{};
-}
-
 void drop(const BlockSpec& spec, int site, const Tensor& in, Tensor& out) {
   out = in;
   const double kept = dropoutFactor(spec);
@@ -92,12 +88,12 @@ Result<void> validate(const BlockSpec& spec, const BlockInputs& in) {
   if (spec.residual || spec.norm == NormPlace::pre) {
     if (auto ok = checks::checkTensors({{"x", in.x, {1, spec.rows, spec.width}}}); !ok) return ok;
   }
-  if (auto ok = checkOptional("gamma1", in.gamma1, spec.width); !ok) return ok;
-  if (auto ok = checkOptional("delta1", in.delta1, spec.width); !ok) return ok;
-  if (auto ok = checkOptional("b1", in.b1, spec.hidden); !ok) return ok;
-  if (auto ok = checkOptional("b2", in.b2, spec.width); !ok) return ok;
-  if (auto ok = checkOptional("gamma2", in.gamma2, spec.width); !ok) return ok;
-  return checkOptional("delta2", in.delta2, spec.width);
+  if (auto ok = checks::checkOptional("gamma1", in.gamma1, spec.width); !ok) return ok;
+  if (auto ok = checks::checkOptional("delta1", in.delta1, spec.width); !ok) return ok;
+  if (auto ok = checks::checkOptional("b1", in.b1, spec.hidden); !ok) return ok;
+  if (auto ok = checks::checkOptional("b2", in.b2, spec.width); !ok) return ok;
+  if (auto ok = checks::checkOptional("gamma2", in.gamma2, spec.width); !ok) return ok;
+  return checks::checkOptional("delta2", in.delta2, spec.width);
 }
 
 void layerNorm(const Tensor& x, const Tensor* gamma, const Tensor* delta, float epsilon, Moments& moments,

@@ -11,10 +11,6 @@ namespace {
 
 using Stage = BlockStage;
 
-void shapeLike(const Tensor* input, Tensor& gradient) {
-  gradient = input ? Tensor(input->heads(), input->rows(), input->cols()) : Tensor();
-}
-
 /// Dropped numbers have gradient 0; the others are multiplied by the dropout factor.
 void throughDropout(const BlockSpec& spec, int site, Tensor& d) {
   const double kept = dropoutFactor(spec);

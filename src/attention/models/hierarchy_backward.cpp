@@ -6,10 +6,6 @@
 namespace attention {
 namespace {
 
-void shapeLike(const Tensor* input, Tensor& gradient) {
-  gradient = input ? Tensor(input->heads(), input->rows(), input->cols()) : Tensor();
-}
-
 /// Backward pass of the weighted sum and the softmax of one group [begin, end) whose sum has the gradient `dSum`. Writes the gradients of
 /// the scores.
 void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, const float* dSum, Tensor& dH, Tensor& dScores) {

@@ -12,17 +12,9 @@ namespace {
 
 using base::Result;
 
-Result<void> checkOptional(const char* field, const Tensor* tensor, int cols) {
-  return tensor ? checks::checkTensors({{field, tensor, {1, 1, cols}}}) : Result<void>{};
-}
-
 double sigmoid(double z) { return 1.0 / (1.0 + std::exp(-z)); }
 
 float startOf(const Tensor* given, int unit) { return given ? given->at(0, 0, unit) : 0.0f; }
-
-void shapeLike(const Tensor* input, Tensor& gradient) {
-  gradient = input ? Tensor(input->heads(), input->rows(), input->cols()) : Tensor();
-}
 
 /// h_{t−1} for every token: the states shifted by one row.
 Tensor before(const RecurrentInputs& in, const Tensor& states) {
@@ -63,9 +55,9 @@ Result<void> validate(const RecurrentInputs& in) {
   if (auto ok = checks::checkTensors({{"x", in.x, {1, tokens, width}}, {"w", in.w, {1, width, parts * units}}, {"u", in.u, {1, units, parts * units}}}); !ok) {
     return ok;
   }
-  if (auto ok = checkOptional("b", in.b, parts * units); !ok) return ok;
-  if (auto ok = checkOptional("h0", in.h0, units); !ok) return ok;
-  return checkOptional("c0", in.c0, units);
+  if (auto ok = checks::checkOptional("b", in.b, parts * units); !ok) return ok;
+  if (auto ok = checks::checkOptional("h0", in.h0, units); !ok) return ok;
+  return checks::checkOptional("c0", in.c0, units);
 }
 
 void forwardRecurrent(const RecurrentInputs& in, RecurrentTrace& trace, Products& products) {

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "base/sort.h"
 
 namespace attention {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Id = TensorId;
 
 /// The threshold of sparsemax; scores above it are the support (Martins and Astudillo 2016, algorithm 1).
@@ -161,14 +159,14 @@ class Pass {
       for (int i = 0; i < spec_.queryCount; ++i) {
         std::vector<double> z, dW;
         for (int j = 0; j < spec_.keyCount; ++j) {
-          if (t_.masked.at(h, i, j) == -kInfinity) continue;
+          if (t_.masked.at(h, i, j) == -kRealInfinity) continue;
           z.push_back(t_.masked.at(h, i, j) / double{spec_.temperature});
           dW.push_back(g_[Id::weights].at(h, i, j));
         }
         const std::vector<double> dZ = normalizerGradient(z, dW);
         auto next = dZ.begin();
         for (int j = 0; j < spec_.keyCount; ++j) {
-          if (t_.masked.at(h, i, j) == -kInfinity) continue;
+          if (t_.masked.at(h, i, j) == -kRealInfinity) continue;
           g_[Id::masked].at(h, i, j) += *next++ / double{spec_.temperature};
         }
       }
@@ -208,7 +206,7 @@ class Pass {
   void throughMask() {
     ReferenceTensor& dMasked = g_[Id::masked];
     for (std::size_t i = 0; i < dMasked.values.size(); ++i) {
-      if (t_.masked.values[i] == -kInfinity) dMasked.values[i] = 0.0;
+      if (t_.masked.values[i] == -kRealInfinity) dMasked.values[i] = 0.0;
       biased().values[i] += dMasked.values[i];
     }
   }
@@ -220,7 +218,7 @@ class Pass {
       for (int i = 0; i < dBiased.rows; ++i) {
         for (int j = 0; j < dBiased.cols; ++j) {
           double& d = dBiased.at(h, i, j);
-          if (t_.biased.at(h, i, j) == -kInfinity) d = 0.0;
+          if (t_.biased.at(h, i, j) == -kRealInfinity) d = 0.0;
           capped().at(h, i, j) += d;
           if (in_.bias) g_[Id::bias].at(in_.bias->heads() == 1 ? 0 : h, i, j) += d;
         }
@@ -386,9 +384,8 @@ namespace {
 struct Size {
   double most = 0.0, off = 0.0;
 };
-constexpr double kEps = 0x1p-23;
-Size operator+(Size a, Size b) { return {a.most + b.most, a.off + b.off + kEps * (a.most + b.most)}; }
-Size operator*(Size a, Size b) { return {a.most * b.most, a.off * b.most + a.most * b.off + a.off * b.off + 4.0 * kEps * a.most * b.most}; }
+Size operator+(Size a, Size b) { return {a.most + b.most, a.off + b.off + kFloatEpsilon * (a.most + b.most)}; }
+Size operator*(Size a, Size b) { return {a.most * b.most, a.off * b.most + a.most * b.off + a.off * b.off + 4.0 * kFloatEpsilon * a.most * b.most}; }
 Size operator*(double n, Size a) { return {n * a.most, n * a.off}; }
 
 class BackwardBounds {
@@ -397,19 +394,19 @@ class BackwardBounds {
       : spec_(spec), in_(in), t_(t), up_(up), queries_(spec.queryCount), keys_(spec.keyCount) {}
 
   double of(Id id) {
-    if (isNearKink()) return kInfinity;
+    if (isNearKink()) return kRealInfinity;
     Size output = given(Id::output), concat = given(Id::concat);
     if (in_.wO) concat = concat + in_.wO->cols() * (output * exact(in_.wO));
     else concat = concat + output;
-    if (id == Id::b_o) return (queries_ * (Size{1.0, 0.0} * output)).off + kEps;
-    if (id == Id::w_o) return (queries_ * (made(Id::concat) * output)).off + kEps;
+    if (id == Id::b_o) return (queries_ * (Size{1.0, 0.0} * output)).off + kFloatEpsilon;
+    if (id == Id::w_o) return (queries_ * (made(Id::concat) * output)).off + kFloatEpsilon;
     const Size heads = concat + given(Id::head_output);
     const Size weights = given(Id::weights) + spec_.valueDim * (heads * made(Id::v));
     const Size v = given(Id::v) + heldBy() * queries_ * (made(Id::weights) * heads);
     const Size biased = throughNormalizer(weights) + given(Id::masked) + given(Id::biased);
     if (id == Id::bias) return (double(spec_.heads) * biased).off + given(Id::bias).off;
     Size scores = biased + given(Id::softcapped);
-    if (isSoftcapped(spec_)) scores = scores * Size{1.0, 2.0 * made(Id::softcapped).off / double{spec_.softcap} + 8.0 * kEps};
+    if (isSoftcapped(spec_)) scores = scores * Size{1.0, 2.0 * made(Id::softcapped).off / double{spec_.softcap} + 8.0 * kFloatEpsilon};
     const Size raw = (scores + given(Id::scores)) * Size{std::abs(double{scaleFactor(spec_)}), 0.0} + given(Id::raw);
     throughScore(raw);
     if (isRotary(spec_)) dQ_ = 2.0 * (dQ_ * Size{1.0, 0.0}) + given(Id::q_rotated), dK_ = 2.0 * (dK_ * Size{1.0, 0.0}) + given(Id::k_rotated);
@@ -443,12 +440,12 @@ class BackwardBounds {
 
   bool isNearKink() const {
     if (spec_.normalizer != Normalizer::sparsemax && spec_.normalizer != Normalizer::relu) return false;
-    const double near = 4.0 * errorBound(spec_, in_, t_, Id::masked) / double{spec_.temperature} + 4.0 * kEps * t_.masked.largest() / double{spec_.temperature};
+    const double near = 4.0 * errorBound(spec_, in_, t_, Id::masked) / double{spec_.temperature} + 4.0 * kFloatEpsilon * t_.masked.largest() / double{spec_.temperature};
     for (int h = 0; h < spec_.heads; ++h) {
       for (int i = 0; i < spec_.queryCount; ++i) {
         std::vector<double> z;
         for (int j = 0; j < spec_.keyCount; ++j) {
-          if (t_.masked.at(h, i, j) != -kInfinity) z.push_back(t_.masked.at(h, i, j) / double{spec_.temperature});
+          if (t_.masked.at(h, i, j) != -kRealInfinity) z.push_back(t_.masked.at(h, i, j) / double{spec_.temperature});
         }
         const double edge = spec_.normalizer == Normalizer::relu ? 0.0 : sparsemaxEdge(z);
         for (double s : z) {
@@ -485,13 +482,13 @@ class BackwardBounds {
       dQ_ = dim * (w * sums), dWA_ = queries_ * (q * sums), dK_ = readers * (d * (dim * (w * q)));
     } else if (spec_.score == Score::additive) {
       const Size u = exact(in_.uA), v = exact(in_.vA), argument = dim * (w * q) + dim * (u * k);
-      const Size slope{1.0, 2.0 * argument.off + 8.0 * kEps}, dSum = d * (v * slope);
+      const Size slope{1.0, 2.0 * argument.off + 8.0 * kFloatEpsilon}, dSum = d * (v * slope);
       const double units = in_.wA->rows();
       dQ_ = keys_ * units * (w * dSum), dK_ = readers * units * (u * dSum);
       dWA_ = queries_ * keys_ * (q * dSum), dUA_ = queries_ * keys_ * (k * dSum), dVA_ = queries_ * keys_ * (d * slope);
     } else if (spec_.score == Score::cosine) {
       const double shortQ = shortest(queriesOf(t_)), shortK = shortest(keysOf(t_));
-      const Size unitQ{1.0, 2.0 * std::sqrt(dim) * q.off / shortQ + 4.0 * kEps}, unitK{1.0, 2.0 * std::sqrt(dim) * k.off / shortK + 4.0 * kEps};
+      const Size unitQ{1.0, 2.0 * std::sqrt(dim) * q.off / shortQ + 4.0 * kFloatEpsilon}, unitK{1.0, 2.0 * std::sqrt(dim) * k.off / shortK + 4.0 * kFloatEpsilon};
       const Size along = d * made(Id::raw);
       dQ_ = 1.0 / shortQ * (keys_ * (d * unitK + along * unitQ) * Size{1.0, unitQ.off});
       dK_ = 1.0 / shortK * (readers * (d * unitQ + along * unitK) * Size{1.0, unitK.off});
@@ -502,7 +499,7 @@ class BackwardBounds {
 
   /// The smallest norm of a row, rows of zeros aside.
   static double shortest(const ReferenceTensor& tensor) {
-    double least = kInfinity;
+    double least = kRealInfinity;
     for (int h = 0; h < tensor.heads; ++h) {
       for (int i = 0; i < tensor.rows; ++i) {
         double squares = 0.0;

@@ -14,8 +14,6 @@
 namespace attention {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// Clamps to the range of a float, ±3.4e38.
 double saturated(double value) {
   constexpr double kMost = std::numeric_limits<float>::max();
@@ -236,7 +234,7 @@ ReferenceTensor withBias(const Spec& spec, const Tensor* bias, const ReferenceTe
       for (int j = 0; j < out.cols; ++j) {
         const double given = bias ? double{bias->at(bias->heads() == 1 ? 0 : h, i, j)} : 0.0;
         const double biased = out.at(h, i, j) - slope * std::abs(position - j) + given;
-        out.at(h, i, j) = given == -kInfinity ? given : saturated(biased);
+        out.at(h, i, j) = given == -kRealInfinity ? given : saturated(biased);
       }
     }
   }
@@ -311,10 +309,10 @@ void softmaxRows(double temperature, ReferenceTrace& trace) {
   trace.exponentials = trace.weights = ReferenceTensor(s.heads, s.rows, s.cols);
   for (int h = 0; h < s.heads; ++h) {
     for (int i = 0; i < s.rows; ++i) {
-      double max = -kInfinity;
+      double max = -kRealInfinity;
       for (int j = 0; j < s.cols; ++j) max = std::max(max, s.at(h, i, j) / temperature);
-      trace.rowMax.at(h, i, 0) = max == -kInfinity ? max : saturated(max);
-      if (max == -kInfinity) continue;  // every key is masked: the sum and the weights stay 0
+      trace.rowMax.at(h, i, 0) = max == -kRealInfinity ? max : saturated(max);
+      if (max == -kRealInfinity) continue;  // every key is masked: the sum and the weights stay 0
       double total = 0.0;
       for (int j = 0; j < s.cols; ++j) {
         total += trace.exponentials.at(h, i, j) = std::exp(s.at(h, i, j) / temperature - max);
@@ -360,12 +358,12 @@ ReferenceTensor otherWeights(const Spec& spec, const ReferenceTensor& masked) {
     for (int i = 0; i < masked.rows; ++i) {
       Row seen;
       for (double s : rowOf(masked, h, i)) {
-        if (s != -kInfinity) seen.push_back(saturated(s / double{spec.temperature}));
+        if (s != -kRealInfinity) seen.push_back(saturated(s / double{spec.temperature}));
       }
       const Row made = normalised(spec.normalizer, seen);
       auto next = made.begin();
       for (int j = 0; j < masked.cols; ++j) {
-        if (masked.at(h, i, j) != -kInfinity) weights.at(h, i, j) = *next++;
+        if (masked.at(h, i, j) != -kRealInfinity) weights.at(h, i, j) = *next++;
       }
     }
   }
@@ -437,7 +435,7 @@ ReferenceTrace reference(const Spec& spec, const Inputs& in) {
   if (spec.softcap > 0.0f) trace.softcapped = capped(spec, trace.scores);
   if (isBiased(spec, in)) trace.biased = withBias(spec, in.bias, cappedOf(trace));
   const ReferenceTensor& biased = biasedOf(trace);
-  trace.masked = spec.maskAfterSoftmax ? biased : masked(spec, in.painted, biased, -kInfinity);
+  trace.masked = spec.maskAfterSoftmax ? biased : masked(spec, in.painted, biased, -kRealInfinity);
   if (spec.normalizer == Normalizer::softmax) {
     softmaxRows(double{spec.temperature}, trace);
   } else {
@@ -454,8 +452,6 @@ ReferenceTrace reference(const Spec& spec, const Inputs& in) {
 
 namespace {
 
-constexpr double kEps = 0x1p-23;
-
 /// The bounds of errorBound(), each made of those before it.
 class Bounds {
  public:
@@ -465,20 +461,20 @@ class Bounds {
 
   double of(TensorId id) const {
     switch (id) {
-      case TensorId::positions: return 2.0 * kEps * largest(exact_.positions);
-      case TensorId::x_positioned: return 2.0 * kEps * largest(exact_.xPositioned);
-      case TensorId::x_kv_positioned: return 2.0 * kEps * largest(exact_.xKvPositioned);
+      case TensorId::positions: return 2.0 * kFloatEpsilon * largest(exact_.positions);
+      case TensorId::x_positioned: return 2.0 * kFloatEpsilon * largest(exact_.xPositioned);
+      case TensorId::x_kv_positioned: return 2.0 * kFloatEpsilon * largest(exact_.xKvPositioned);
       case TensorId::q: return projection() * withBias(exact_.q, in_.bQ);
       case TensorId::k: return projection() * withBias(exact_.k, in_.bK);
       case TensorId::v: return projection() * withBias(exact_.v, in_.bV);
-      case TensorId::q_rotated: return (2.0 * projection() + 4.0 * kEps) * withBias(exact_.q, in_.bQ);
-      case TensorId::k_rotated: return (2.0 * projection() + 4.0 * kEps) * withBias(exact_.k, in_.bK);
+      case TensorId::q_rotated: return (2.0 * projection() + 4.0 * kFloatEpsilon) * withBias(exact_.q, in_.bQ);
+      case TensorId::k_rotated: return (2.0 * projection() + 4.0 * kFloatEpsilon) * withBias(exact_.k, in_.bK);
       case TensorId::raw: return score(exact_.raw);
       case TensorId::scores: return score(exact_.scores);
       case TensorId::softcapped: return capped();
       case TensorId::biased:
       case TensorId::masked: return masked();
-      case TensorId::row_max: return masked() / temperature_ + kEps * largest(exact_.rowMax);
+      case TensorId::row_max: return masked() / temperature_ + kFloatEpsilon * largest(exact_.rowMax);
       case TensorId::exponentials: return weights();
       case TensorId::weights: return weights();
       case TensorId::row_sum: return weights() * largest(exact_.rowSum);
@@ -499,11 +495,11 @@ class Bounds {
     return largest(made) + most;
   }
 
-  double projection() const { return in_.projected() ? 8.0 * kEps * std::sqrt(in_.x->cols()) : 0.0; }
+  double projection() const { return in_.projected() ? 8.0 * kFloatEpsilon * std::sqrt(in_.x->cols()) : 0.0; }
 
   double score(const ReferenceTensor& scores) const {
-    const double dot = carried_ * 8.0 * kEps * std::sqrt(spec_.headDim);
-    if (spec_.score == Score::additive) return carried_ * 8.0 * kEps * std::sqrt(std::max(spec_.headDim, in_.wA->rows())) * largestSum(*in_.vA);
+    const double dot = carried_ * 8.0 * kFloatEpsilon * std::sqrt(spec_.headDim);
+    if (spec_.score == Score::additive) return carried_ * 8.0 * kFloatEpsilon * std::sqrt(std::max(spec_.headDim, in_.wA->rows())) * largestSum(*in_.vA);
     if (spec_.score == Score::cosine)
       return dot * (in_.projected() ? std::max(spread(exact_.q), spread(exact_.k)) : 1.0);
     return dot * largest(scores);
@@ -522,7 +518,7 @@ class Bounds {
 
   /// The longest row over the shortest that is not 0.
   static double spread(const ReferenceTensor& tensor) {
-    double longest = 0.0, shortest = kInfinity;
+    double longest = 0.0, shortest = kRealInfinity;
     for (int h = 0; h < tensor.heads; ++h) {
       for (int i = 0; i < tensor.rows; ++i) {
         const Row row = rowOf(tensor, h, i);
@@ -535,14 +531,14 @@ class Bounds {
   }
 
   double capped() const {
-    const double rounding = isSoftcapped(spec_) ? 4.0 * kEps * largest(exact_.softcapped) : 0.0;
+    const double rounding = isSoftcapped(spec_) ? 4.0 * kFloatEpsilon * largest(exact_.softcapped) : 0.0;
     return score(exact_.scores) + rounding;
   }
-  double masked() const { return capped() + (isBiased(spec_, in_) ? 2.0 * kEps * largest(exact_.biased) : 0.0); }
+  double masked() const { return capped() + (isBiased(spec_, in_) ? 2.0 * kFloatEpsilon * largest(exact_.biased) : 0.0); }
 
   double weights() const {
     const double size = std::max(1.0, biasedOf(exact_).largest() / temperature_);
-    const double off = masked() / temperature_ + 2.0 * kEps * size;
+    const double off = masked() / temperature_ + 2.0 * kFloatEpsilon * size;
     switch (spec_.normalizer) {
       case Normalizer::softmax: return carried_ * 4e-7 * size + (hasPlainScore() ? 0.0 : masked() / temperature_);
       case Normalizer::sparsemax: return 2.0 * off;
@@ -561,7 +557,7 @@ class Bounds {
       for (int i = 0; i < exact_.masked.rows; ++i) {
         Row row = rowOf(exact_.masked, h, i);
         base::sort(row, std::greater<>());
-        if (row.size() > 1 && row[1] != -kInfinity && row[0] - row[1] <= distance) return true;
+        if (row.size() > 1 && row[1] != -kRealInfinity && row[0] - row[1] <= distance) return true;
       }
     }
     return false;
@@ -578,7 +574,7 @@ class Bounds {
         largestTotal = std::max(largestTotal, total);
       }
     }
-    return std::sqrt(spec_.keyCount) * (weights() + 8.0 * kEps * exact_.weights.largest()) * v + offV * largestTotal;
+    return std::sqrt(spec_.keyCount) * (weights() + 8.0 * kFloatEpsilon * exact_.weights.largest()) * v + offV * largestTotal;
   }
 
   double output() const {
@@ -589,7 +585,7 @@ class Bounds {
       for (int r = 0; r < in_.wO->rows(); ++r) total += std::abs(double{in_.wO->at(0, r, c)});
       column = std::max(column, total);
     }
-    return 8.0 * kEps * std::sqrt(in_.wO->rows()) * withBias(exact_.output, in_.bO) + headOutput() * column;
+    return 8.0 * kFloatEpsilon * std::sqrt(in_.wO->rows()) * withBias(exact_.output, in_.bO) + headOutput() * column;
   }
 
   const Spec& spec_;

@@ -7,11 +7,15 @@
 // Pattern::random.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "attention/layer/trace.h"
 
 namespace attention {
+
+inline constexpr double kRealInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kFloatEpsilon = 0x1p-23;  ///< the distance from 1 to the next float
 
 /// A block of numbers [heads, rows, cols], row-major, in double.
 struct ReferenceTensor {

@@ -1,7 +1,6 @@
 #include "attention/steps/backward.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "attention/layer/checks.h"
@@ -15,7 +14,6 @@ namespace attention {
 namespace {
 
 using Id = TensorId;
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 bool anyNonZero(const float* numbers, std::size_t count) {
   return std::any_of(numbers, numbers + count, [](float n) { return n != 0.0f; });
@@ -209,7 +207,7 @@ class Pass {
     const auto hideIn = [&](const Tensor& of) {
       const float* from = of.head(head);
       for (std::size_t i = 0; i < s_.scores.size(); ++i) {
-        if (from[i] == kHidden) s_.scores.data()[i] = 0.0f;
+        if (from[i] == kHiddenScore) s_.scores.data()[i] = 0.0f;
       }
     };
     hideIn(t_.masked);

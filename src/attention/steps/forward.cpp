@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "attention/steps/position.h"
+#include "attention/steps/products.h"
 
 namespace attention {
 namespace {
-
-/// With fewer multiplications than this, packing a matrix costs more than it saves (measured at 16 x 64 x 64).
-constexpr std::int64_t kPackingPays = 1 << 16;
 
 kernels::In reading(const Tensor& tensor, int head) {
   return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};

@@ -1,9 +1,14 @@
 // Which keys one query sees, according to the spec. (Painted cells belong to the inputs and are checked elsewhere.)
 #pragma once
 
+#include <limits>
+
 #include "attention/layer/spec.h"
 
 namespace attention {
+
+/// The masked score of a key that a query does not see.
+inline constexpr float kHiddenScore = -std::numeric_limits<float>::infinity();
 
 /// Why a key is not visible: the first reason that applies.
 enum class Hidden : std::uint8_t { no, causal, window, padding, pattern };

@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "attention/kernels/kernels.h"
+#include "attention/steps/mask.h"
 
 namespace attention {
 namespace {
-
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 void sparsemax(const float* scores, int count, float* weights) {
   const double largest = double{kernels::largest(kernels::best(), scores, count)};
   const double threshold = sparsemaxThreshold(scores, count);
   for (int i = 0; i < count; ++i) {
-    const bool isSeen = scores[i] != kHidden;
+    const bool isSeen = scores[i] != kHiddenScore;
     weights[i] = isSeen ? static_cast<float>(std::max(double{scores[i]} - largest - threshold, 0.0)) : 0.0f;
   }
 }
@@ -29,7 +27,7 @@ void sigmoid(const float* scores, int count, float* weights) {
 
 void hardmax(const float* scores, int count, float* weights) {
   const std::ptrdiff_t winner = std::max_element(scores, scores + count) - scores;
-  const bool seesAny = count > 0 && scores[winner] != kHidden;
+  const bool seesAny = count > 0 && scores[winner] != kHiddenScore;
   std::fill_n(weights, count, 0.0f);
   if (seesAny) weights[winner] = 1.0f;
 }
@@ -40,7 +38,7 @@ void hardmax(const float* scores, int count, float* weights) {
 /// rounds and no memory.
 double sparsemaxThreshold(const float* scores, int count) {
   const float largest = kernels::largest(kernels::best(), scores, count);
-  if (largest == kHidden) return 0.0;
+  if (largest == kHiddenScore) return 0.0;
   double threshold = -1.0;  // the threshold if the largest score alone had all the weight
   for (int kept = 0, before = -1; kept != before;) {
     double sum = 0.0;
@@ -64,7 +62,7 @@ void normalise(Normalizer normalizer, const float* scores, int count, float* wei
       for (int i = 0; i < count; ++i) weights[i] = std::max(scores[i], 0.0f);
       return;
     case Normalizer::none:
-      for (int i = 0; i < count; ++i) weights[i] = scores[i] == kHidden ? 0.0f : scores[i];
+      for (int i = 0; i < count; ++i) weights[i] = scores[i] == kHiddenScore ? 0.0f : scores[i];
       return;
   }
 }

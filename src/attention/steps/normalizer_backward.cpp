@@ -1,14 +1,12 @@
 #include "attention/steps/normalizer_backward.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "attention/steps/mask.h"
 #include "attention/steps/steps.h"
 
 namespace attention {
 namespace {
-
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 /// dScores = factor(weight)·(dWeights − shift), in double so that intermediate results do not overflow.
 template <class Factor>
@@ -37,7 +35,7 @@ void normaliseBackward(Normalizer normalizer, const float* masked, const float* 
     case Normalizer::relu: return scaled(weights, dWeights, 0.0, count, dScores, isKept);
     case Normalizer::hardmax: std::fill_n(dScores, count, 0.0f); return;
     case Normalizer::none:
-      for (int i = 0; i < count; ++i) dScores[i] = masked[i] == kHidden ? 0.0f : dWeights[i];
+      for (int i = 0; i < count; ++i) dScores[i] = masked[i] == kHiddenScore ? 0.0f : dWeights[i];
       return;
   }
 }

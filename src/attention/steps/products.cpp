@@ -6,9 +6,6 @@
 namespace attention {
 namespace {
 
-/// With fewer multiplications than this, packing a matrix costs more than it saves, as in forward.cpp.
-constexpr std::int64_t kPackingPays = 1 << 16;
-
 bool isSmall(std::int64_t a, std::int64_t b, std::int64_t c) { return a * b * c < kPackingPays; }
 
 Matrix transposed(const Matrix& m, std::vector<float>& memory) {
@@ -32,6 +29,10 @@ void addTo(Tensor& to, const Tensor& from) {
   float* out = to.data();
   const float* in = from.data();
   for (std::size_t i = 0; i < to.size(); ++i) out[i] = saturatingSum(out[i], in[i]);
+}
+
+void shapeLike(const Tensor* input, Tensor& gradient) {
+  gradient = input ? Tensor(input->heads(), input->rows(), input->cols()) : Tensor();
 }
 
 void Products::large(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride) {

@@ -12,7 +12,6 @@
 namespace attention {
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr float kMost = std::numeric_limits<float>::max();
 
 /// to[rows, toFirst…] = x[rows] · w[:, wFirst…], for `count` columns.
@@ -58,7 +57,7 @@ void makeOtherWeights(const Spec& spec, int head, int query, Trace& trace) {
   float* weights = trace.weights.row(head, query);
   const float inverse = 1.0f / spec.temperature;
   for (int j = 0; j < spec.keyCount; ++j) {
-    weights[j] = masked[j] == kHidden ? kHidden : std::clamp(masked[j] * inverse, -kMost, kMost);
+    weights[j] = masked[j] == kHiddenScore ? kHiddenScore : std::clamp(masked[j] * inverse, -kMost, kMost);
   }
   normalise(spec.normalizer, weights, spec.keyCount, weights);
 }
@@ -169,7 +168,7 @@ void makeBiased(const Spec& spec, const Inputs& in, int head, Span queries, Trac
     if (!in.bias) continue;
     const float* bias = in.bias->row(in.bias->heads() == 1 ? 0 : head, i);
     for (int j = 0; j < spec.keyCount; ++j) {
-      biased[j] = bias[j] == kHidden ? kHidden : std::clamp(biased[j] + bias[j], -kMost, kMost);
+      biased[j] = bias[j] == kHiddenScore ? kHiddenScore : std::clamp(biased[j] + bias[j], -kMost, kMost);
     }
   }
 }
@@ -184,21 +183,21 @@ void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span que
       continue;
     }
     if (!isRange) {
-      copySeen(spec, painted, i, keys, scores, kHidden, masked);
+      copySeen(spec, painted, i, keys, scores, kHiddenScore, masked);
       continue;
     }
     const KeyRange visible = visibleKeys(spec, i);
     const int begin = std::clamp(visible.begin, keys.begin, keys.end);
     const int end = std::clamp(visible.end, begin, keys.end);
-    std::fill(masked + keys.begin, masked + begin, kHidden);
-    std::fill(masked + end, masked + keys.end, kHidden);
+    std::fill(masked + keys.begin, masked + begin, kHiddenScore);
+    std::fill(masked + end, masked + keys.end, kHiddenScore);
     if (!painted || painted->empty()) {
       std::copy(scores + begin, scores + end, masked + begin);
       continue;
     }
     const std::uint8_t* blocked =
         painted->blocked.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(painted->cols);
-    for (int j = begin; j < end; ++j) masked[j] = blocked[j] ? kHidden : scores[j];
+    for (int j = begin; j < end; ++j) masked[j] = blocked[j] ? kHiddenScore : scores[j];
   }
 }
 

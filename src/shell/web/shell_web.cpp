@@ -22,6 +22,7 @@
 #include "app/board_figure.h"
 #include "app/names.h"
 #include "attention/kernels/kernels.h"
+#include "document/json.h"
 #include "document/text.h"
 #include "shell/shell.h"
 #include "views/mirror.h"
@@ -206,11 +207,9 @@ const char* kindName(base::Error::Kind kind) {
   return "range";
 }
 
-std::string quoted(std::string_view text) { return document::toJson(document::Value(std::string(text))); }
-
 std::string errorJson(const base::Error& error) {
-  return "{\"kind\":\"" + std::string(kindName(error.kind)) + "\",\"field\":" + quoted(error.field) +
-         ",\"message\":" + quoted(error.message()) + "}";
+  return "{\"kind\":\"" + std::string(kindName(error.kind)) + "\",\"field\":" + document::jsonQuoted(error.field) +
+         ",\"message\":" + document::jsonQuoted(error.message()) + "}";
 }
 
 int answer(std::string text) {

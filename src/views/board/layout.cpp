@@ -36,7 +36,7 @@ constexpr float kAsideWidth = 354, kAsideHeight = 204;   // the least size of th
 constexpr float kCornerWidth = 420;
 constexpr float kPresentCard = 1080;
 constexpr float kLowCard = 216;                          // with bars beside the terms
-constexpr float kNumberCell = 28;
+constexpr float kLegibleCell = 28;
 constexpr int kLong = 12;  // tokens
 constexpr float kContentWidth = 1640;
 constexpr float kEndless = 16384;   // enough height for anything
@@ -77,7 +77,7 @@ class Builder {
     const bool whole = projected() && in_.wholeProjections;
     if (!whole) wide();
     // If a single row of matrices makes numbers too small to read, and several rows would not.
-    if (whole || (!isAside() && out_.matrices.front().cell < kNumberCell && std::max(in_.tokens, in_.keyTokens) <= 16)) {
+    if (whole || (!isAside() && out_.matrices.front().cell < kLegibleCell && std::max(in_.tokens, in_.keyTokens) <= 16)) {
       const Layout beside = std::exchange(out_, {});
       packed();
       if (!whole && fits(beside) && smallestCell(beside) >= smallestCell(out_)) return beside;

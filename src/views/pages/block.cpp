@@ -15,7 +15,7 @@ using attention::Tensor;
 using document::OptionId;
 using document::ParameterId;
 
-constexpr std::uint32_t kSlot = 5100, kHeadSlot = 5300;
+constexpr std::uint32_t kBlockSlot = 5100, kHeadSlot = 5300;
 
 class BlockView {
  public:
@@ -128,14 +128,14 @@ class BlockView {
 
   PageMatrix of(BlockStage stage, std::string_view before = {}) const {
     PageMatrix m;
-    m.slot = kSlot + static_cast<std::uint32_t>(stage), m.tensor = &run_->trace[stage];
+    m.slot = kBlockSlot + static_cast<std::uint32_t>(stage), m.tensor = &run_->trace[stage];
     m.name = attention::name(stage), m.before = before;
     return m;
   }
 
   PageMatrix own(std::uint32_t slot, const Tensor& tensor, std::string name, std::string_view before = {}) const {
     PageMatrix m;
-    m.slot = kSlot + slot, m.tensor = &tensor, m.name = std::move(name), m.before = before;
+    m.slot = kBlockSlot + slot, m.tensor = &tensor, m.name = std::move(name), m.before = before;
     return m;
   }
 
@@ -173,7 +173,7 @@ class BlockView {
   std::vector<PageMatrix> heads() {
     std::vector<PageMatrix> all;
     for (int h = 0; h < run_->heads.heads(); ++h) {
-      all.push_back(own(kHeadSlot - kSlot + static_cast<std::uint32_t>(h), run_->heads, base::joined({"head ", h + 1}), h > 0 ? "|" : ""));
+      all.push_back(own(kHeadSlot - kBlockSlot + static_cast<std::uint32_t>(h), run_->heads, base::joined({"head ", h + 1}), h > 0 ? "|" : ""));
       all.back().head = h;
     }
     const bool projected = c_.state.mode == document::Mode::x;

@@ -13,7 +13,7 @@ namespace {
 using base::joined;
 using base::late;
 
-constexpr std::uint32_t kSlot = 10000;  // of the first picture's texture
+constexpr std::uint32_t kModelSlot = 10000;  // of the first picture's texture
 constexpr float kLargest = 96, kSmallest = 32, kGap = 8, kRowNames = 26;
 
 /// One row of pictures for each layer, or several if they would be too small.
@@ -83,7 +83,7 @@ class ModelView {
       look.gap = look.cell >= 6 ? 1.0f : 0.0f, look.radius = 0;
       draw::Values values{w.head(head), w.rows(), w.cols(), w.cols(), of.version};
       values.rowPeaks = of.peaks.data() + static_cast<std::ptrdiff_t>(head) * w.rows();
-      c_.heatmaps.draw(list_, kSlot + static_cast<std::uint32_t>(layer * s.heads + head), values, look);
+      c_.heatmaps.draw(list_, kModelSlot + static_cast<std::uint32_t>(layer * s.heads + head), values, look);
     }
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, isHere ? c_.palette.weight : isOver ? c_.palette.muted : c_.palette.border, 5, 0, isHere ? 2.5f : 1.0f);
   }

@@ -9,7 +9,7 @@
 namespace views {
 namespace {
 
-constexpr std::uint32_t kSlot = 5200;
+constexpr std::uint32_t kParameterSlot = 5200;
 
 class ParameterView {
  public:
@@ -96,7 +96,7 @@ bool ParameterCell::readKeys() {
 
 PageMatrix parameterMatrix(Context& c, document::ParameterId id, std::string_view before) {
   PageMatrix m;
-  m.slot = kSlot + static_cast<std::uint32_t>(id), m.tensor = &c.derived.parameter(id);
+  m.slot = kParameterSlot + static_cast<std::uint32_t>(id), m.tensor = &c.derived.parameter(id);
   m.name = document::name(id), m.before = before;
   m.rowsAreTokens = false, m.isParameter = true, m.parameter = id;
   return m;

@@ -12,7 +12,7 @@ namespace views {
 namespace {
 
 constexpr int kAllPairs = 1600;   // with more pairs, only the strongest link of each query is shown, and all of the focused one
-constexpr std::size_t kMost = 400;  // links drawn at most
+constexpr std::size_t kMostLinks = 400;  // links drawn at most
 constexpr float kCaptioned = 14;  // captions are shown if the words are at least this far apart
 constexpr float kWordPitch = 11.5f;
 constexpr float kOff = 0.2f;      // the maximal deviation of a curve, in pixels
@@ -108,9 +108,9 @@ class Arcs {
     }
     for (int j = 0; strongestOnly_ && !byKey_ && chosen_ >= 0 && chosen_ != c_.view.unreached && j < keys; ++j) add(chosen_, j, true);
     const auto isBefore = [](const Link& a, const Link& b) { return a.chosen != b.chosen ? a.chosen : a.weight > b.weight; };
-    if (links_.size() > kMost) {
-      std::nth_element(links_.begin(), links_.begin() + kMost, links_.end(), isBefore);
-      links_.resize(kMost);
+    if (links_.size() > kMostLinks) {
+      std::nth_element(links_.begin(), links_.begin() + kMostLinks, links_.end(), isBefore);
+      links_.resize(kMostLinks);
       // Drawn in an order that does not depend on their weights, so that the picture changes only where links do.
       std::sort(links_.begin(), links_.end(), [](const Link& a, const Link& b) { return a.query != b.query ? a.query < b.query : a.key < b.key; });
     }

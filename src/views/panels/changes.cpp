@@ -14,7 +14,7 @@ using attention::CellChange;
 using attention::Contrast;
 using attention::Tensor;
 
-constexpr std::size_t kMost = 8;  // rows of each kind
+constexpr std::size_t kMostOfKind = 8;  // rows of each kind
 
 const Tensor* pinnedTensor(const Context& c, TensorId id, bool isMean) {
   if (isMean) return &c.pin->summaries().mean(id, c.pin->spec(), c.pin->trace());
@@ -24,7 +24,7 @@ const Tensor* pinnedTensor(const Context& c, TensorId id, bool isMean) {
 const document::Differences& found(const Context& c) {
   ChangesView& view = c.view.changes;
   if (!c.view.before && (view.revision != c.revision)) {
-    view.found = c.pin->differences(c.state, c.trace, kMost);
+    view.found = c.pin->differences(c.state, c.trace, kMostOfKind);
     view.revision = c.revision;
   }
   return view.found;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMany = 32;  // tokens
 constexpr int kReduced = 128;  // tokens beyond which the pixels of thumbnails, or of the matrix, show the largest of several weights
-constexpr float kBar = 130, kHeight = 46, kPad = 10, kTitle = 26;
+constexpr float kBar = 130, kHeight = 46, kEdgeGap = 10, kTitle = 26;
 
 std::string words(const document::Settings& s, draw::Scale scale, float end) {
   if (end > 0) return base::joined({base::late<"weight; colours end at ">(), base::shortest(end)});
@@ -65,7 +65,7 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
   const bool showsMost = std::max(m.rows, m.cols) > kReduced;
   const float width = std::max(kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : "")));
   // In the corner that the causal mask leaves empty; otherwise above, if there is room; otherwise over the corner.
-  const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 && box.width > width + 2 * kHeight + kPad && box.height > 4 * kHeight;
+  const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 && box.width > width + 2 * kHeight + kEdgeGap && box.height > 4 * kHeight;
   const Box upper = onScreen(c.layout, c.view, c.layout.heads);
   const bool headsAreAbove = !c.layout.heads.empty() && upper.x < box.right() && upper.right() > box.x && upper.y < box.y;
   // What is already above the weights: their column labels, and the title with the head, if it extends that far to the right.
@@ -76,16 +76,16 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
     const Box o = onScreen(c.layout, c.view, other.box);
     if (o.x < box.right() && o.right() > box.x && o.bottom() <= box.y) above = std::min(above, box.y - o.bottom() - kHeight - std::max(taken, 20.0f));
   }
-  float right = box.right() - kPad, y = box.y + kPad;
+  float right = box.right() - kEdgeGap, y = box.y + kEdgeGap;
   if (!isFree && above >= 0 && !headsAreAbove) {
     right = box.right(), y = box.y - kHeight - taken;
   } else if (!isFree) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const ImVec2 a{right - width - kPad, y - 4}, b{right + 6, y + kHeight};
+    const ImVec2 a{right - width - kEdgeGap, y - 4}, b{right + 6, y + kHeight};
     list->AddRectFilled(a, b, withAlpha(c.palette.panel, 0.92f), 4);
     list->AddRect(a, b, c.palette.border, 4);
   } else if (c.state.columnLayout) {  // there the causal mask leaves the lower left corner empty
-    right = box.x + kPad + width, y = box.bottom() - kPad - kHeight;
+    right = box.x + kEdgeGap + width, y = box.bottom() - kEdgeGap - kHeight;
   }
   c.widgetRects["weight-legend"] = {right - width, y, width, kHeight};
   drawLegend(c, look, right, y, showsMost, end);
