@@ -16,8 +16,6 @@
 namespace attention {
 namespace {
 
-using namespace checks;
-
 /// "1, 2, 3 or 6": the numbers of key-value heads that `heads` can be shared among.
 std::string divisorsOf(int heads) {
   std::vector<int> divisors;
@@ -27,7 +25,7 @@ std::string divisorsOf(int heads) {
   std::string list;
   for (std::size_t i = 0; i < divisors.size(); ++i) {
     if (i > 0) list += i + 1 == divisors.size() ? " or " : ", ";
-    list += text(divisors[i]);
+    list += checks::text(divisors[i]);
   }
   return list;
 }
@@ -35,57 +33,57 @@ std::string divisorsOf(int heads) {
 Result<void> checkSizes(const Spec& spec, Room room) {
   const bool isBoard = room == Room::board;
   const int tokens = isBoard ? Limits::tokens : Limits::longest, columns = isBoard ? Limits::headDim : Limits::longest;
-  if (auto ok = checkSize("heads", spec.heads, Limits::heads); !ok) return ok;
-  if (auto ok = checkSize("kvHeads", spec.kvHeads, Limits::heads); !ok) return ok;
+  if (auto ok = checks::checkSize("heads", spec.heads, Limits::heads); !ok) return ok;
+  if (auto ok = checks::checkSize("kvHeads", spec.kvHeads, Limits::heads); !ok) return ok;
   if (spec.heads % spec.kvHeads != 0) {
-    return base::refuse(Error::Kind::range, "heads", {text(spec.kvHeads) + " key-value heads do not divide " + text(spec.heads) +
+    return base::refuse(Error::Kind::range, "heads", {checks::text(spec.kvHeads) + " key-value heads do not divide " + checks::text(spec.heads) +
                                " heads; use " + divisorsOf(spec.heads) + "."});
   }
-  if (auto ok = checkSize("queryCount", spec.queryCount, tokens); !ok) return ok;
-  if (auto ok = checkSize("keyCount", spec.keyCount, tokens); !ok) return ok;
-  if (auto ok = checkSize("headDim", spec.headDim, columns); !ok) return ok;
-  if (auto ok = checkSize("valueDim", spec.valueDim, columns); !ok) return ok;
+  if (auto ok = checks::checkSize("queryCount", spec.queryCount, tokens); !ok) return ok;
+  if (auto ok = checks::checkSize("keyCount", spec.keyCount, tokens); !ok) return ok;
+  if (auto ok = checks::checkSize("headDim", spec.headDim, columns); !ok) return ok;
+  if (auto ok = checks::checkSize("valueDim", spec.valueDim, columns); !ok) return ok;
   const std::int64_t scores =
       std::int64_t{spec.heads} * std::int64_t{spec.queryCount} * std::int64_t{spec.keyCount};
   if (isBoard && scores > Limits::scores) {
     return Error{Error::Kind::memory, "heads",
-                 text(spec.heads) + " heads of " + text(spec.queryCount) + " queries and " +
-                     text(spec.keyCount) + " keys are " + text(scores) + " scores; at most " +
-                     text(Limits::scores) + " fit, so use fewer heads or tokens."};
+                 checks::text(spec.heads) + " heads of " + checks::text(spec.queryCount) + " queries and " +
+                     checks::text(spec.keyCount) + " keys are " + checks::text(scores) + " scores; at most " +
+                     checks::text(Limits::scores) + " fit, so use fewer heads or tokens."};
   }
   return {};
 }
 
 Result<void> checkOptions(const Spec& spec) {
   if (!std::isfinite(spec.scale)) {
-    return base::refuse(Error::Kind::range, "scale", {text(spec.scale) + " is not a finite number; use 0 for 1/√d_k, or any other number."});
+    return base::refuse(Error::Kind::range, "scale", {checks::text(spec.scale) + " is not a finite number; use 0 for 1/√d_k, or any other number."});
   }
   if (!(spec.temperature >= Limits::coldest && spec.temperature <= Limits::hottest)) {
-    return base::refuse(Error::Kind::range, "temperature", {text(spec.temperature) + " is out of range; use " + text(Limits::coldest) + " to " +
-                                     text(Limits::hottest) + "."});
+    return base::refuse(Error::Kind::range, "temperature", {checks::text(spec.temperature) + " is out of range; use " + checks::text(Limits::coldest) + " to " +
+                                     checks::text(Limits::hottest) + "."});
   }
   if (spec.causalOffset < 0) {
-    return base::refuse(Error::Kind::range, "causalOffset", {text(spec.causalOffset) + " is negative; use 0, or the number of cached keys."});
+    return base::refuse(Error::Kind::range, "causalOffset", {checks::text(spec.causalOffset) + " is negative; use 0, or the number of cached keys."});
   }
   if (spec.windowLeft < -1) {
-    return base::refuse(Error::Kind::range, "windowLeft", {text(spec.windowLeft) + " is out of range; use -1 for no limit, or 0 and more."});
+    return base::refuse(Error::Kind::range, "windowLeft", {checks::text(spec.windowLeft) + " is out of range; use -1 for no limit, or 0 and more."});
   }
   if (spec.windowRight < -1) {
-    return base::refuse(Error::Kind::range, "windowRight", {text(spec.windowRight) + " is out of range; use -1 for no limit, or 0 and more."});
+    return base::refuse(Error::Kind::range, "windowRight", {checks::text(spec.windowRight) + " is out of range; use -1 for no limit, or 0 and more."});
   }
   if (!(std::isfinite(spec.softcap) && spec.softcap >= 0.0f)) {
-    return base::refuse(Error::Kind::range, "softcap", {text(spec.softcap) + " is out of range; use 0 for none, or the largest score."});
+    return base::refuse(Error::Kind::range, "softcap", {checks::text(spec.softcap) + " is out of range; use 0 for none, or the largest score."});
   }
   if (spec.prefix < 0 || spec.prefix > spec.keyCount) {
-    return base::refuse(Error::Kind::range, "prefix", {text(spec.prefix) + " is out of range; use 0 for none, to " + text(spec.keyCount) + "."});
+    return base::refuse(Error::Kind::range, "prefix", {checks::text(spec.prefix) + " is out of range; use 0 for none, to " + checks::text(spec.keyCount) + "."});
   }
   if (spec.keyLength < -1 || spec.keyLength > spec.keyCount) {
-    return base::refuse(Error::Kind::range, "keyLength", {text(spec.keyLength) + " is out of range; use -1 for no padding, or 0 to " +
-                                   text(spec.keyCount) + "."});
+    return base::refuse(Error::Kind::range, "keyLength", {checks::text(spec.keyLength) + " is out of range; use -1 for no padding, or 0 to " +
+                                   checks::text(spec.keyCount) + "."});
   }
   if (spec.heads < 64 && spec.hiddenHeads >> spec.heads != 0) {
-    return base::refuse(Error::Kind::range, "hiddenHeads", {text(spec.hiddenHeads) + " has bits for more than " + text(spec.heads) +
-                                     " heads; use those of heads 0 to " + text(spec.heads - 1) + "."});
+    return base::refuse(Error::Kind::range, "hiddenHeads", {checks::text(spec.hiddenHeads) + " has bits for more than " + checks::text(spec.heads) +
+                                     " heads; use those of heads 0 to " + checks::text(spec.heads - 1) + "."});
   }
   if (spec.maskAfterSoftmax && spec.normalizer != Normalizer::softmax) {
     return base::refuse(Error::Kind::range, "maskAfterSoftmax", {"it is on although there is no softmax; turn it off, or use the normaliser softmax."});
@@ -98,10 +96,10 @@ Result<void> checkPattern(const Pattern& pattern) {
                                                {"pattern.block", pattern.block},   {"pattern.global", pattern.global},
                                                {"pattern.random", pattern.random}};
   for (const auto& [field, value] : parts) {
-    if (value < 0) return base::refuse(Error::Kind::range, field, {text(value) + " is negative; use 0 for none of it, or more."});
+    if (value < 0) return base::refuse(Error::Kind::range, field, {checks::text(value) + " is negative; use 0 for none of it, or more."});
   }
   if (pattern.dilation >= 1) return {};
-  return base::refuse(Error::Kind::range, "pattern.dilation", {text(pattern.dilation) + " is out of range; use 1 for every key, or more."});
+  return base::refuse(Error::Kind::range, "pattern.dilation", {checks::text(pattern.dilation) + " is out of range; use 1 for every key, or more."});
 }
 
 Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
@@ -113,25 +111,25 @@ Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
                               "general or cosine, or other positions."});
   }
   if (isRotary(spec) && rotatedColumns(spec) % 2 != 0) {
-    if (spec.rotary.dims % 2 != 0) return base::refuse(Error::Kind::range, "rotary.dims", {text(spec.rotary.dims) + " columns are no pairs, which rotary positions turn; use an even number, or 0 for all."});
-    return base::refuse(Error::Kind::range, "headDim", {text(spec.headDim) + " columns are no pairs, which rotary positions turn; use an even number."});
+    if (spec.rotary.dims % 2 != 0) return base::refuse(Error::Kind::range, "rotary.dims", {checks::text(spec.rotary.dims) + " columns are no pairs, which rotary positions turn; use an even number, or 0 for all."});
+    return base::refuse(Error::Kind::range, "headDim", {checks::text(spec.headDim) + " columns are no pairs, which rotary positions turn; use an even number."});
   }
   if (!(std::isfinite(spec.rotary.base) && spec.rotary.base > 1.0f)) {
-    return base::refuse(Error::Kind::range, "rotary.base", {text(spec.rotary.base) + " is out of range; use 10000, or another number above 1."});
+    return base::refuse(Error::Kind::range, "rotary.base", {checks::text(spec.rotary.base) + " is out of range; use 10000, or another number above 1."});
   }
   if (!(std::isfinite(spec.rotary.factor) && spec.rotary.factor > 0.0f)) {
-    return base::refuse(Error::Kind::range, "rotary.factor", {text(spec.rotary.factor) + " is out of range; use 1 for none, or another number above 0."});
+    return base::refuse(Error::Kind::range, "rotary.factor", {checks::text(spec.rotary.factor) + " is out of range; use 1 for none, or another number above 0."});
   }
   for (const int id : spec.positionIds) {
     if (id >= 0 && id <= Limits::positionId) continue;
-    return base::refuse(Error::Kind::range, "positionIds", {text(id) + " is no position; use 0 to " + text(Limits::positionId) + "."});
+    return base::refuse(Error::Kind::range, "positionIds", {checks::text(id) + " is no position; use 0 to " + checks::text(Limits::positionId) + "."});
   }
   // There, positions are rows of a table.
   const bool isCounted = isRotary(spec) || (spec.position == Position::sinusoidal && in.xKv);
   const int tokens = room == Room::board ? Limits::tokens : Limits::longest;
   if (!isCounted || spec.causalOffset <= tokens - spec.queryCount) return {};
-  return base::refuse(Error::Kind::range, "causalOffset", {text(spec.causalOffset) + " puts the last query beyond position " +
-                                    text(tokens) + "; use at most " + text(tokens - spec.queryCount) +
+  return base::refuse(Error::Kind::range, "causalOffset", {checks::text(spec.causalOffset) + " puts the last query beyond position " +
+                                    checks::text(tokens) + "; use at most " + checks::text(tokens - spec.queryCount) +
                                     ", or alibi."});
 }
 
@@ -151,7 +149,7 @@ Result<void> checkDirect(const Spec& spec, const Inputs& in) {
                             "x, which it would multiply, is not"); !ok) {
     return ok;
   }
-  return checkTensors({{"q", in.q, {spec.heads, spec.queryCount, spec.headDim}},
+  return checks::checkTensors({{"q", in.q, {spec.heads, spec.queryCount, spec.headDim}},
                        {"k", in.k, {spec.kvHeads, spec.keyCount, spec.headDim}},
                        {"v", in.v, {spec.kvHeads, spec.keyCount, spec.valueDim}}});
 }
@@ -159,53 +157,53 @@ Result<void> checkDirect(const Spec& spec, const Inputs& in) {
 Result<void> checkProjected(const Spec& spec, const Inputs& in) {
   if (auto ok = checkAbsent({{"q", in.q}, {"k", in.k}, {"v", in.v}}, "x is given, which makes it"); !ok) return ok;
   if (!in.xKv && spec.keyCount != spec.queryCount) {
-    return base::refuse(Error::Kind::range, "keyCount", {text(spec.keyCount) + " keys and " + text(spec.queryCount) +
+    return base::refuse(Error::Kind::range, "keyCount", {checks::text(spec.keyCount) + " keys and " + checks::text(spec.queryCount) +
                                   " queries cannot both be the rows of x; use the same number, or give x_kv."});
   }
   const int modelDim = in.x->cols();
-  if (auto ok = checkSize("x.cols", modelDim, Limits::modelDim); !ok) return ok;
-  if (auto ok = checkTensors({{"x", in.x, {1, spec.queryCount, modelDim}},
+  if (auto ok = checks::checkSize("x.cols", modelDim, Limits::modelDim); !ok) return ok;
+  if (auto ok = checks::checkTensors({{"x", in.x, {1, spec.queryCount, modelDim}},
                               {"w_q", in.wQ, {1, modelDim, spec.heads * spec.headDim}},
                               {"w_k", in.wK, {1, modelDim, spec.kvHeads * spec.headDim}},
                               {"w_v", in.wV, {1, modelDim, spec.kvHeads * spec.valueDim}}}); !ok) {
     return ok;
   }
   if (in.xKv) {
-    if (auto ok = checkTensors({{"x_kv", in.xKv, {1, spec.keyCount, modelDim}}}); !ok) return ok;
+    if (auto ok = checks::checkTensors({{"x_kv", in.xKv, {1, spec.keyCount, modelDim}}}); !ok) return ok;
   }
   if (in.xV) {
-    if (auto ok = checkTensors({{"x_v", in.xV, {1, spec.keyCount, modelDim}}}); !ok) return ok;
+    if (auto ok = checks::checkTensors({{"x_v", in.xV, {1, spec.keyCount, modelDim}}}); !ok) return ok;
   }
   for (const auto& [field, bias, weights] : {std::tuple("b_q", in.bQ, in.wQ), std::tuple("b_k", in.bK, in.wK), std::tuple("b_v", in.bV, in.wV)}) {
     if (!bias) continue;
-    if (auto ok = checkTensors({{field, bias, {1, 1, weights->cols()}}}); !ok) return ok;
+    if (auto ok = checks::checkTensors({{field, bias, {1, 1, weights->cols()}}}); !ok) return ok;
   }
   if (!in.wO) return checkAbsent({{"b_o", in.bO}}, "w_o, whose products it is added to, is not");
   if (in.bO) {
-    if (auto ok = checkTensors({{"b_o", in.bO, {1, 1, in.wO->cols()}}}); !ok) return ok;
+    if (auto ok = checks::checkTensors({{"b_o", in.bO, {1, 1, in.wO->cols()}}}); !ok) return ok;
   }
-  if (auto ok = checkSize("w_o.cols", in.wO->cols(), Limits::modelDim); !ok) return ok;
-  return checkTensors({{"w_o", in.wO, {1, spec.heads * spec.valueDim, in.wO->cols()}}});
+  if (auto ok = checks::checkSize("w_o.cols", in.wO->cols(), Limits::modelDim); !ok) return ok;
+  return checks::checkTensors({{"w_o", in.wO, {1, spec.heads * spec.valueDim, in.wO->cols()}}});
 }
 
 Result<void> checkScore(const Spec& spec, const Inputs& in) {
-  const Shape square{spec.heads, spec.headDim, spec.headDim};
-  if (spec.score == Score::general) return checkTensors({{"w_a", in.wA, square}});
+  const checks::Shape square{spec.heads, spec.headDim, spec.headDim};
+  if (spec.score == Score::general) return checks::checkTensors({{"w_a", in.wA, square}});
   if (spec.score != Score::additive) return {};
   const int units = in.wA ? in.wA->rows() : spec.headDim;
-  if (auto ok = checkSize("w_a.rows", units, Limits::longest); !ok) return ok;
-  const Shape matrix{spec.heads, units, spec.headDim};
-  return checkTensors({{"w_a", in.wA, matrix}, {"u_a", in.uA, matrix}, {"v_a", in.vA, {spec.heads, 1, units}}});
+  if (auto ok = checks::checkSize("w_a.rows", units, Limits::longest); !ok) return ok;
+  const checks::Shape matrix{spec.heads, units, spec.headDim};
+  return checks::checkTensors({{"w_a", in.wA, matrix}, {"u_a", in.uA, matrix}, {"v_a", in.vA, {spec.heads, 1, units}}});
 }
 
 Result<void> checkBias(const Spec& spec, const Tensor* bias) {
   if (!bias) return {};
-  const Shape shape{bias->heads(), bias->rows(), bias->cols()};
+  const checks::Shape shape{bias->heads(), bias->rows(), bias->cols()};
   const bool fits = (shape.heads == 1 || shape.heads == spec.heads) && shape.rows == spec.queryCount &&
                     shape.cols == spec.keyCount;
   if (!fits) {
-    return base::refuse(Error::Kind::range, "bias.shape", {text(shape) + " does not fit the scores; use " +
-                                    text(Shape{spec.heads, spec.queryCount, spec.keyCount}) + ", or one head for all."});
+    return base::refuse(Error::Kind::range, "bias.shape", {checks::text(shape) + " does not fit the scores; use " +
+                                    checks::text(checks::Shape{spec.heads, spec.queryCount, spec.keyCount}) + ", or one head for all."});
   }
   if (checks::firstWrong(TensorId::bias, bias->values()) < 0) return {};
   return base::refuse(Error::Kind::range, "bias", {"it holds NaN or infinity; use finite numbers, or -infinity to mask."});
@@ -217,10 +215,10 @@ Result<void> checkPainted(const Spec& spec, const PaintedMask* painted) {
                     painted->blocked.size() ==
                         static_cast<std::size_t>(painted->rows) * static_cast<std::size_t>(painted->cols);
   if (fits) return {};
-  return base::refuse(Error::Kind::range, "mask.shape", {"[" + text(painted->rows) + ", " + text(painted->cols) + "] with " +
-                                  text(painted->blocked.size()) +
-                                  " cells does not fit the scores; use [" + text(spec.queryCount) + ", " +
-                                  text(spec.keyCount) + "]."});
+  return base::refuse(Error::Kind::range, "mask.shape", {"[" + checks::text(painted->rows) + ", " + checks::text(painted->cols) + "] with " +
+                                  checks::text(painted->blocked.size()) +
+                                  " cells does not fit the scores; use [" + checks::text(spec.queryCount) + ", " +
+                                  checks::text(spec.keyCount) + "]."});
 }
 
 }  // namespace
