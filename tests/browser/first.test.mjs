@@ -47,7 +47,7 @@ for (const [colorScheme, other] of [['light', 'dark'], ['dark', 'light']]) {
   for (const deviceScaleFactor of [1, 2]) {
     test(`the first frame needs no rest, at any size: ${colorScheme}, pixel ratio ${deviceScaleFactor}`, async () => {
       const rest = withhold();
-      const board = await openEarly('/', rest, {colorScheme, deviceScaleFactor, seen: true});
+      const board = await openEarly('/', rest, {colorScheme, deviceScaleFactor});
       const {page} = board;
       await drawn(page);
       for (const [width, height] of SIZES) {
@@ -56,6 +56,7 @@ for (const [colorScheme, other] of [['light', 'dark'], ['dark', 'light']]) {
       }
       await page.emulateMedia({colorScheme: other});
       await board.settle();
+      await board.see();
       await page.emulateMedia({colorScheme});
       await board.settle();
       await page.mouse.click(310, 320);
@@ -68,6 +69,7 @@ for (const [colorScheme, other] of [['light', 'dark'], ['dark', 'light']]) {
       await board.rest();
       assert.equal(await board.instances(), 2, 'each part once: nothing had to begin anew');
       assert.ok(early.equals(await page.screenshot()), 'the same picture with the rest as without it');
+      await board.see(false);
       assert.equal(rest.asked(), 1);
       await board.drag('q', [0, 0, 0], 30, 0);
       await board.check();

@@ -78,7 +78,7 @@ export async function start({seen: usual = false, ...options} = {}) {
     server,
     browser,
     /** Opens a page, waits for its boards, and returns the first one. `prepare` is called with the page before that. A test that looks at
-     * pixels, or at how fast they come, says `seen`. */
+     * pixels, or at how fast they come, says `seen`, or calls see() of the board before the frame that it looks at. */
     async open(path = '/', {viewport = {width: 1440, height: 900}, wait = true, allow = [], prepare, guide = false, seen = usual, ...context} = {}) {
       const page = await (await browser.newContext({viewport, ...context})).newPage();
       const complaints = [], requests = [];
@@ -89,14 +89,14 @@ export async function start({seen: usual = false, ...options} = {}) {
       await throttle(page);
       // As for a reader who has closed the Guide, unless the test is about a first visit.
       if (!guide) await page.addInitScript(() => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } });
-      if (!seen) await unsee(page);
+      const see = seen ? undefined : await unsee(page);
       await prepare?.(page);
       await page.goto(server.url + path);
       if (wait) {
         await page.evaluate(() => Promise.all([...document.querySelectorAll('attention-playground')].map((element) =>
           customElements.whenDefined('attention-playground').then(() => element.ready))));
       }
-      return new Board(page, 'attention-playground', {complaints, requests});
+      return new Board(page, 'attention-playground', {complaints, requests, see});
     },
     async stop() {
       await browser.close();

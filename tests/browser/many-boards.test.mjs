@@ -50,7 +50,7 @@ test('twenty-four boards: one compilation, one context, and each has its own num
 });
 
 test('scrolling past many boards draws no frame of those that have one', async () => {
-  const board = await browser.open('/pages/many.html', {viewport: {width: 800, height: 900}});
+  const board = await browser.open('/pages/many.html', {viewport: {width: 800, height: 900}, seen: false});
   const {page} = board;
   const scroll = async () => {
     for (let y = 0; y < 24 * 480; y += 400) {

@@ -72,7 +72,7 @@ test('widths come from the browser', async () => {
 });
 
 test('plain text asks nothing of the browser, and a line is drawn once', async () => {
-  const board = await browser.open('/', {wait: false});
+  const board = await browser.open('/', {wait: false, seen: false});
   await board.page.evaluate(() => {
     globalThis.drawn = [];
     const {fillText} = CanvasRenderingContext2D.prototype;

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 
 const REASON = 'this test looks at pixels: it has to open its board with {seen: true}';
 
-/** To be called before a page is opened. Whoever looks at the picture all the same is told how to get one. */
+/** To be called before a page is opened. Whoever looks at the picture all the same is told how to get one. Returns a function that has
+ * everything drawn from the next frame on, or with false nothing again. */
 export async function unsee(page) {
   const refuse = () => assert.fail(REASON);
   const {locator} = page;
@@ -13,20 +14,28 @@ export async function unsee(page) {
   await page.addInitScript((reason) => {
     const {WebGL2RenderingContext: webgl, ImageBitmapRenderingContext: shown} = globalThis;
     if (!webgl || !shown) return;  // switched off
+    let isSeen = false;
     for (const name of ['drawElements', 'drawArrays']) {
       const draw = webgl.prototype[name];
       webgl.prototype[name] = function (...values) {
+        if (isSeen) return draw.apply(this, values);
         this.enable(this.RASTERIZER_DISCARD);
         draw.apply(this, values);
         this.disable(this.RASTERIZER_DISCARD);
+        return undefined;
       };
     }
     const empty = new WeakSet(), {transferFromImageBitmap} = shown.prototype;
     shown.prototype.transferFromImageBitmap = function (bitmap) {
-      if (bitmap === null) return transferFromImageBitmap.call(this, bitmap);
+      if (bitmap === null || isSeen) {
+        empty.delete(this.canvas);
+        return transferFromImageBitmap.call(this, bitmap);
+      }
       empty.add(this.canvas);
-      bitmap.close();
+      return bitmap.close();
     };
+    globalThis.see = (on) => { isSeen = on; };
+    globalThis.isUndrawn = () => [...document.querySelectorAll('attention-playground')].some(({shadowRoot}) => empty.has(shadowRoot?.querySelector('canvas')));
     const refuseAt = (prototype, name, canvasOf) => {
       const method = prototype[name];
       prototype[name] = function (...values) {
@@ -37,4 +46,14 @@ export async function unsee(page) {
     for (const {prototype} of [CanvasRenderingContext2D, OffscreenCanvasRenderingContext2D]) refuseAt(prototype, 'drawImage', (pen, [image]) => image);
     for (const name of ['toBlob', 'toDataURL']) refuseAt(HTMLCanvasElement.prototype, name, (canvas) => canvas);
   }, REASON);
+  return async (on = true) => {
+    delete page.locator;
+    delete page.screenshot;
+    const {screenshot} = page;
+    page.screenshot = async (...values) => {
+      assert.equal(await page.evaluate(() => globalThis.isUndrawn()), false, 'a board was not drawn since see()');
+      return screenshot.apply(page, values);
+    };
+    await page.evaluate((value) => globalThis.see(value), on);
+  };
 }
