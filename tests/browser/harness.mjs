@@ -38,6 +38,9 @@ export async function serve(site = SITE, {policy = true} = {}) {
 }
 
 const SOFTWARE_GPU = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
+// Here HTML is drawn without the simulated graphics processor, which takes twice the time of it. Boards are drawn as ever; and other suites
+// and the benchmarks, which call launch(), draw everything as a reader's browser does.
+const FOR_BOARDS = [...SOFTWARE_GPU, '--disable-gpu-rasterization'];
 
 export function launch({gpu = SOFTWARE_GPU} = {}) {
   return chromium.launch({
@@ -71,9 +74,9 @@ async function throttle(page, rate = Number(process.env.THROTTLE ?? 1)) {
 
 /** One browser and one server for a file of tests. After each test all pages are closed, and must not have logged any error. `seen` is the
  * default for all pages. */
-export async function start({seen: usual = false, ...options} = {}) {
+export async function start({seen: usual = false, gpu = FOR_BOARDS} = {}) {
   assert.ok(existsSync(`${SITE}/index.html`), `there is no site in ${SITE}: build it first`);
-  const [server, browser] = await Promise.all([serve(), launch(options)]);
+  const [server, browser] = await Promise.all([serve(), launch({gpu})]);
   return {
     server,
     browser,
