@@ -9,6 +9,7 @@ import sirv from 'sirv';
 import {findChromium} from '../chromium.mjs';
 import {until} from '../until.mjs';
 import {checkLayer} from './arithmetic.mjs';
+import {Kept, watched} from './kept.mjs';
 import {unsee} from './unseen.mjs';
 
 // An import would first look through all 6 MB of it for names of exports: 0.6 s of processor time for a file of tests instead of 0.4.
@@ -22,13 +23,14 @@ mkdirSync(SCREENSHOTS, {recursive: true});
 /** The policy of a strict host, which must be sufficient for the page. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'";
 
-/** Serves the site, and under /pages/ pages that embed it, on a free port. */
+/** Serves the site, under /pages/ pages that embed it, and a page without anything, on a free port. */
 export async function serve(site = SITE, {policy = true} = {}) {
   const setHeaders = (response) => policy && response.setHeader('Content-Security-Policy', POLICY);
   const files = sirv(site, {dev: true, setHeaders});
   const pages = sirv(here('pages'), {dev: true, setHeaders});
   const server = createServer((request, response) => {
     const missing = () => response.writeHead(404).end();
+    if (request.url === '/empty') return response.writeHead(200, {'Content-Type': 'text/html'}).end();
     if (!request.url.startsWith('/pages/')) return files(request, response, missing);
     request.url = request.url.slice('/pages'.length);
     pages(request, response, missing);
@@ -75,34 +77,51 @@ async function throttle(page, rate = Number(process.env.THROTTLE ?? 1)) {
   if (rate > 1) await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', {rate});
 }
 
-/** One browser and one server for a file of tests. After each test all pages are closed, and must not have logged any error. `seen` is the
- * default for all pages. */
+/** One browser and one server for a file of tests. Each test has a page that is new, or as good as new; when it is closed, it must not have
+ * logged any error. `seen` is the default for all pages. */
 export async function start({seen: usual = false, gpu = FOR_BOARDS} = {}) {
   assert.ok(existsSync(`${SITE}/index.html`), `there is no site in ${SITE}: build it first`);
   const [server, browser] = await Promise.all([serve(), launch({gpu})]);
+  const kept = new Kept(server.url);
+  /** A new page. */
+  async function make({viewport, guide, seen, context, prepare}) {
+    const page = await (await browser.newContext({viewport, ...context})).newPage();
+    await throttle(page);
+    // As for a reader who has closed the Guide, unless the test is about a first visit.
+    if (!guide) await page.addInitScript(() => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } });
+    const see = seen ? undefined : await unsee(page);
+    await prepare?.(page);
+    return {page, see};
+  }
   return {
     server,
     browser,
     /** Opens a page, waits for its boards, and returns the first one. `prepare` is called with the page before that. A test that looks at
      * pixels, or at how fast they come, says `seen`, or calls see() of the board before the frame that it looks at. */
     async open(path = '/', {viewport = {width: 1440, height: 900}, wait = true, allow = [], prepare, guide = false, seen = usual, ...context} = {}) {
-      const page = await (await browser.newContext({viewport, ...context})).newPage();
-      const complaints = [], requests = [];
+      const how = JSON.stringify({guide, seen, context});
+      let isPlain = !prepare;
+      const one = isPlain && await kept.take(how, viewport) || await make({viewport, guide, seen, context, prepare});
+      const {page, see} = one, complaints = [], requests = [];
       const complain = (text) => allow.some((pattern) => pattern.test(text)) || complaints.push(text);
-      page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complain(message.text()));
-      page.on('pageerror', (error) => complain(String(error)));
-      page.on('request', (request) => requests.push(request.url()));
-      await throttle(page);
-      // As for a reader who has closed the Guide, unless the test is about a first visit.
-      if (!guide) await page.addInitScript(() => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } });
-      const see = seen ? undefined : await unsee(page);
-      await prepare?.(page);
+      const listeners = {
+        console: (message) => ['error', 'warning'].includes(message.type()) && complain(message.text()),
+        pageerror: (error) => complain(String(error)),
+        request: (request) => requests.push(request.url()),
+      };
+      for (const [type, listener] of Object.entries(listeners)) page.on(type, listener);
       await page.goto(server.url + path);
       if (wait) {
         await page.evaluate(() => Promise.all([...document.querySelectorAll('attention-playground')].map((element) =>
           customElements.whenDefined('attention-playground').then(() => element.ready))));
       }
-      return new Board(page, 'attention-playground', {complaints, requests, see});
+      const leave = async () => {
+        if (!isPlain) return page.context().close();
+        await kept.give(how, one);
+        for (const [type, listener] of Object.entries(listeners)) page.off(type, listener);
+        return undefined;
+      };
+      return new Board(watched(page, () => { isPlain = false; }), 'attention-playground', {complaints, requests, see, leave});
     },
     async stop() {
       await browser.close();
@@ -288,7 +307,7 @@ export class Board {
   }
 
   async close() {
-    await this.page.context().close();
+    await (this.leave ? this.leave() : this.page.context().close());
     assert.deepEqual(this.complaints, [], 'the console of the page is free of errors');
   }
 }
