@@ -148,6 +148,18 @@ TEST_CASE("words: a table says all that the board says") {
   CHECK(!listener.missed.empty());
 }
 
+TEST_CASE("words: the line about the program is translated whole, with the time of a frame and without") {
+  for (const char* table : {"de.json", "zh.json"}) {
+    views::Words words(tableOf(table));
+    for (const char* line : {"Attention Playground 0.1.0 · arithmetic by the avx2 kernels", "Attention Playground 0.1.0 · arithmetic by the avx2 kernels · 6.0 ms per frame"}) {
+      const std::string said(words.of(line));
+      INFO(said);
+      CHECK(said.starts_with("Attention Playground 0.1.0 · "));
+      for (const char* english : {"arithmetic", "by the", "frame"}) CHECK(said.find(english) == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("words: a message is found whole, by its pattern, and within another") {
   views::Words words("Open\x1fÖffnen\nHead {1} of {2}\x1f{2} Köpfe, der {1}.\n{A} is locked\x1f{A} ist gesperrt\n{a} is locked by {b}\x1f{b} sperrt {a}\n"
                      "Open {a}, or {b}.\x1f" "Auf: {a}, oder {b}.\n{A} It fits.\x1f{A} Passt.\nOpen {a}, or not.\x1f" "Auf: {a}, oder nicht.\n");
