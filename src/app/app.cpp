@@ -123,14 +123,14 @@ Result<void> App::openText(std::string_view text, std::string_view fileName) {
   return openState(std::move(*state), fileName);
 }
 
-Result<void> App::openState(document::State state, std::string_view fileName, bool isFirst) {
+Result<void> App::openState(document::State state, std::string_view fileName, std::size_t heading, bool isFirst) {
   if (auto ok = mayOpen(parts_->screen); !ok) return ok;
-  if (isFirst) return parts_->session.open(std::move(state), false, Source::user);
-  if (auto ok = parts_->session.open(std::move(state), true, Source::user); !ok) {
-    parts_->screen.refuse(ok.error());
+  if (auto ok = parts_->session.open(std::move(state), !isFirst, Source::user); !ok) {
+    if (!isFirst) parts_->screen.refuse(ok.error());
     return ok;
   }
-  parts_->screen.say(base::joined({base::late<"Opened ">(), fileName, "."}), false);
+  const std::string more = heading > 0 ? base::joined({" Row ", heading, " is taken as a heading."}) : std::string();
+  if (!isFirst || heading > 0) parts_->screen.say(base::joined({base::late<"Opened ">(), fileName, ".", more}), false);
   return {};
 }
 
@@ -141,9 +141,9 @@ void App::ask(document::Form form) {
   parts_->screen.wake();
 }
 
-Result<void> App::take(std::string_view bytes, std::string_view fileName) {
+Result<void> App::take(std::string_view bytes, std::string_view fileName, std::size_t heading) {
   auto state = files::unpacked(bytes, parts_->session.state());
-  if (state) return openState(std::move(*state), fileName);
+  if (state) return openState(std::move(*state), fileName, heading);
   if (files::isPacked(bytes)) {
     parts_->screen.refuse(state.error());
     return state.error();

@@ -60,12 +60,13 @@ class App {
   // Files, clipboard and text fields; called by the shells.
   /// Opens state text or a tensors file (dropped, chosen in a dialog, or from the command line).
   base::Result<void> openText(std::string_view text, std::string_view fileName);
-  /// Opens a layer that was read from a file elsewhere. `isFirst`: the program was started with this file.
-  base::Result<void> openState(document::State state, std::string_view fileName, bool isFirst = false);
+  /// Opens a layer that was read from a file elsewhere. `heading`: the row of a table that was left out as one, from 1; 0 if there was none.
+  /// `isFirst`: the program was started with this file.
+  base::Result<void> openState(document::State state, std::string_view fileName, std::size_t heading = 0, bool isFirst = false);
   /// Asks a question about a file; Host::choose() is called with each choice.
   void ask(document::Form form);
   /// Opens what another program read from a file: files::packed(), or document::toLines(Form).
-  base::Result<void> take(std::string_view bytes, std::string_view fileName);
+  base::Result<void> take(std::string_view bytes, std::string_view fileName, std::size_t heading);
   /// All tensors of the layer, by name, as files::packed(StateTensors), for files::convert().
   base::Result<std::string> tensors() const;
   /// The board with its undo history, as about `most` bytes; the oldest steps are omitted to fit. Fast if little has changed since the last

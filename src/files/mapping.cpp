@@ -289,7 +289,7 @@ document::Form Mapping::form(const Choices& choices) {
   const State& s = *made;
   form.says = joined({s.tokens, s.tokens == 1 ? " token" : " tokens", s.cross ? joined({" and ", s.keyTokens, " keys"}) : std::string(), ", ", s.heads,
                       s.heads == 1 ? " head" : " heads", s.kvHeads != s.heads ? joined({" (", s.kvHeads, " for keys and values)"}) : std::string(), " of ", s.headDim,
-                      s.valueDim != s.headDim ? joined({" and ", s.valueDim}) : std::string(), s.headDim == 1 && s.valueDim == 1 ? " column" : " columns", s.batch > 1 ? joined({", ", s.batch, hasLayers(s) ? " layers" : " entries"}) : std::string(), ".", added_});
+                      s.valueDim != s.headDim ? joined({" and ", s.valueDim}) : std::string(), s.headDim == 1 && s.valueDim == 1 ? " column" : " columns", s.batch > 1 ? joined({", ", s.batch, hasLayers(s) ? " layers" : " entries"}) : std::string(), ".", file_.heading > 0 ? joined({" Row ", file_.heading, " is taken as a heading."}) : std::string(), added_});
   return form;
 }
 

@@ -20,9 +20,9 @@ using document::State;
 using ErrorKind = Error::Kind;
 
 
-Result<Opened> opened(State state) {
+Result<Opened> opened(State state, std::size_t heading = 0) {
   Opened out;
-  out.state = std::move(state);
+  out.state = std::move(state), out.heading = heading;
   return out;
 }
 
@@ -51,12 +51,13 @@ void Opener::forget() { mapping_.reset(), text_ = {}; }
 /// A file that turns out to need a question is read `again`: kept until then, it would take memory beside what is made of it.
 Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, std::string_view name) {
   const bool mayBeWeights = (hasNoName || isNameless(file)) && Mapping(file, {}).isWeightsAlone();
+  const std::size_t heading = file.heading;
   StoredFile own = mayBeWeights ? file : std::exchange(file, {});
   Result<TensorsFile> tensors = hasNoName ? tensorsOfOne(std::move(own)) : tensorsOf(std::move(own));
   Error error;
   if (tensors && !mayBeWeights) {
     Result<State> state = stateOf(std::move(*tensors), State{});
-    if (state) return opened(std::move(*state));
+    if (state) return opened(std::move(*state), heading);
     error = state.error();
   } else if (!tensors) {
     error = tensors.error();

@@ -24,6 +24,7 @@ struct Opened {
   document::State state;
   document::Form form;
   std::string text;
+  std::size_t heading = 0;  ///< of a state: StoredFile::heading
 };
 
 class Opener {

@@ -42,6 +42,7 @@ inline constexpr std::size_t kMostTexts = 100'000;  ///< in one file: each takes
 struct StoredFile {
   std::vector<Stored> tensors;
   std::vector<std::pair<std::string, std::string>> notes;  ///< the metadata of safetensors
+  std::size_t heading = 0;  ///< the row of a table, from 1, that was taken as a heading and left out; 0 if there was none
 };
 
 /// The product of the sizes; nothing if one is negative or the product exceeds 2^60.

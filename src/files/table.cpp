@@ -67,18 +67,18 @@ std::optional<bool> truthOf(std::string_view cell) {
 class Reader {
  public:
   Reader(std::string_view text, char mark) : text_(text), mark_(mark) {
-    const std::string_view first = text.substr(0, text.find('\n'));
+    const std::string_view first = text.substr(0, text.find_first_of("\r\n"));
     if (mark == ',' && first.find(';') != std::string_view::npos) mark_ = ';';
     hasDecimalComma_ = mark_ != ',';
   }
 
   Result<void> read() {
-    const auto marks = static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(), [this](char c) { return c == mark_ || c == '\n'; }));
+    const auto marks = static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(), [this](char c) { return c == mark_ || c == '\n' || c == '\r'; }));
     values_.reserve(1 + std::min(marks, text_.size() / 2));  // a number has a character before its mark
     for (std::string_view rest = text_; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::size_t end = std::min(rest.find_first_of("\r\n"), rest.size());
       const std::string_view line = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+      rest.remove_prefix(std::min(end + (rest.substr(end).starts_with("\r\n") ? 2 : 1), rest.size()));
       ++line_;
       if (trimmed(line).empty()) {
         if (auto ok = closeBlock(); !ok) return ok;
@@ -93,6 +93,7 @@ class Reader {
 
   StoredFile file(std::string_view name) {
     StoredFile out;
+    out.heading = headingRow_;
     Stored tensor;
     tensor.name = name;
     tensor.type = isTruth_ ? Type::boolean : Type::float64;
@@ -114,39 +115,45 @@ class Reader {
   }
 
  private:
-  /// Passes the cells of a line on, one by one: a list of them would take more memory than their numbers.
+  /// Passes the cells of a line on, one by one, until `take` returns false: a list of them would take more memory than their numbers. False
+  /// if a quotation mark is not closed on the line.
   template <class Take>
-  void split(std::string_view line, Take take) const {
+  bool split(std::string_view line, Take take) const {
     for (std::size_t at = 0; at <= line.size();) {
       std::size_t end = std::min(line.find(mark_, at), line.size());
       std::string_view cell = trimmed(line.substr(at, end - at));
       if (cell.starts_with('"')) {  // separators inside quotation marks do not separate
         std::size_t close = line.find('"', at) + 1;
         while ((close = line.find('"', close)) != std::string_view::npos && close + 1 < line.size() && line[close + 1] == '"') close += 2;
-        if (close != std::string_view::npos) end = std::min(line.find(mark_, close), line.size());
+        if (close == std::string_view::npos) return false;
+        end = std::min(line.find(mark_, close), line.size());
         cell = trimmed(line.substr(at, end - at));
         cell.remove_prefix(1);
         if (cell.ends_with('"')) cell.remove_suffix(1);
       }
-      if (!take(cell)) return;
+      if (!take(cell)) return true;
       at = end + 1;
     }
+    return true;
   }
 
   bool isNumber(std::string_view cell) const { return cell.empty() || truthOf(cell) || numberOf(cell, hasDecimalComma_); }
 
-  /// Learns from the first line what the columns are. False if it is a heading, which has words after its first cell, or that cell only.
+  /// Learns from the first line what the columns are. False if it is a heading, which has words and not a single number: a number among
+  /// words is more likely a row with a mistake in it, and is refused as such.
   bool begin(std::string_view line, std::size_t count) {
     std::string_view first, second;
-    bool hasWords = false;
+    bool hasWords = false, hasNumbers = false;
     std::size_t i = 0;
     split(line, [&](std::string_view cell) {
       if (i == 0) first = cell;
       if (i == 1) second = cell;
-      if (i > 0 || count == 1) hasWords = !isNumber(cell) && !isFormatted(cell);
-      return ++i, !hasWords;
+      const bool isWord = !isNumber(cell) && !isFormatted(cell);
+      if (i > 0 || count == 1) hasWords = hasWords || isWord;
+      hasNumbers = hasNumbers || (!isWord && !cell.empty());
+      return ++i, !(hasWords && hasNumbers);
     });
-    if (hasWords && !hasHeading_) return hasHeading_ = true, false;
+    if (hasWords && !hasNumbers && headingRow_ == 0) return headingRow_ = line_, false;
     hasLabels_ = count > 1 && !isNumber(first) && !isFormatted(first);
     columns_ = count - (hasLabels_ ? 1 : 0);
     isTruth_ = truthOf(hasLabels_ ? second : first).has_value();
@@ -155,7 +162,8 @@ class Reader {
 
   Result<void> readLine(std::string_view line) {
     std::size_t count = 0, i = 0;
-    split(line, [&](std::string_view) { return ++count, true; });
+    if (!split(line, [&](std::string_view) { return ++count, true; }))
+      return base::refuse(ErrorKind::syntax, "row " + std::to_string(line_), {"a quotation mark is not closed; close it in the same row, or leave it out."});
     if (!isBegun_ && !begin(line, count)) return {};
     const std::size_t first = hasLabels_ ? 1 : 0;
     if (count - first != columns_)
@@ -194,8 +202,8 @@ class Reader {
 
   std::string_view text_;
   char mark_;
-  bool hasDecimalComma_ = false, hasHeading_ = false, hasLabels_ = false, isBegun_ = false, isTruth_ = false;
-  std::size_t line_ = 0, columns_ = 0, rows_ = 0, blocks_ = 0, blockRows_ = 0;
+  bool hasDecimalComma_ = false, hasLabels_ = false, isBegun_ = false, isTruth_ = false;
+  std::size_t line_ = 0, headingRow_ = 0, columns_ = 0, rows_ = 0, blocks_ = 0, blockRows_ = 0;
   std::vector<double> values_;
   std::vector<std::string> labels_;
 };

@@ -91,7 +91,9 @@ test('one layer is the same in every format, to the last bit', () => {
   assert.equal(quietly('run', at('v.npy'), '--set', 'causal=false', at('q.npy'), at('k.npy')), plain);
   assert.equal(quietly('run', at('q.csv'), at('k.npy'), at('v.csv')), plain);
   assert.equal(quietly('run', at('rows.npy')), quietly('run', at('rows.json')));
-  assert.equal(quietly('run', at('q.tsv'), at('k.tsv'), at('v.tsv')), quietly('run', at('head.json')));
+  const tables = attn('run', at('q.tsv'), at('k.tsv'), at('v.tsv'));
+  assert.equal(tables.stdout, quietly('run', at('head.json')));
+  assert.match(tables.stderr, /^(attn: .*[qkv]\.tsv: row 1 is taken as a heading and left out\.\n){3}$/);
 });
 
 test('standard input is known by its first bytes', () => {
@@ -231,9 +233,30 @@ test('numbers of spreadsheets and of figures: a real minus sign, a decimal comma
   const rows = quietly('run', table('1,-4.5\n-0.25,3\n', 'csv'));
   assert.equal(quietly('run', table('1\t\u22124.5\n\u22120.25\t3\n', 'tsv')), rows);
   assert.equal(quietly('run', table('1\t\u22124,5\n\u22120,25\t3\n', 'tsv')), rows);
-  assert.equal(quietly('run', table('a;b\r\n1;\u22124,5\r\n-0,25;3\r\n', 'csv')), rows);
+  assert.equal(quietly('run', table('1;\u22124,5\r\n-0,25;3\r\n', 'csv')), rows);
   for (const wrong of ['1,000.5', '1.000,5', '50 %', '$3', '\u22121\u00a0000'])
     assert.match(refusal(1, attn('run', table(`${wrong}\t2\n3\t4\n`, 'tsv'))), /sheet\.tsv: row 1, column 1: ".*" is no number; give numbers such as -0\.5/, wrong);
+});
+
+test('tables: a row of words is a heading, and is said to be one; a word among numbers is refused; lines may end with CR alone', () => {
+  const table = (text, ending = 'csv') => {
+    const path = join(folder, `table.${ending}`);
+    writeFileSync(path, text);
+    return path;
+  };
+  const rows = quietly('run', table('1,2\n3,4\n'));
+  for (const [text, ending] of [['a,b\n1,2\n3,4\n'], ['"a, or b","c"\n1,2\n3,4\n'], ['a\tb\r1\t2\r3\t4\r', 'tsv'], ['# made by hand\n,b\n1,2\n3,4']]) {
+    const {stdout, stderr, status} = attn('run', table(text, ending));
+    assert.deepEqual([stdout, status], [rows, 0], text);
+    assert.match(stderr, /^attn: .*table\.[ct]sv: row [12] is taken as a heading and left out\.\n$/);
+  }
+  assert.match(attn('info', table('a,b\n1,2\n')).stderr, /row 1 is taken as a heading/);
+  assert.equal(quietly('run', table('1,2\r3,4\r')), rows);
+  assert.equal(quietly('run', table('1,2\r\n3,4\r\n')), rows);
+  assert.match(refusal(1, attn('run', table('1.0,2.O\n3,4\n5,6\n'))), /row 1, column 2: "2\.O" is no number/);
+  assert.match(refusal(1, attn('run', table('I,1.0,2.O\nsaw,3,4\n'))), /row 1, column 3: "2\.O" is no number/);
+  assert.match(refusal(1, attn('run', table('a,b\nc,d\n1,2\n'))), /row 2, column 2: "d" is no number/);
+  for (const open of ['"a,b\n1,2\n', 'a,"b\n1,2\n', '"I",1\n"saw,2\n']) assert.match(refusal(1, attn('run', table(open))), /row [12]: a quotation mark is not closed; close it in the same row, or leave it out\./, open);
 });
 
 // --------------------------------------------------------------------------------------------------------- errors

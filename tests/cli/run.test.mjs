@@ -1,6 +1,6 @@
 // `attn` as a program: input and output files, options, states, and numbers that keep their bits.
 import assert from 'node:assert/strict';
-import {chmodSync, existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {attn, file, filled, folder, layer, numbers, run, tensor} from './harness.mjs';
@@ -72,6 +72,38 @@ test('--out replaces a file, keeps its permissions, follows a link, and may be t
   const both = file(layer());
   assert.equal(attn('run', both, '--out', both).status, 0);
   assert.ok(JSON.parse(readFileSync(both, 'utf8')).output);
+});
+
+test('--out follows links to a file that is not there yet, and refuses a ring of links', () => {
+  const far = join(folder, 'far');
+  mkdirSync(far);
+  symlinkSync('far/new.json', join(folder, 'dangling.json'));
+  symlinkSync('dangling.json', join(folder, 'second.json'));
+  assert.equal(attn('run', file(layer()), '--out', join(folder, 'second.json')).status, 0);
+  assert.ok(JSON.parse(readFileSync(join(far, 'new.json'), 'utf8')).output);
+  for (const name of ['dangling.json', 'second.json']) assert.ok(lstatSync(join(folder, name)).isSymbolicLink(), `${name} stays a link`);
+  symlinkSync('ring.json', join(folder, 'ring.json'));
+  assert.match(attn('run', file(layer()), '--out', join(folder, 'ring.json')).stderr, /ring\.json: it cannot be written: Too many levels of symbolic links\.\n$/);
+  assert.ok(lstatSync(join(folder, 'ring.json')).isSymbolicLink());
+});
+
+test('what a killed run has left is said, and neither used nor deleted', () => {
+  const out = join(folder, 'result.json'), old = `${out}.part999999999`, live = `${out}.part${process.pid}`, other = `${out}.partial`;
+  for (const path of [old, live, other]) writeFileSync(path, '{');
+  const {status, stderr} = attn('run', file(layer()), '--out', out);
+  assert.deepEqual([status, stderr], [0, `attn: ${old} was left by a run that was killed; it is incomplete and can be deleted.\n`]);
+  for (const path of [old, live, other]) assert.equal(readFileSync(path, 'utf8'), '{');
+});
+
+test('a file of 100,000 tensors is read in a time that grows with their number, not with its square', () => {
+  const tensors = Object.fromEntries(Array.from({length: 100_000}, (_, i) => [`t${i}`, {dtype: 'F32', shape: [0], data_offsets: [0, 0]}]));
+  const header = Buffer.from(JSON.stringify(tensors)), length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  const path = file(Buffer.concat([length, header]), '.safetensors');
+  // Some 0.2 s of processor time; it was 13 s and more. The limit ends what would go on for minutes.
+  const {status, stderr} = attn('run', path, {limits: 'ulimit -t 10'});
+  assert.equal(status, 1);
+  assert.match(stderr, /q: it is missing; the file has 100000 tensors/);
 });
 
 test('--out to a device writes into it', {skip: !existsSync('/dev/null')}, () => {

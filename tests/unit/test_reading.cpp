@@ -178,7 +178,8 @@ void checkWays(const std::string& what, const std::string& bytes, Format format,
     CHECK((isOne ? files::tensorsOfOne(std::move(*stored)) : files::tensorsOf(std::move(*stored))));
   }), bytes.size(), values);
   if (format == Format::json) checkBound(what + ", by attn run", peakOf([&] { CHECK(files::readTensorsFile(bytes)); }), bytes.size(), values);
-  checkBound(what + ", as a state", peakOf([&] { CHECK(files::readLayer(bytes, format, name, {})); }), bytes.size(), values);
+  std::size_t heading = 0;
+  checkBound(what + ", as a state", peakOf([&] { CHECK(files::readLayer(bytes, format, name, {}, heading)); }), bytes.size(), values);
   checkBound(what + ", on the board", peakOf([&] { CHECK(files::Opener().open(bytes, path)); }), bytes.size(), values);
 }
 
@@ -221,7 +222,8 @@ TEST_CASE("reading: a state, lists, and what is pasted take no more memory than 
   StoredFile file;
   for (const char* name : {"q", "k", "v"}) file.tensors.push_back(tensorOf(name, {4, 256, 64}, Type::int8));
   const std::size_t count = 4 * 256 * 64;
-  const auto state = files::readLayer(written(file, Format::npz), Format::npz, "layer", {});
+  std::size_t heading = 0;
+  const auto state = files::readLayer(written(file, Format::npz), Format::npz, "layer", {}, heading);
   REQUIRE(state);
   const std::string text = document::toText(*state);
   checkBound("a state", peakOf([&] { CHECK(files::readState(text, current)); }), text.size(), 3 * count, 2 * 256);

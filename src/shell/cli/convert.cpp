@@ -39,8 +39,7 @@ void choose(const std::string& in, const std::string& only, files::StoredFile& f
 /// Writes a state of the playground, which can be opened on the board.
 void writeState(const ConvertArguments& arguments, const Input& input) {
   if (formatToWrite("OUT", arguments.out) != files::Format::json) throw Failure{kWrongUse, "OUT " + arguments.out + ": a state is JSON; let the name end in .json."};
-  const std::string in = input.path();
-  const document::State state = valueOf(in, files::readLayer(input.bytes(), input.format(), input.stem(), arguments.prefix));
+  const document::State state = stateIn(input, arguments.prefix);
   Output output(arguments.out);
   const auto put = [&](std::string_view piece) { return output.put(piece); };
   output.finish(document::writeText(state, put) && put("\n"));
@@ -50,7 +49,7 @@ void convert(const ConvertArguments& arguments) {
   Input input("IN", arguments.in);
   if (arguments.isState) return writeState(arguments, input);
   const files::Format format = formatToWrite("OUT", arguments.out);
-  files::StoredFile file = valueOf(input.path(), files::readEverything(input.bytes(), input.format(), input.stem()));
+  files::StoredFile file = tensorsIn(input);
   choose(input.path(), arguments.only, file);
   if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(input.path(), ok.error());
   for (files::Stored& tensor : file.tensors) tensor = valueOf(input.path(), files::plain(std::move(tensor)));

@@ -16,7 +16,7 @@ void info(const std::string& path) {
     text = "attn " AP_VERSION "\nkernels: " + kernelList() + " (" + std::string(attention::kernels::name(attention::kernels::best())) + " is used)\n";
   } else {
     const Input input("FILE", path);
-    const files::StoredFile file = valueOf(input.path(), files::readEverything(input.bytes(), input.format(), input.stem()));
+    const files::StoredFile file = tensorsIn(input);
     text = files::listing(file);
   }
   Output output({});

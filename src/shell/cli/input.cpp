@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -67,8 +68,25 @@ void addWhich(CLI::App& command, Which& which) {
   command.add_option("--layer", which.layer, "Of several layers, or entries of a batch, this one, counted from 0; the one that the state shows where it is not given")->type_name("N");
 }
 
+void Input::sayHeading(std::size_t row) const {
+  if (row > 0) std::fprintf(stderr, "attn: %s: row %zu is taken as a heading and left out.\n", base::printable(path_).c_str(), row);
+}
+
+files::StoredFile tensorsIn(const Input& input) {
+  files::StoredFile file = valueOf(input.path(), files::readEverything(input.bytes(), input.format(), input.stem()));
+  input.sayHeading(file.heading);
+  return file;
+}
+
+document::State stateIn(const Input& input, const std::string& prefix) {
+  std::size_t heading = 0;
+  document::State state = valueOf(input.path(), files::readLayer(input.bytes(), input.format(), input.stem(), prefix, heading));
+  input.sayHeading(heading);
+  return state;
+}
+
 document::State layerOf(const Input& input, const Which& which) {
-  document::State state = valueOf(input.path(), files::readLayer(input.bytes(), input.format(), input.stem(), which.prefix));
+  document::State state = stateIn(input, which.prefix);
   if (!which.layer) return state;
   const char* const what = document::hasLayers(state) ? " layers" : state.batch == 1 ? " layer" : " entries";
   if (*which.layer < 0 || *which.layer >= state.batch)

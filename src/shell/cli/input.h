@@ -26,6 +26,8 @@ class Input {
   std::string_view bytes() const { return bytes_; }
   /// The name without folder and extension, used as the tensor's name for formats without names. For standard input "tensor".
   std::string stem() const;
+  /// Says on stderr which row of a table was taken as a heading and left out; nothing for row 0.
+  void sayHeading(std::size_t row) const;
   /// Moves the bytes to a string.
   std::string takeText();
 
@@ -46,6 +48,9 @@ T valueOf(const std::string& path, files::Result<T> result) {
   return std::move(*result);
 }
 
+/// All tensors of a file, as files::readEverything(). Throws a Failure for what that refuses.
+files::StoredFile tensorsIn(const Input& input);
+
 /// What a layer is drawn or written down of, as options of a command.
 struct Which {
   std::string prefix;        ///< of its tensors
@@ -53,6 +58,8 @@ struct Which {
 };
 void addWhich(CLI::App& command, Which& which);
 
+/// The state of a file, as files::readLayer(). Throws a Failure for what that refuses.
+document::State stateIn(const Input& input, const std::string& prefix);
 /// The layer of a file. Throws a Failure where there is none, or not that one.
 document::State layerOf(const Input& input, const Which& which);
 

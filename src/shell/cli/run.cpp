@@ -75,13 +75,15 @@ files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, 
   files::StoredFile all;
   for (const auto& input : inputs) {
     files::StoredFile file = valueOf(input->path(), files::readStored(input->bytes(), input->format(), input->stem()));
+    input->sayHeading(file.heading);
     const bool isNamed = !hasNoNames(input->format()) || inputs.size() > 1 || files::isLayerName(input->stem());
     if (!isNamed) return valueOf(input->path(), files::tensorsOfOne(std::move(file)));
     for (files::Stored& tensor : file.tensors) {
       const bool isLabels = inputs.size() > 1 && tensor.name == "labels" && input->stem() != "labels";
       const std::string name = isLabels && files::isLayerName("key_labels") && (input->stem() == "k" || input->stem() == "v") ? "key_labels" : tensor.name;
-      const bool isThere = std::any_of(all.tensors.begin(), all.tensors.end(), [&](const files::Stored& other) { return other.name == name; });
-      if (isLabels && (isThere || name == "key_labels")) continue;  // the labels of the first file are those of the queries
+      // The labels of the first file are those of the queries. Looked for only then: a file may have 100,000 tensors.
+      const auto isThere = [&] { return std::any_of(all.tensors.begin(), all.tensors.end(), [&](const files::Stored& other) { return other.name == name; }); };
+      if (isLabels && (name == "key_labels" || isThere())) continue;
       all.tensors.push_back(std::move(tensor));
     }
     all.notes = std::move(file.notes);

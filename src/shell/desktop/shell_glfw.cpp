@@ -796,7 +796,7 @@ base::Result<void> Desktop::take(base::Result<files::Opened> opened, const std::
     return opened.error();
   }
   switch (opened->kind) {
-    case Kind::state: return app_.openState(std::move(opened->state), name, isFirst);
+    case Kind::state: return app_.openState(std::move(opened->state), name, opened->heading, isFirst);
     case Kind::form: return app_.ask(std::move(opened->form)), base::Result<void>();
     case Kind::text: return isFirst ? app_.setState(text, false) : app_.openText(opened->text.empty() ? text : opened->text, name);
     case Kind::cells: break;

@@ -20,6 +20,7 @@ struct Reader {
   files::Opener opener;
   char* bytes = nullptr;
   std::string reply;
+  std::size_t heading = 0;
 };
 
 Reader& reader() {
@@ -31,6 +32,7 @@ Reader& reader() {
 int answer(base::Result<files::Opened> opened) {
   using Kind = files::Opened::Kind;
   Reader& r = reader();
+  r.heading = opened ? opened->heading : 0;
   if (!opened) {
     r.reply = opened.error().message();
     return 0;
@@ -124,6 +126,8 @@ int code(const char* state, const char* language) {
 
 const char* reply() { return reader().reply.data(); }
 std::size_t replySize() { return reader().reply.size(); }
+/// The row of the table that was opened last that is taken as a heading, from 1; 0 if there is none.
+std::size_t heading() { return reader().heading; }
 /// Releases the file and the result.
 void forget() {
   release();
@@ -141,10 +145,11 @@ const struct {
   decltype(&code) code;
   decltype(&reply) reply;
   decltype(&replySize) replySize;
+  decltype(&heading) heading;
   decltype(&forget) forget;
   decltype(&std::malloc) malloc;
   decltype(&std::free) free;
-} calls{begin, room, open, paste, choose, write, code, reply, replySize, forget, std::malloc, std::free};
+} calls{begin, room, open, paste, choose, write, code, reply, replySize, heading, forget, std::malloc, std::free};
 
 }  // namespace
 

@@ -536,10 +536,10 @@ EMSCRIPTEN_KEEPALIVE int playground_open(const char* text, const char* name) {
   return answer(self->app.openText(text, name));
 }
 
-/// Opens what web/reader.js read: a state or a form, in memory that is freed here.
-EMSCRIPTEN_KEEPALIVE int playground_take(char* bytes, int size, const char* name) {
+/// Opens what web/reader.js read: a state or a form, in memory that is freed here; `heading` as in App::openState().
+EMSCRIPTEN_KEEPALIVE int playground_take(char* bytes, int size, const char* name, int heading) {
   settle();
-  const auto done = self->app.take({bytes, static_cast<std::size_t>(size)}, name);
+  const auto done = self->app.take({bytes, static_cast<std::size_t>(size)}, name, static_cast<std::size_t>(heading));
   std::free(bytes);
   return answer(done);
 }
