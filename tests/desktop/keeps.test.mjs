@@ -46,6 +46,18 @@ test('a saved file keeps its permissions, and no planted name is followed', asyn
   assert.deepEqual(readdirSync(home).filter((name) => name.startsWith('.attention')), [], 'nothing is left over');
 });
 
+test('a link to a file that is not there yet stays a link', async (t) => {
+  const {home, file} = await withState(t);
+  symlinkSync(file, join(home, 'link.json'));
+  const app = await start(t, [...BOARD, '--state', 'link.json'], {home});
+  const place = await app.place('causal');
+  rmSync(file);
+  await app.click(place);
+  await saves(app);
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).causal, false);
+  assert.ok(lstatSync(join(home, 'link.json')).isSymbolicLink());
+});
+
 test('a read-only file is left alone, and the dot says that nothing was saved', async (t) => {
   const {home, file} = await withState(t);
   const old = readFileSync(file, 'utf8');

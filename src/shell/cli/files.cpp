@@ -1,16 +1,20 @@
 #include "cli/files.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
 
+#include "base/sentence.h"
 #include "cli/command.h"
 #include "cli/memory.h"
 #include "files/safetensors.h"
+#include "replace.h"
 
 namespace cli {
 namespace {
@@ -19,6 +23,18 @@ namespace fs = std::filesystem;
 
 std::string problem(const std::string& path, const char* what, int error) {
   return path + ": it cannot be " + what + ": " + std::strerror(error) + ".";
+}
+
+/// A run that was killed leaves its incomplete file. It is not deleted, because a run on another machine may be writing it.
+void sayLeftovers(const fs::path& target) {
+  std::error_code none;
+  const std::string begin = target.filename().string() + ".part";
+  for (const auto& entry : fs::directory_iterator(target.has_parent_path() ? target.parent_path() : fs::path("."), none)) {
+    const std::string name = entry.path().filename().string();
+    const bool isPart = name.starts_with(begin) && name.size() > begin.size() && name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
+    if (!isPart || ::kill(static_cast<pid_t>(std::atol(name.c_str() + begin.size())), 0) == 0 || errno != ESRCH) continue;
+    std::fprintf(stderr, "attn: %s was left by a run that was killed; it is incomplete and can be deleted.\n", base::printable(entry.path().string()).c_str());
+  }
 }
 
 }  // namespace
@@ -65,7 +81,10 @@ Output::Output(const std::string& path) : path_(path) {
   const bool isThere = fs::exists(path, none);
   const bool isFile = !isThere || fs::is_regular_file(path, none);
   // A link is kept, and the file that it leads to is replaced. A pipe's link does not lead to a name.
-  target_ = isFile && fs::is_symlink(path, none) ? fs::weakly_canonical(path, none) : fs::path(path);
+  std::error_code lost;
+  target_ = isFile ? shell::targetOf(path, lost) : fs::path(path);
+  if (lost) throw Failure{kBadData, problem(path, "written", lost.value())};
+  if (isFile) sayLeftovers(target_);
   if (isFile) part_ = target_.string() + ".part" + std::to_string(getpid());
   if (isFile && isThere && access(target_.c_str(), W_OK) != 0) throw Failure{kBadData, problem(path, "written", errno)};
   file_ = isFile ? interrupt_.create(part_) : std::fopen(target_.c_str(), "wb");
@@ -82,15 +101,14 @@ Output::~Output() {
 }
 
 void Output::finish(bool isWritten) {
-  isWritten = isWritten && std::fflush(file_) == 0;
+  isWritten = isWritten && std::fflush(file_) == 0 && (part_.empty() || ::fsync(fileno(file_)) == 0);
   int error = errno;
   if (file_ != stdout && std::fclose(std::exchange(file_, nullptr)) != 0 && isWritten) isWritten = false, error = errno;
   if (!isWritten) throw Failure{kBadData, problem(path_.empty() || path_ == "-" ? "standard output" : path_, "written", error)};
   if (part_.empty()) return;
-  std::error_code failed, none;
+  std::error_code none;
   if (fs::exists(target_, none)) fs::permissions(part_, fs::status(target_).permissions(), none);
-  fs::rename(part_, target_, failed);
-  if (failed) throw Failure{kBadData, problem(path_, "written", failed.value())};
+  if (const int failed = shell::renameDurably(part_, target_)) throw Failure{kBadData, problem(path_, "written", failed)};
   part_.clear();
 }
 

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "shell/replace.h"
+
 namespace shell {
 namespace {
 
@@ -78,7 +80,7 @@ int replaceFile(const std::filesystem::path& target, std::string_view content, c
   int error = 0;
   if (::fchmod(file.get(), mode) != 0 || !writeAll(file.get(), content) || ::fsync(file.get()) != 0) error = errno;
   if (!file.close() && error == 0) error = errno;
-  if (error == 0 && ::rename(part.c_str(), target.c_str()) != 0) error = errno;
+  if (error == 0) error = renameDurably(part, target);
   if (error != 0) ::unlink(part.c_str());
   return error;
 }
@@ -135,10 +137,9 @@ Result<void> writeFile(const std::filesystem::path& path, std::string_view conte
   // An administrator could write it, but a read-only file is meant not to change.
   if (isThere && ((status.st_mode & 0222) == 0 || ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0))
     return failure("Cannot write", path, "it is read-only; save under another name, or allow writing");
-  std::error_code none;
-  const std::filesystem::path real = std::filesystem::weakly_canonical(path, none);
-  if (const int error = replaceFile(none || real.empty() ? path : real, content, isThere ? &status : nullptr))
-    return failure("Cannot write", path, error);
+  std::error_code lost;
+  const std::filesystem::path target = targetOf(path, lost);
+  if (const int error = lost ? lost.value() : replaceFile(target, content, isThere ? &status : nullptr)) return failure("Cannot write", path, error);
   return {};
 }
 
