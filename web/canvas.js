@@ -36,11 +36,13 @@ export class Failure extends Error {
 const MORE = 1, DRAWN = 2, TRAINS = 4;  // flags returned for a frame
 const CONTEXT = {alpha: false, depth: false, stencil: false, antialias: false, powerPreference: 'low-power'};
 
-/** Where WebGL was disabled by the user or an administrator, Chromium reports that only for canvases in the page. */
-function isAllowed() {
-  const gl = document.createElement('canvas').getContext('webgl2', CONTEXT);
-  gl?.getExtension('WEBGL_lose_context')?.loseContext();
-  return gl !== null;
+const inPage = () => document.createElement('canvas').getContext('webgl2', CONTEXT);
+const apart = () => globalThis.OffscreenCanvas && new OffscreenCanvas(1, 1).getContext('webgl2', CONTEXT);
+
+/** Assigning a canvas the size that it has would clear it too, and a frame that looks like the last one is not drawn again. */
+function setSize(canvas, width, height) {
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
 }
 
 /** The one graphics context with which all boards of a page draw, one after the other; each shows a copy. A browser allows about 16
@@ -52,11 +54,9 @@ const graphics = {
   /** The context, created again if it was lost; null if the browser does not provide one. */
   context() {
     if (this.gl && !this.gl.isContextLost()) return this.gl;
-    if (!(this.isAllowed ??= isAllowed())) return null;
-    const canvas = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : document.createElement('canvas');
-    const gl = canvas.getContext('webgl2', CONTEXT);
+    const gl = this.make ? this.make() : this.choose();
     if (!gl || gl.isContextLost()) return null;
-    const before = this.gl;
+    const {gl: before} = this, {canvas} = gl;
     this.gl = gl;
     // The content of all boards was lost with the context, even if the browser still shows it, so each is drawn again.
     if (before) this.boards.forEach((board) => board.contextLost());
@@ -67,6 +67,15 @@ const graphics = {
     listen('webglcontextlost', 'contextLost');
     listen('webglcontextrestored', 'contextRestored');
     return gl;
+  },
+
+  /** Safari gives WebGL 2 only to canvases of a document; and where it was disabled by the user or an administrator, Chromium reports that only
+   * for these. */
+  choose() {
+    const probe = inPage(), gl = probe && apart();
+    if (gl) probe.getExtension('WEBGL_lose_context')?.loseContext();
+    if (probe) this.make = gl ? apart : inPage;
+    return gl ?? probe;
   },
 
   /** Copies what was drawn to a board, by transferring the bitmap if the browser supports that. */
@@ -285,8 +294,7 @@ export class Playground {
     if (!this.isVisible() || !this.hasContext()) return;
     const [width, height] = this.pixels, {canvas} = this.gl;
     this.isDark = getComputedStyle(this.canvas).columnRuleColor === 'rgb(0, 0, 0)';
-    if (canvas.width !== width) canvas.width = width;
-    if (canvas.height !== height) canvas.height = height;
+    setSize(canvas, width, height);
     const said = this.call('frame', [], (bits) => {
       if (bits & DRAWN) graphics.present(this.shown);
       return bits;
@@ -321,8 +329,8 @@ export class Playground {
 
   contextRestored() { this.draw(); }
 
-  /** Sets the canvas to the size of its box in device pixels, and draws immediately, since a new size clears it. If the page scales it by a
-   * transform or zoom, uses the number of pixels that it is shown with, with one ratio for both directions. */
+  /** Sets the canvas to the size of its box in device pixels. If the page scales it by a transform or zoom, uses the number of pixels that it
+   * is shown with, with one ratio for both directions. */
   measure(entry = this.entry) {
     const {canvas} = this, seen = canvas.getBoundingClientRect();
     const larger = Math.max(seen.width / canvas.clientWidth || 1, seen.height / canvas.clientHeight || 1);
@@ -332,11 +340,15 @@ export class Playground {
     const exact = (size, reported) => Math.abs(reported - size * ratio) < 2 ? reported : Math.round(size * ratio);
     const width = exact(canvas.clientWidth, box?.inlineSize), height = exact(canvas.clientHeight, box?.blockSize);
     if (width === this.pixels[0] && height === this.pixels[1] && ratio === this.ratio) return;
-    this.pixels = [width, height];
     this.ratio = ratio;
+    this.resize(width, height, ratio);
+  }
+
+  /** Draws immediately, because a new size has cleared the canvas. */
+  resize(width, height, ratio) {
+    this.pixels = [width, height];
     if (!width || !height) return;
-    canvas.width = width;
-    canvas.height = height;
+    setSize(this.canvas, width, height);
     this.run('resize', width, height, ratio);
     this.draw();
   }

@@ -19,6 +19,7 @@
   class Line {
     stops = new Map();
     waiting = 0;
+    watches = 0;  // made so far: an id is never used again
 
     constructor(port, element) {
       Object.assign(this, {port, element});
@@ -52,7 +53,7 @@
       if (!VERBS.has(call) || typeof element[call] !== 'function') refuse(TypeError, `There is no call ${JSON.stringify(String(call).slice(0, 99))}.`);
       if (call !== 'observe' && call !== 'on') return element[call](...args);
       // A callback cannot be posted: its calls are sent as events, until {call: 'stop', args: [watch]}.
-      const watch = stops.size + 1;
+      const watch = ++this.watches;
       stops.set(watch, element[call](args[0], (...told) => this.tell(call, call === 'on' ? {watch, verdicts: told[0]} : {watch, ...told[1]})));
       return watch;
     }
@@ -64,12 +65,27 @@
     new Line(port, element);
   });
 
-  const here = document.currentScript.src;
-  if (self.origin === 'null') {
+  /** Allows what the page needs, and nothing else: in an ordinary frame 'self'. In a sandbox without an origin Safari lets that match nothing, so
+   * there it is our folder. Not in the HTML, which cannot know its address. */
+  function restrict(ours) {
+    const meta = document.createElement('meta');
+    meta.httpEquiv = 'Content-Security-Policy';
+    meta.content = `default-src 'none'; script-src ${ours} 'wasm-unsafe-eval'; style-src ${ours}; img-src data:; connect-src ${ours}; base-uri 'none'; form-action 'none'`;
+    document.head.append(meta);
+  }
+
+  /** Without scripts of ours a sentence of embed.html appears by itself after a while; this one is at once, and says which file it is. */
+  const fail = (name) => document.querySelector('attention-playground')?.replaceChildren(
+    `The board could not be loaded: ${name} did not arrive, or is damaged. Please reload the page; if that does not help, tell its author.`);
+
+  const {src} = document.currentScript, {href, protocol} = new URL('.', src), isAlone = self.origin === 'null';
+  restrict(!isAlone ? "'self'" : protocol === 'file:' ? protocol : href.replaceAll(';', '%3B').replaceAll(',', '%2C'));
+  if (isAlone) {
     const script = document.createElement('script');
-    script.src = new URL('standalone.js', here).href;
+    script.src = new URL('standalone.js', src).href;
+    script.onerror = () => fail('standalone.js');
     document.head.append(script);
   } else {
-    import(new URL('element.js', here).href);
+    import(new URL('element.js', src).href).catch(() => fail('element.js'));
   }
 })();

@@ -2,7 +2,7 @@
 // wheel turn and no focus that the reader did not give it.
 
 import * as exchange from './exchange.js';
-import {inline} from './files.js';
+import {script} from './files.js';
 import {keep} from './keep.js';
 import {decimalSign, languageFor} from './language.js';
 import {link} from './link.js';
@@ -23,7 +23,11 @@ const COMMIT = 0, CANCEL = 1, LEAVE = 2, NEXT = 3, PREVIOUS = 4;
 const LACKS_MINUS = /^(iPhone|iPad|Mac)/.test(globalThis.navigator?.platform) && navigator.maxTouchPoints > 0;
 
 const CHOICES = {theme: ['auto', 'light', 'dark'], wheel: ['focus', 'always', 'never'], loading: ['lazy', 'eager']};
-const NO_WEBGL = 'This browser has WebGL 2 switched off or blocked, so the playground draws no pictures: its board is here as tables.';
+const NO_WEBGL = {
+  old: 'This browser has no WebGL 2 (Chrome 56, Firefox 51, Safari 15 or newer have it), so the playground draws no pictures: its board is here as tables.',
+  half: 'The graphics driver of this computer has WebGL 1 only, and not WebGL 2, so the playground draws no pictures: its board is here as tables.',
+  off: 'This browser has WebGL 2 switched off or blocked, so the playground draws no pictures: its board is here as tables.',
+};
 const FORCED = globalThis.matchMedia?.('(forced-colors: active)');
 const whenIdle = globalThis.requestIdleCallback ? (work) => requestIdleCallback(work, {timeout: 3000}) : (work) => setTimeout(work, 1000);
 const DROP_TEXT = 'Drop a file with Q, K and V (.npy, .npz, .safetensors, .csv, .tsv, .json), or with a saved state';
@@ -31,6 +35,15 @@ const LEAST_SCALE = 0.8, MOST_SCALE = 2.5;  // limits for the scale of text
 const OPENED = ['.json', '.npy', '.npz', '.safetensors', '.csv', '.tsv'];
 // Text printed by NumPy, PyTorch or Python; anything else that is pasted is cells.
 const PRINTED = /^\s*(?:[[{(]|[A-Za-z_][\w.]*\s*[=:]?\s*(?:[[{(]|[A-Za-z_][\w.]*\())/;
+
+function whyNoPictures() {
+  if (!globalThis.WebGL2RenderingContext) return NO_WEBGL.old;
+  const half = document.createElement('canvas').getContext('webgl');
+  half?.getExtension('WEBGL_lose_context')?.loseContext();
+  return half ? NO_WEBGL.half : NO_WEBGL.off;
+}
+
+const LANGUAGE_MISSING = 'The words of this language could not be fetched: perhaps there is no connection. They are asked for again when it is back.';
 
 /** The methods of a Playground that need the whole module. */
 export class Hands {
@@ -73,7 +86,14 @@ export class Hands {
     if (wanted === (this.wanted ?? '')) return;
     this.wanted = wanted;
     const language = await languageFor(wanted);
-    if (!this.alive || this.wanted !== wanted || this.language === language?.tag) return;
+    if (!this.alive || this.wanted !== wanted) return;
+    if (language === undefined) {
+      this.wanted = this.language;
+      this.run('notify', LANGUAGE_MISSING, 1);
+      addEventListener('online', () => this.alive && this.speak(), {once: true, signal: this.ends.signal});
+      return;
+    }
+    if (this.language === language?.tag) return;
     this.language = language?.tag;
     this.decimal = language ? decimalSign(language.tag) : '.';
     this.run('words', language?.words ?? '');
@@ -172,7 +192,8 @@ export class Hands {
       this.run('resize', ...this.pixels, 1);
       this.draw();
     };
-    this.on.event('error', {type: 'webgl', message: NO_WEBGL});
+    this.whyPlain = whyNoPictures();
+    this.on.event('error', {type: 'webgl', message: this.whyPlain});
   }
 
   /** Called after each frame. Creates the mirror when there is nothing else to do. */
@@ -350,8 +371,19 @@ export class Hands {
     canvas.addEventListener('blur', () => tellLater(0), {signal});
   }
 
+  /** Firefox and Safari send these events to the page's body, or to the element, when the canvas has the focus. */
   listenToClipboard() {
     const {canvas, ends: {signal}} = this;
+    let last;  // an event may pass the canvas and the document
+    const listen = (type, handler) => {
+      const take = (e) => {
+        const isOurs = e.composedPath()[0] === canvas || (e.isTrusted && this.root.activeElement === canvas);
+        if (!isOurs || e === last || e.defaultPrevented) return;
+        last = e;
+        handler(e);
+      };
+      for (const place of [canvas, document]) place.addEventListener(type, take, {signal});
+    };
     const copy = (e) => {
       const text = this.call('copy', [], (some) => some && this.reply());
       if (!text) return;
@@ -359,20 +391,23 @@ export class Hands {
       e.preventDefault();
       if (e.type === 'cut') this.run('clear_cells');
     };
-    canvas.addEventListener('copy', copy, {signal});
-    canvas.addEventListener('cut', copy, {signal});
+    listen('copy', copy);
+    listen('cut', copy);
     // Nothing on the page is selected, so the browser first asks whether there is something to cut or copy.
     const yes = (e) => e.preventDefault();
-    canvas.addEventListener('beforecopy', yes, {signal});
-    canvas.addEventListener('beforecut', yes, {signal});
-    canvas.addEventListener('paste', (e) => {
-      const text = e.clipboardData.getData('text/plain');
-      if (!text) return;
+    listen('beforecopy', yes);
+    listen('beforecut', yes);
+    listen('paste', (e) => {
+      const {clipboardData} = e, text = clipboardData.getData('text/plain');
+      // A copied file comes with its name as text, and copied cells of some spreadsheets with a picture of them as a file.
+      const files = [...clipboardData.files].filter(({name}) => !text || OPENED.some((ending) => name.toLowerCase().endsWith(ending)));
+      if (!text && !files.length) return;
       e.preventDefault();
-      if (!this.fits(text, 'The clipboard')) return;
-      if (PRINTED.test(text)) exchange.paste(this, text);
+      if (files.length) this.openFiles(files);
+      else if (!this.fits(text, 'The clipboard')) return;
+      else if (PRINTED.test(text)) exchange.paste(this, text);
       else this.run('paste', text);  // the board shows any error itself
-    }, {signal});
+    });
   }
 
   /** Copies text for a button: by a copy event of our own, which needs no permission, or by the clipboard API if that fails. Returns
@@ -507,12 +542,11 @@ export class Hands {
 
   /** Opens the dialog with links to the board and code that embeds it. */
   async share() {
-    try {
-      (inline.get('dialog.js') ?? await import('./dialog.js')).open(this);
-    } catch {
-      this.copy(await link(this.root.host, this.ask('state')));
-      this.run('notify', 'The dialog could not be fetched: perhaps there is no connection. A link to this board is on the clipboard.', 0);
-    }
+    const dialog = await script('dialog.js', () => import('./dialog.js')).catch(() => null);
+    if (!this.alive) return;
+    if (dialog) return dialog.open(this);
+    const isCopied = await this.copy(await link(this.root.host, this.ask('state')));
+    if (isCopied && this.alive) this.run('notify', 'The dialog could not be fetched: perhaps there is no connection. A link to this board is on the clipboard; press Share to try again.', 0);
   }
 
   pickFile() {

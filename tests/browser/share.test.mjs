@@ -4,7 +4,7 @@ import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {deflateRawSync, gzipSync} from 'node:zlib';
 import {until} from '../until.mjs';
-import {SCREENSHOTS, SITE, Board, suite} from './harness.mjs';
+import {SCREENSHOTS, SITE, Board, serve, suite} from './harness.mjs';
 
 const {browser} = suite();
 const packed = (value) => deflateRawSync(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
@@ -176,6 +176,13 @@ for (const sandbox of [null, 'allow-scripts']) {
     await ask('setTensor', 'q', Object.values(was.data).map((value, i) => value + i / 10));
     await until('to be told', async () => (await events()).some(({event, detail}) => event === 'observe' && detail.watch === watch && detail.before !== undefined));
     assert.equal(await ask('stop', watch), true);
+    // An id is never used again: each of three, of which the first was stopped, can be stopped by its own.
+    const watches = [];
+    for (const col of [0, 1]) watches.push(await ask('observe', {tensor: 'weights', row: 2, col}));
+    assert.equal(await ask('stop', watches[0]), true);
+    watches.push(await ask('observe', {tensor: 'weights', row: 2, col: 2}));
+    assert.equal(new Set([watch, ...watches]).size, 4);
+    for (const [i, stopped] of [false, true, true].entries()) assert.equal(await ask('stop', watches[i]), stopped);
     for (const [call, args, name, field] of [['set', ['causal', 7], 'TypeError', 'causal'], ['get', ['nothing'], 'RangeError', 'option'], ['constructor', [], 'TypeError'],
       ['__proto__', [], 'TypeError'], ['dispose', [], 'TypeError'], ['set', ['temperature', 'hot'], 'TypeError', 'temperature']]) {
       const error = await ask(call, ...args).catch((caught) => caught);
@@ -186,6 +193,31 @@ for (const sandbox of [null, 'allow-scripts']) {
     await until('the new size to be told', async () => (await events()).some(({event, detail}) => event === 'resize' && detail.width === 500));
     if (sandbox) await page.screenshot({path: `${SCREENSHOTS}/web-sandbox.png`});
     await board.close();
+  });
+}
+
+for (const sandbox of ['', 'sandbox="allow-scripts"']) {
+  test(`embed.html allows only its own files by itself, ${sandbox ? 'in a sandbox by their address' : 'in an ordinary frame'}`, async () => {
+    const bare = await serve(SITE, {policy: false}), other = await serve(SITE, {policy: false});
+    const board = await browser.open('/empty', {wait: false, allow: [/Content Security Policy/]}), {page} = board;
+    await page.goto(`${bare.url}/empty`);
+    await page.setContent(`<iframe src="${bare.url}/embed.html" ${sandbox} width="700" height="300"></iframe>`);
+    const frame = await until('the frame', () => page.frames().find((one) => one.url().endsWith('/embed.html')));
+    const [refused, policy] = await frame.evaluate(async (address) => {
+      await customElements.whenDefined('attention-playground').then(() => document.querySelector('attention-playground').ready);
+      const violations = [];
+      addEventListener('securitypolicyviolation', ({effectiveDirective, blockedURI}) => violations.push(`${effectiveDirective} ${blockedURI}`));
+      document.body.append(Object.assign(document.createElement('script'), {textContent: '0'}), Object.assign(document.createElement('script'), {src: `${address}/embed.js`}));
+      document.body.append(Object.assign(document.createElement('img'), {src: `${address}/board.png`}));
+      await fetch(`${address}/index.html`).catch(() => {});
+      while (violations.length < 4) await new Promise(requestAnimationFrame);
+      return [violations.sort(), document.querySelector('meta[http-equiv=Content-Security-Policy]').content];
+    }, other.url);
+    assert.deepEqual(refused, [`connect-src ${other.url}/index.html`, `img-src ${other.url}/board.png`, 'script-src-elem inline', `script-src-elem ${other.url}/embed.js`].sort());
+    const ours = sandbox ? `${bare.url}/` : "'self'";
+    assert.equal(policy, `default-src 'none'; script-src ${ours} 'wasm-unsafe-eval'; style-src ${ours}; img-src data:; connect-src ${ours}; base-uri 'none'; form-action 'none'`);
+    await board.close();
+    await Promise.all([bare.close(), other.close()]);
   });
 }
 
