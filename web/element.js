@@ -2,7 +2,7 @@
 // attributes, methods and events. With the attribute `page` the element is the page itself: it fills the window, always uses the wheel, and
 // opens the preset named in the address (?preset=…).
 import {Failure, Playground, storage} from './canvas.js';
-import {inline} from './files.js';
+import {inline, script} from './files.js';
 import {DISPOSED, LONGEST_LIST, LONGEST_NAME, languageOf, listOf, nameOf, textOf, wrong} from './values.js';
 
 // ---------------------------------------------------------------- the module, fetched and compiled once for all elements
@@ -75,8 +75,9 @@ async function inTime(load) {
   }
 }
 
-const script = async (name, load) => inline.get(name) ?? load().catch(() => { throw new Error(`${name} did not arrive, or is damaged`); });
-const loadGuide = once(() => script('guide.js', () => import('./guide.js')));
+const loadGuide = once(() => script('guide.js', () => import('./guide.js')).catch(() => {
+  throw new Error('The lessons could not be fetched: perhaps there is no connection. Please try again.');
+}));
 const loadShare = once(() => script('share.js', () => import('./share.js')));
 
 async function compile(name, signal) {
@@ -156,6 +157,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   #linked = null;      // the state from the address, encoded
   #found = 0;          // what web/keep.js found from an earlier visit
   #readsLinks = false;
+  #edited = false;     // since the board was ready; the Guide then opens no lesson by itself
   #whileAway = new Set();  // attributes changed while the element was disconnected
   #starting = null;
   #ready = null;
@@ -335,6 +337,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
       playground.listen();
       playground.show();
       if (playground !== this.#playground) return;
+      this.#edited = false;
       starting.resolve(this);
       this.#send('ready', {});
       if (playground === this.#playground && (linked === null || this.hasAttribute('lesson'))) this.#beginLesson();
@@ -376,11 +379,11 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   #isGuided() {
     const isHidden = this.hide.split(',').some((part) => part.trim() === 'guide');
     if (isHidden || this.hasAttribute('lesson')) return !isHidden;
-    return this.#isPage() && this.#isPlain() && !storage()?.['attention-playground']?.startsWith('{"open":false');
+    return this.#isPage() && this.#isPlain() && !this.hasAttribute('preset') && !storage()?.['attention-playground']?.startsWith('{"open":false');
   }
 
   #beginLesson() {
-    if (this.#isGuided()) this.#lessons((guide, playground) => guide.begin(playground, this.getAttribute('lesson'), this.getAttribute('step'), this.#found === 1));
+    if (this.#isGuided()) this.#guide((guide, playground) => guide.begin(playground, this.getAttribute('lesson'), this.getAttribute('step'), this.#found === 1, () => this.#edited));
   }
 
   /** Calls a function of web/guide.js, which is fetched with the first lesson. */
@@ -388,6 +391,9 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     const board = this.#board, guide = await loadGuide();
     if (board === this.#playground) return action(guide, board);
   }
+
+  /** The same for a reader, who is told if it cannot be fetched. */
+  #guide(action) { return this.#lessons(action).catch(({message}) => this.#playground?.run('fail_lesson', message)); }
 
   /** Is this the page itself, and not the page for an iframe, which is embedded too? */
   #isPage() { return (this.getAttribute('page') ?? 'embed') !== 'embed'; }
@@ -405,8 +411,8 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
       event: (type, detail) => this.#send(type, detail),
       crash: (error) => this.#fail('crash', `The playground stopped because of a fault in it (${error.message}); please reload the page.`),
       contextLost: () => this.#send('error', {type: 'contextlost', message: 'The browser took the graphics context away; the board is drawn again as soon as it gives one back.'}),
-      lesson: (id, step) => this.#lessons((guide, board) => guide.bring(board, id, step)),
-      lessons: () => this.#lessons((guide, board) => guide.bringList(board)),
+      lesson: (id, step) => this.#guide((guide, board) => guide.bring(board, id, step)),
+      lessons: () => this.#guide((guide, board) => guide.bringList(board)),
       toggleFullscreen: () => this.#toggleFullscreen(),
       wheelAlways: () => this.wheel === 'always' || this.#isPage(),
       wheelNever: () => this.wheel === 'never',
@@ -419,7 +425,10 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   }
 
   /** Events do not bubble, so that a form around the element does not mistake them for its own. */
-  #send(type, detail) { this.dispatchEvent(new CustomEvent(type, {detail})); }
+  #send(type, detail) {
+    this.#edited ||= type === 'input' || type === 'change';
+    this.dispatchEvent(new CustomEvent(type, {detail}));
+  }
 
   // ------------------------------------------------------------ attributes
 
@@ -534,7 +543,10 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   gradient(...values) { return this.#do('gradient', values); }
   observe(...values) { return this.#do('observe', values); }
   on(...values) { return this.#do('on', values); }
-  train(...values) { return this.#do('train', values); }
+  train(...values) {
+    this.#edited = true;
+    return this.#do('train', values);
+  }
   resetTraining(...values) { return this.#do('resetTraining', values); }
   stats(...values) { return this.#do('stats', values); }
   toBlob(...values) { return this.#do('toBlob', values); }

@@ -1,5 +1,5 @@
 // Files that are opened or saved by a board. Their content is read and written by reader.js, in a worker if possible.
-import {inline} from './files.js';
+import {inline, script} from './files.js';
 
 let worker, last = 0;
 const waiting = new Map();
@@ -22,7 +22,10 @@ function startWorker() {
 }
 
 async function here(parts, call, values) {
-  const reader = inline.get('reader.js') ?? await import('./reader.js');
+  const reader = await script('reader.js', () => import('./reader.js')).catch((error) => {
+    if (worker === null && !inline.size) worker = undefined;  // it was not the worker's fault
+    throw new Error(`What reads files could not be loaded (${error.message}): perhaps there is no connection. Please try again.`);
+  });
   reader.use(parts);
   return reader.ask(call, ...values);
 }
@@ -48,7 +51,7 @@ const TYPES = {json: 'application/json', csv: 'text/csv', tsv: 'text/tab-separat
 export const typeOf = (name) => TYPES[name.split('.').at(-1)] ?? 'application/octet-stream';
 
 /** Passes the result of reading a file to the board: a state, a form to fill in, JSON or cells. */
-function take(board, {kind, content}, name, whole) {
+function take(board, {kind, content, heading}, name, whole) {
   if (!board.alive) return undefined;
   if (kind === 'error') return board.tell(`${name}: ${content}`);
   if (kind === 'cells') return board.run('paste', content);
@@ -57,7 +60,7 @@ function take(board, {kind, content}, name, whole) {
   const address = board.wasm._malloc(bytes.length);
   if (!address) return board.tell(`${name}: there is not enough memory for it; give smaller tensors.`);
   board.wasm.HEAPU8.set(bytes, address);
-  return board.run('take', address, bytes.length, name);  // which frees it
+  return board.run('take', address, bytes.length, name, heading);  // which frees it
 }
 
 async function attempt(board, name, action) {
@@ -140,10 +143,7 @@ const blobOf = (canvas) => new Promise((resolve, reject) => canvas.toBlob((blob)
 function picture(board, scale) {
   const {canvas} = board, wanted = Number(scale) * (devicePixelRatio || 1);
   if (!(wanted >= 0.1 && wanted <= 20)) throw new RangeError(`scale: ${scale} is no scale; use 0.1 to 20.`);
-  board.pixels = [Math.round(canvas.clientWidth * wanted), Math.round(canvas.clientHeight * wanted)];
-  [canvas.width, canvas.height] = board.pixels;
-  board.run('resize', ...board.pixels, wanted);
-  board.draw();
+  board.resize(Math.round(canvas.clientWidth * wanted), Math.round(canvas.clientHeight * wanted), wanted);
   const made = blobOf(canvas);  // of the present content
   board.pixels = [0, 0];
   board.measure();

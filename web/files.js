@@ -1,3 +1,12 @@
 // The files contained in a standalone build, by name: scripts as modules, WebAssembly and translations as functions that unpack their
 // bytes. Empty where files are fetched.
 export const inline = new Map();
+
+const HERE = import.meta.url;  // not inside new URL(), where bundlers would look for a file of that name
+
+/** A script that is fetched when it is needed. `load` imports it, written so that bundlers recognise it. Firefox never asks again for one that
+ * did not arrive, so then it is asked for by another address. */
+export async function script(name, load) {
+  const again = () => import(/* webpackIgnore: true */ /* @vite-ignore */ new URL(`${name}?${Date.now()}`, HERE).href);
+  return inline.get(name) ?? load().catch(again).catch(() => { throw new Error(`${name} did not arrive, or is damaged`); });
+}

@@ -39,8 +39,9 @@ function fileOf(name) {
   return fetched.get(name);
 }
 
-/** Opens a lesson by its id in our list ("" is the first one), or by the address of a file ("my-lesson.json"). */
-export async function open(board, which, step, keeps = 0) {
+/** Opens a lesson by its id in our list ("" is the first one), or by the address of a file ("my-lesson.json"); one of ours only if
+ * `isWanted()` still holds when it has arrived. */
+export async function open(board, which, step, keeps = 0, isWanted = () => true) {
   if (/[./]/.test(which)) {
     const text = await textOf(new URL(which, document.baseURI), which);
     return board.alive && board.ask('open_lesson', text, which, '', step, keeps);
@@ -48,7 +49,7 @@ export async function open(board, which, step, keeps = 0) {
   const all = JSON.parse(await fileOf('index.json')).lessons, entry = which === '' ? all[0] : all.find(({id}) => id === which);
   if (!entry) throw refusal(`there is no "${which}"; use one of ${all.slice(0, 3).map(({id}) => `"${id}"`).join(', ')} …, or the address of a file such as "my-lesson.json".`);
   const text = await fileOf(entry.file);
-  return board.alive && board.ask('open_lesson', text, '', entry.id, step, keeps);
+  return board.alive && isWanted() && board.ask('open_lesson', text, '', entry.id, step, keeps);
 }
 
 export function openText(board, text, step) { board.ask('open_lesson', short(text, 'it'), '', '', step, 0); }
@@ -63,15 +64,18 @@ export async function bring(board, id, step) {
 }
 
 export async function bringList(board) {
-  const text = await fileOf('index.json').catch(() => '');
-  if (!board.alive) return;
-  if (text) board.ask('lessons', text);
-  else board.run('fail_lesson', '');
+  try {
+    const text = await fileOf('index.json');
+    if (board.alive) board.ask('lessons', text);
+  } catch (error) {
+    if (board.alive) board.run('fail_lesson', error.message);
+  }
 }
 
 /** The lesson that is open at the start: the one asked for; otherwise the one that was open last, or the first. `keeps`: after the page was
- * reloaded it continues where it was, with the board as the reader left it. */
-export async function begin(board, asked, askedStep, keeps) {
+ * reloaded it continues where it was, with the board as the reader left it. If `isEdited()` by the time that it arrives, a lesson that nobody
+ * asked for is not opened over the edits: the Guide shows its list. */
+export async function begin(board, asked, askedStep, keeps, isEdited) {
   let {lesson = '', step = 0} = {};
   try {
     ({lesson = '', step = 0} = JSON.parse(localStorage['attention-playground']));
@@ -79,7 +83,10 @@ export async function begin(board, asked, askedStep, keeps) {
   try {
     if (keeps && lesson && (asked === null || asked === lesson)) return await open(board, lesson, step, 1);
     if (asked !== null) return await open(board, asked, Math.trunc(askedStep) || 0);
-    await open(board, lesson, step).catch((error) => lesson === '' ? Promise.reject(error) : open(board, '', 0));
+    let comesLate = false;
+    const unlessEdited = () => !(comesLate = isEdited());
+    await open(board, lesson, step, 0, unlessEdited).catch((error) => lesson === '' ? Promise.reject(error) : open(board, '', 0, 0, unlessEdited));
+    if (comesLate) await bringList(board);
   } catch (error) {
     if (!board.alive) return;
     board.run('guide', 0);

@@ -30,14 +30,14 @@ async function tableOf(wanted) {
   return {tag, words: pairs.map((pair) => pair.join('\x1f')).join('\n')};
 }
 
-/** The same; if it cannot be loaded, English with a warning in the console. */
+/** The same; undefined, with a warning in the console, if it cannot be loaded: the board speaks English then. */
 export async function languageFor(wanted) {
   if (/^(en\b|$)/i.test(wanted)) return null;
   try {
     return await tableOf(wanted);
   } catch (error) {
     console.warn(`<attention-playground> lang: the words of "${wanted.slice(0, 99)}" could not be fetched (${error.message}); the board speaks English.`);
-    return null;
+    return undefined;
   }
 }
 

@@ -23,8 +23,11 @@ export class Announcements {
 
   noteExplained() {
     const e = this.found?.explained;
-    this.before = e && {...e, value: this.valueAt(e)};
+    this.before = e && {...e, value: this.valueAt(e), whose: this.whose()};
   }
+
+  /** What tells one board from another: numbers of two boards are not compared. */
+  whose() { return ['mode', 'labels', 'key_labels'].map((option) => this.board.ask('get', option)).join(); }
 
   /** "weight from saw to a" */
   spoken({tensor, row, col}) {
@@ -52,7 +55,7 @@ export class Announcements {
     if (!cell) return;
     const target = {tensor: cell.name, head: cell.head, row: cell.row, col: cell.col};
     const m = this.found.matrices.find((one) => one.tensor === cell.name);
-    if (m && !m.editable) this.before = {...target, value: this.valueAt(target)};
+    if (m && !m.editable) this.before = {...target, value: this.valueAt(target), whose: this.whose()};
     const value = this.valueAt(target);
     if (value !== undefined && !this.isIn) this.announce(`${this.spoken(target)}: ${this.written(value)}`);
     this.isStale = true;
@@ -67,11 +70,12 @@ export class Announcements {
     else if (name && before !== undefined) said.push(was(name === 'mask' ? this.t(`mask from ${this.tokens(0, row)} to ${this.tokens(1, col)}`) : name.endsWith('labels') ? this.t('token') : this.spoken({tensor: name, row, col}), shown(after), shown(before)));
     else if (name) said.push(this.t(rows * cols ? `${name}: ${rows * cols} numbers changed` : `${name}: several numbers changed`));
     else if (action) said.push(this.t(capital(action)));
-    const seen = this.before, value = seen && this.valueAt(seen);
-    if (seen && value !== undefined && seen.value !== undefined && this.written(value) !== this.written(seen.value)) {
+    const seen = this.before, value = seen && this.valueAt(seen), whose = seen && this.whose();
+    const isSame = whose === seen?.whose && action !== 'open' && action !== 'restore';
+    if (isSame && value !== undefined && seen?.value !== undefined && this.written(value) !== this.written(seen.value)) {
       said.push(was(this.spoken(seen), this.written(value), this.written(seen.value)));
     }
-    if (seen) seen.value = value;
+    if (seen) Object.assign(seen, {value, whose});
     this.announce(said.join('. '));
   }
 }

@@ -118,6 +118,15 @@ export class Controls {
       else this.control(part, item, isMenu ? 'entry' : item.role);
     }
     for (const one of lines) one.show();
+    this.stopOnce();
+  }
+
+  /** Of a group of radios Tab reaches one, the one that is on or the first; arrow keys choose among them. */
+  stopOnce() {
+    for (const group of this.root.querySelectorAll('[role=radiogroup]')) {
+      const radios = [...group.children], stop = radios.find((radio) => radio.ariaChecked === 'true') ?? radios[0];
+      for (const radio of radios) if (radio !== stop) radio.tabIndex = -1;
+    }
   }
 
   /** A control inside a group or a sentence. */

@@ -10,6 +10,7 @@ export class MirrorHands {
     if (!this.isIn) {
       this.isIn = true;
       this.nodes().forEach((node) => { if (node.tagName !== 'TD' && !node.matches('.row > button')) node.tabIndex = 0; });
+      this.stopOnce();
       if (this.isStale) this.update();
     }
     const node = e.target, item = node.item;
@@ -182,8 +183,9 @@ export class MirrorHands {
     if (radios && /^Arrow/.test(e.key)) {
       const all = [...radios.querySelectorAll('button')], by = /Down|Right/.test(e.key) ? 1 : all.length - 1;
       const next = all[(all.indexOf(node) + by) % all.length];
-      next.focus();
       e.preventDefault();
+      [node.tabIndex, next.tabIndex] = [-1, 0];  // the choice itself is made by Enter or Space: an answer in the Guide is final
+      next.focus();
     }
   }
 

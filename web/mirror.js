@@ -57,7 +57,7 @@ export class Mirror {
     this.root.adoptedStyleSheets = [sheet];
     this.live = make('p', {role: 'status'});
     this.all = make('div', {role: 'group', 'aria-label': this.t('Attention playground, in words'), lang: board.language ?? 'en'}, this.live);
-    if (isPlain) this.all.prepend(make('p', {}, this.t('The browser draws no pictures here (WebGL 2 is switched off or blocked), so this is the board as tables. Everything works.')));
+    if (isPlain) this.all.prepend(make('p', {}, this.t(board.whyPlain)));
     this.root.append(this.all);
     this.parts = new Map();
     board.root.append(this.host);

@@ -8,7 +8,7 @@ const address = {
   'playground-relaxed': () => new URL('./playground-relaxed.files.wasm', import.meta.url),
 };
 // In the order of src/shell/web/shell_files.cpp.
-const CALLS = ['begin', 'room', 'open', 'paste', 'choose', 'write', 'code', 'reply', 'replySize', 'forget', 'malloc', 'free'];
+const CALLS = ['begin', 'room', 'open', 'paste', 'choose', 'write', 'code', 'reply', 'replySize', 'heading', 'forget', 'malloc', 'free'];
 const KINDS = ['error', 'state', 'form', 'text', 'cells'];
 const MOST_BYTES = 2 ** 30;
 const UTF8 = new TextEncoder();
@@ -43,7 +43,7 @@ async function start() {
 let started;
 const wasm = () => started ??= start().catch((error) => {
   started = undefined;
-  throw new Error(`What reads files could not be loaded (${error.message}); please try again.`);
+  throw new Error(`What reads files could not be loaded (${error.message}): perhaps there is no connection. Please try again.`);
 });
 
 /** Writes bytes, followed by 0, to memory at `address`, and returns it. */
@@ -73,7 +73,7 @@ function withTexts(exports, words, call) {
 function replyOf(exports, kind) {
   const at = exports.reply(), bytes = new Uint8Array(exports.memory.buffer).slice(at, at + exports.replySize());
   const isBytes = kind === 'state' || kind === 'file';
-  return {kind, content: isBytes ? bytes : new TextDecoder().decode(bytes)};
+  return {kind, content: isBytes ? bytes : new TextDecoder().decode(bytes), heading: exports.heading()};
 }
 
 const calls = {

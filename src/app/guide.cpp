@@ -51,7 +51,7 @@ void Guide::show(bool open, bool isSaid) {
   screen_.view.guideTab = screen_.view.guideOpen = open;
   isWanted_ = open;
   if (open && !view_.lesson) view_.list = true;
-  if (open && view_.entries.empty() && !std::exchange(isLoadingList_, true)) screen_.host.wantLessons();
+  if (open) wantList();
   if (!open) {
     finishMoves();
     screen_.view.drawer = false, view_.pulled = false;
@@ -87,15 +87,23 @@ Result<void> Guide::open(std::string_view text, std::string_view name, std::stri
     if (passed < steps) view_.passed[static_cast<std::size_t>(passed)] = true;
   fillEntries();
   screen_.view.guideTab = screen_.view.guideOpen = isWanted_ = true;
-  if (view_.entries.empty() && !std::exchange(isLoadingList_, true)) screen_.host.wantLessons();
+  wantList();
   openStep(step, keepsBoard);
   return {};
 }
 
+void Guide::wantList() {
+  if (view_.entries.empty() && !std::exchange(isLoadingList_, true)) screen_.host.wantLessons();
+}
+
+// A Guide without a list is not left open: it is asked for again when the reader opens it.
 void Guide::fail(std::string_view sentence) {
   view_.waiting.clear();
   isLoadingList_ = false;
-  if (!sentence.empty()) screen_.refuse({Error::Kind::range, "lesson", std::string(sentence)});
+  if (view_.entries.empty() && !view_.lesson) show(false, false);
+  if (view_.entries.empty()) view_.list = false;
+  if (!sentence.empty()) screen_.refuse({Error::Kind::range, "", std::string(sentence)});
+  screen_.wake();
 }
 
 Result<void> Guide::setList(std::string_view text) {
@@ -411,7 +419,7 @@ void Guide::carryOut(const GuideAct& act) {
       break;
     case What::controls: screen_.view.guideTab = false; isWanted_ = false; remember(); break;
     case What::close: show(false, true); break;
-    case What::list: view_.list = true, screen_.view.side.wanted = 0; break;
+    case What::list: view_.list = true, screen_.view.side.wanted = 0, wantList(); break;
     case What::back: openStep(std::max(0, view_.step - 1)); break;
     case What::next: next(); break;
     case What::step: openStep(act.number); break;

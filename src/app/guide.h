@@ -39,6 +39,7 @@ class Guide {
  private:
   struct Moving;
 
+  void wantList();
   void openStep(int step, bool keepsBoard = false);
   void compute(bool beforeAnswer);
   void answer(int choice);

@@ -203,6 +203,50 @@ const paste = (board, text) => board.page.evaluate((words) => {
     .dispatchEvent(new ClipboardEvent('paste', {clipboardData, bubbles: true, cancelable: true, composed: true}));
 }, text);
 
+onBoard('a file that is pasted is opened; cells come before a picture of them', async (board) => {
+  const pasted = (text, file) => board.page.evaluate(([words, name, content]) => {
+    const clipboardData = new DataTransfer();
+    if (words) clipboardData.setData('text/plain', words);
+    clipboardData.items.add(new File([content], name));
+    document.querySelector('attention-playground').shadowRoot.querySelector('canvas')
+      .dispatchEvent(new ClipboardEvent('paste', {clipboardData, bubbles: true, cancelable: true, composed: true}));
+  }, [text, ...file]);
+  await board.click('q', 0, 1, 0);
+  await pasted('7\t8', ['image.png', 'a picture']);
+  close(await board.value('q', 0, 1, 1), 8);
+  const state = await board.call('getState');
+  await board.call('reset');
+  await pasted('/home/a/board.JSON', ['board.JSON', JSON.stringify(state)]);
+  await board.until('the board of the file', () => Math.abs(document.querySelector('attention-playground').getTensor('q').data[4] - 8) < 1e-6);
+});
+
+onBoard('of two boards, and a field of the page, only the one with the focus copies, cuts and pastes', async (board) => {
+  const {page} = board, q = (selector) => page.evaluate((name) => Array.from(document.querySelector(name).getTensor('q').data.slice(0, 3)), selector);
+  const at = (selector) => page.evaluate((name) => {
+    const element = document.querySelector(name);
+    element.scrollIntoView({block: 'center'});
+    const {x, y, width, height} = element.locate('q', 0, 0, 0);
+    return [x + width / 2, y + height / 2];
+  }, selector);
+  await page.evaluate(() => {
+    const input = document.body.appendChild(Object.assign(document.createElement('input'), {id: 'own', value: 'words'}));
+    input.style.position = 'fixed';
+  });
+  const [one, two] = [await q('#one'), await q('#two')];
+  await page.mouse.click(...await at('#one'));
+  await board.press('Control+c');
+  await page.mouse.click(...await at('#two'));
+  await board.press('Control+v');
+  assert.deepEqual([await q('#one'), await q('#two')], [one, [one[0], ...two.slice(1)]]);
+  await page.evaluate(() => document.querySelector('#two').undo());
+  assert.deepEqual(await q('#two'), two, 'it was one edit');
+  await page.locator('#own').focus();
+  await page.keyboard.press('Control+a');
+  await board.press('Control+x', 'Control+v', 'Control+v');
+  assert.equal(await page.locator('#own').inputValue(), 'wordswords');
+  assert.deepEqual([await q('#one'), await q('#two')], [one, two]);
+}, {path: '/pages/two.html', viewport: {width: 900, height: 1000}, permissions: ['clipboard-read', 'clipboard-write']});
+
 onBoard('paste from a spreadsheet', async (board) => {
   await board.click('q', 0, 1, 0);
   await paste(board, '1\t2\t3\r\n4,5\t−5\t6e-1\r\n'.replace('4,5', '4.5'));

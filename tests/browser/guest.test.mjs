@@ -285,6 +285,29 @@ test('with WebGL switched off the board is there as tables, and an error event s
   await without.stop();
 });
 
+for (const [what, take, wanted] of [
+  ['no WebGL 2 at all', () => { delete globalThis.WebGL2RenderingContext; }, /has no WebGL 2 \(.*as tables/],
+  ['a driver with WebGL 1 alone', () => {}, /has WebGL 1 only.*as tables/],
+]) {
+  test(`${what}: the board is there as tables, and what is said is true`, async () => {
+    const board = await browser.open('/', {prepare: async (page) => {
+      await page.addInitScript(() => {
+        for (const {prototype} of [HTMLCanvasElement, OffscreenCanvas]) {
+          const {getContext} = prototype;
+          prototype.getContext = function (type, ...options) { return type === 'webgl2' ? null : getContext.call(this, type, ...options); };
+        }
+        addEventListener('error', ({detail}) => { globalThis.said ??= detail; }, true);
+      });
+      await page.addInitScript(take);
+    }});
+    const {type, message} = await board.page.evaluate(() => globalThis.said);
+    assert.equal(type, 'webgl');
+    assert.match(message, wanted);
+    assert.equal((await board.tensor('weights')).data.length, 32);
+    await board.close();
+  });
+}
+
 // ---------------------------------------------------------------- fingers
 
 const PHONE = {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true};

@@ -204,6 +204,58 @@ onBoard('no lesson is asked for before the first frame, also at a first visit', 
   };
 })});
 
+/** A first visit whose lessons do not arrive before `act`, which changes the board, has been called. */
+async function firstVisit(path, act) {
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  const board = await browser.open(path, {guide: true, prepare: (page) => page.route('**/lessons/*', async (route) => {
+    await released;
+    await route.continue().catch(() => {});  // the page may have been closed
+  })});
+  await act(board);
+  const arrived = board.page.waitForResponse(/lessons\/index\.json/);
+  release();
+  return {board, arrived};
+}
+const isListed = (board) => board.until('the list of lessons', () => document.querySelector('attention-playground').items().some(({name}) => name === 'guide:open:dot-product'));
+
+for (const [what, act, check] of [
+  ['an option that a script has set', (board) => board.call('set', 'tokens', 20), async (board) => assert.equal(await board.get('tokens'), 20)],
+  ['a number that the reader has dragged', async (board) => {
+    board.was = await board.value('q', 0, 0, 0);
+    await board.drag('q', [0, 0, 0], 40, 0);
+  }, async (board) => assert.ok(Math.abs(await board.value('q', 0, 0, 0) - board.was - 0.4) < 1e-6)],
+  ['a tensor that a script has set', (board) => board.page.evaluate(() => document.querySelector('attention-playground').setTensor('q', Array(24).fill(0.5))),
+    async (board) => assert.deepEqual((await board.tensor('q')).data, Array(24).fill(0.5))],
+  ['a view that a script has opened', (board) => board.call('set', 'view', 'cost'), async (board) => assert.equal(await board.get('view'), 'cost')],
+]) {
+  test(`a first visit: the Guide does not replace ${what} before its lessons arrived, and shows its list`, async () => {
+    const {board, arrived} = await firstVisit('/', act);
+    await arrived;
+    if (await board.get('view') === 'layer') await isListed(board);
+    await board.rest();
+    await check(board);
+    await board.close();
+  });
+}
+
+test('a first visit: a model goes on training when the lessons arrive', async () => {
+  const {board, arrived} = await firstVisit('/', (page) => page.page.evaluate(() => { globalThis.trained = document.querySelector('attention-playground').train(40); }));
+  await arrived;
+  assert.equal(await board.page.evaluate(async () => (await globalThis.trained).step), 40);
+  await board.close();
+});
+
+test('a first visit by ?preset= shows that preset, also the usual one, and no lesson over it', async () => {
+  const board = await browser.open('/?preset=i-saw-a-saw', {guide: true});
+  const usual = await browser.open('/', {});
+  assert.deepEqual((await board.tensor('q')).data, (await usual.tensor('q')).data);
+  await board.rest();
+  assert.equal(board.requests.filter((address) => address.includes('/lessons/')).length, 0);
+  assert.ok(!(await names(board)).some((name) => name.startsWith('guide:')));
+  for (const one of [board, usual]) await one.close();
+});
+
 test('a first visit by a link shows the board of the link, and no lesson over it', async () => {
   const sender = await browser.open('/');
   await sender.call('set', 'tokens', 7);

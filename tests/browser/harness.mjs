@@ -1,8 +1,9 @@
 // A browser, a server for the built site, and a board whose parts are found through `locate` and which is checked with plain arithmetic.
 import assert from 'node:assert/strict';
-import {existsSync, mkdirSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
+import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import sirv from 'sirv';
@@ -23,14 +24,24 @@ mkdirSync(SCREENSHOTS, {recursive: true});
 /** The policy of a strict host, which must be sufficient for the page. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'";
 
-/** Serves the site, under /pages/ pages that embed it, and a page without anything, on a free port. */
-export async function serve(site = SITE, {policy = true} = {}) {
+/** Serves the site, under /pages/ pages that embed it, and a page without anything, on a free port. `first` is a script that every page runs
+ * before its own, for browsers whose driver cannot do that. cut(true) has it break every connection, until cut(false). */
+export async function serve(site = SITE, {policy = true, first} = {}) {
   const setHeaders = (response) => policy && response.setHeader('Content-Security-Policy', POLICY);
   const files = sirv(site, {dev: true, setHeaders});
   const pages = sirv(here('pages'), {dev: true, setHeaders});
+  let isCut = false;
   const server = createServer((request, response) => {
+    if (isCut) return request.socket.destroy();
     const missing = () => response.writeHead(404).end();
     if (request.url === '/empty') return response.writeHead(200, {'Content-Type': 'text/html'}).end();
+    if (first && request.url === '/first.js') return response.writeHead(200, {'Content-Type': 'text/javascript'}).end(first);
+    const [, folder, name] = /^\/(pages\/)?(\w*\.html|)(?:\?|$)/.exec(request.url) ?? [];
+    if (first && name !== undefined) {
+      const page = readFileSync(join(folder ? here('pages') : site, name || 'index.html'), 'utf8');
+      setHeaders(response);
+      return response.writeHead(200, {'Content-Type': 'text/html'}).end(page.replace('<meta charset="utf-8">', '$&<script src="/first.js"></script>'));
+    }
     if (!request.url.startsWith('/pages/')) return files(request, response, missing);
     request.url = request.url.slice('/pages'.length);
     pages(request, response, missing);
@@ -38,6 +49,7 @@ export async function serve(site = SITE, {policy = true} = {}) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}`,
+    cut: (on) => { isCut = on; },
     close: () => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); }),
   };
 }

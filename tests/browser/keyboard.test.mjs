@@ -59,10 +59,12 @@ test('from the first visit through the Guide, the menus and the tabs, the focus 
   await to('export');
   assert.equal((await press('Enter')).control, 'export:save');
   assert.equal((await press('Escape')).control, 'export', 'from a menu back to its button');
-  for (const view of ['block', 'segments', 'train']) {
+  // The tabs of the views are one stop of Tab, the open one; arrow keys go on from there.
+  for (const [i, view] of ['block', 'segments', 'train'].entries()) {
     await press('Escape');
     await press('F10');
-    await to(`view:${view}`);
+    await to(`view:${['layer', 'block', 'segments'][i]}`);
+    assert.equal((await press('ArrowRight')).control, `view:${view}`);
     assert.equal((await press('Enter')).control, `view:${view}`);
     assert.equal(await board.get('view'), view);
   }

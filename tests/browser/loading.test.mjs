@@ -122,8 +122,31 @@ test('opened from a file the page says that it needs a web server', async () => 
   const page = await (await browser.browser.newContext()).newPage();
   await page.goto(pathToFileURL(`${SITE}/index.html`).href);
   const text = page.locator('foreignObject p');
-  await until('the sentence', () => text.evaluate((p) => p.checkVisibility({visibilityProperty: true})));
+  const isInView = () => text.evaluate((p) => p.getBoundingClientRect().left >= 0);
+  assert.equal(await isInView(), false, 'not while the page may still be loading');
+  await until('the sentence', isInView);
   assert.match(await text.textContent(), /only from a web server, and not from a file/);
   await page.screenshot({path: `${SCREENSHOTS}/web-file.png`});
   await page.context().close();
 });
+
+for (const [what, path, blocked, wanted] of [
+  ['embed.js', '/embed.html', /embed\.js/, /scripts of this board did not arrive, or something blocks them/],
+  ['element.js', '/embed.html', /element\.js/, /element\.js did not arrive, or is damaged/],
+  ['standalone.js', '/sandbox.html', /standalone\.js/, /standalone\.js did not arrive, or is damaged/],
+]) {
+  test(`a frame without ${what}: a sentence stands in the place of the board`, async () => {
+    const board = await open('/empty', {prepare: (page) => page.route(blocked, (route) => route.abort())}), {page} = board;
+    await page.setContent(`<iframe src="${browser.server.url}/embed.html" ${path === '/sandbox.html' ? 'sandbox="allow-scripts"' : ''} width="700" height="300"></iframe>`);
+    const frame = await until('the frame', () => page.frames().find((one) => one.url().endsWith('/embed.html')));
+    const text = frame.locator('attention-playground');
+    await until('the sentence', () => text.evaluate((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element.querySelector('p') ?? element);
+      const {left, bottom, height} = range.getBoundingClientRect();
+      return left >= 0 && bottom < innerHeight && height > 10;
+    }));
+    assert.match(await text.innerText(), wanted);
+    await board.close();
+  });
+}

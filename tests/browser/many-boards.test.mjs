@@ -49,6 +49,33 @@ test('twenty-four boards: one compilation, one context, and each has its own num
   await board.close();
 });
 
+test('where only canvases of a document have WebGL 2, as in Safari, each board is drawn, and stays', async () => {
+  const board = await browser.open('/pages/many.html', {viewport: {width: 800, height: 900}, prepare: async (page) => {
+    await noteContexts(page);
+    await page.addInitScript(() => {
+      const {getContext} = OffscreenCanvas.prototype;
+      OffscreenCanvas.prototype.getContext = function (type, ...options) { return /^webgl/.test(type) ? null : getContext.call(this, type, ...options); };
+    });
+  }});
+  for (const i of [0, 1, 12, BOARDS - 1]) {
+    const one = numbered(board, i);
+    await board.page.evaluate((selector) => document.querySelector(selector).scrollIntoView({block: 'center'}), one.selector);
+    await one.rest();
+    assert.ok(await colors(one) > 20, `board ${i} is drawn`);
+    const saved = await board.page.evaluate(async (selector) => {
+      const image = await createImageBitmap(await document.querySelector(selector).toBlob({format: 'png', what: 'board'}));
+      const pen = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      pen.drawImage(image, 0, 0);
+      return new Set(new Uint32Array(pen.getImageData(0, 0, image.width, image.height).data.buffer)).size;
+    }, one.selector);
+    assert.ok(saved > 20, `the picture of board ${i} that is saved is not empty`);
+    await one.rest();
+    assert.ok(await colors(one) > 20, `board ${i} is still there`);
+  }
+  assert.equal(await alive(board.page), 1);
+  await board.close();
+});
+
 test('scrolling past many boards draws no frame of those that have one', async () => {
   const board = await browser.open('/pages/many.html', {viewport: {width: 800, height: 900}, seen: false});
   const {page} = board;

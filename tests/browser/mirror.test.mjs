@@ -304,6 +304,49 @@ test('every change is announced, and how soon is said', async () => {
   await board.close();
 });
 
+test('radios of a group are one stop of Tab, and arrow keys go on from there', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  await isMirrored(board);
+  await board.click('q', 0, 0, 0);
+  await board.press('F10');
+  const groups = () => board.page.evaluate(() => [...document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('[role=radiogroup]')]
+    .map((group) => ({stops: [...group.children].filter((radio) => radio.tabIndex === 0).map((radio) => radio.getAttribute('aria-checked')), count: group.children.length})));
+  await until('the focus in the tables', async () => (await groups()).some(({stops}) => stops.length));
+  const found = await groups();
+  assert.ok(found.some(({count}) => count > 1));
+  for (const {stops} of found) assert.equal(stops.length, 1);
+  assert.ok(found.some(({stops: [checked]}) => checked === 'true'));
+  const radios = (act) => board.page.evaluate((act) => {
+    const root = document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot;
+    const group = [...root.querySelectorAll('[role=radiogroup]')].find(({children}) => children.length > 1);
+    if (act) group.querySelector('[tabindex="0"]').focus();
+    return [...group.children].map((radio) => [radio.tabIndex, radio === root.activeElement]);
+  }, act);
+  const at = (await radios(true)).findIndex(([, isActive]) => isActive), {length} = await radios(false);
+  await board.press('ArrowRight');
+  assert.deepEqual(await radios(false), Array.from({length}, (_, i) => i === (at + 1) % length ? [0, true] : [-1, false]));
+  await board.press('Tab');
+  assert.ok((await radios(false)).every(([, isActive]) => !isActive), 'Tab leaves the group');
+  await board.close();
+});
+
+test('where another board is opened, or undone, its numbers are not compared with those of the board before', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  await isMirrored(board);
+  const state = await board.call('getState');
+  const said = (method, ...args) => board.page.evaluate(async ([name, values]) => {
+    const element = document.querySelector('attention-playground'), live = element.shadowRoot.querySelector('.hidden').shadowRoot.querySelector('[role=status]');
+    const told = new Promise((done) => new MutationObserver((_, observer) => { observer.disconnect(); done(live.textContent); }).observe(live, {childList: true, characterData: true, subtree: true}));
+    await element[name](...values);
+    return told;
+  }, [method, args]);
+  await board.click('weights', 0, 1, 0);
+  assert.match(await said('set', 'temperature', 2), /Temperature: .*\. weight from saw to I: .*, was /i);
+  const other = {...state, labels: ['He', 'ran', 'a', 'race'], causal: true};
+  for (const call of [['setState', state, {undoable: true}], ['setState', other, {undoable: true}], ['undo'], ['openLesson', 'heads']]) assert.doesNotMatch(await said(...call), /, was /, call[0]);
+  await board.close();
+});
+
 test('1,024 tokens: a table is of what is around the selection, says so, and goes along', async () => {
   const board = await browser.open('/', {prepare: opened});
   await board.call('set', 'tokens', 1024);
@@ -347,7 +390,7 @@ test('without WebGL the mirror is the board: to be seen, to be edited, without f
   const board = await without.open('/', {allow: [/./], prepare: opened, bypassCSP: true});
   await isMirrored(board);
   const {page} = board;
-  assert.match(await page.locator('attention-playground .plain p').first().textContent(), /draws no pictures here/);
+  assert.match(await page.locator('attention-playground .plain p').first().textContent(), /draws no pictures/);
   const table = page.locator('attention-playground table', {hasText: 'Q, queries'});
   await table.locator('tbody tr').nth(3).locator('td').nth(2).click();
   await page.keyboard.type('0.5');
