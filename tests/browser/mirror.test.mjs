@@ -347,6 +347,20 @@ test('where another board is opened, or undone, its numbers are not compared wit
   await board.close();
 });
 
+test('the row of a table that was taken as a heading is said', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  await isMirrored(board);
+  await board.press('F10');
+  await board.page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(['noun,verb\n1,2\n3,4\n'], 'words.csv'));
+    for (const type of ['dragenter', 'dragover', 'drop']) document.querySelector('attention-playground').dispatchEvent(new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true, composed: true}));
+  });
+  await until('the sentence', () => board.page.evaluate(() =>
+    document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.textContent.includes('Opened words.csv. Row 1 is taken as a heading.')));
+  await board.close();
+});
+
 test('1,024 tokens: a table is of what is around the selection, says so, and goes along', async () => {
   const board = await browser.open('/', {prepare: opened});
   await board.call('set', 'tokens', 1024);

@@ -585,9 +585,4 @@ TEST_CASE("opening: the row of a table that is taken as a heading is named") {
   const auto plain = opener.open("1,2\n3,4\n", "scores.csv");
   REQUIRE(plain);
   CHECK(plain->heading == 0);
-  // As weights, it is asked about; the form says it too.
-  const auto asked = opener.open("noun,verb\n0.5,0.5\n0.25,0.75\n", "scores.csv");
-  REQUIRE(asked);
-  REQUIRE(asked->kind == files::Opened::Kind::form);
-  CHECK(asked->form.says.find(" Row 1 is taken as a heading.") != std::string::npos);
 }
