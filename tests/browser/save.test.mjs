@@ -94,7 +94,7 @@ test('the Save menu gives files: the state, all tensors, the weights as a table'
   const board = await browser.open('/');
   const state = await saved(board, 'export:save');
   assert.deepEqual(JSON.parse(readFileSync(state, 'utf8')), await board.call('getState'));
-  assert.equal((await board.call('items')).some(({name}) => name === 'notice'), true);
+  await until('the notice', async () => (await board.call('items')).some(({name}) => name === 'notice'));
   const npz = numbersIn(await saved(board, 'export:npz'));
   assert.equal(npz.weights[2], hexOf((await board.tensor('weights')).data));
   assert.deepEqual(npz.labels[2], await board.get('labels'));
