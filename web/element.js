@@ -192,6 +192,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
 
   connectedCallback() {
     ATTRIBUTES.forEach((property) => this.#takeEarly(property));
+    if (this.#playground?.isWhole) this.#playground.speak();  // it may have moved to a place with another language
     if (this.#disposed || this.#starting.begun) return;
     if (this.hasAttribute('page')) this.#readAddress();
     this.#showPoster();

@@ -43,14 +43,14 @@ for (const [tag, table] of Object.entries(tables)) {
   });
 }
 
-test('a board takes the language of the nearest element around it, and another one when the page is translated', async () => {
-  const board = await browser.open('/pages/embed.html', {prepare: opened, wait: false});
+test('a board takes the language of the nearest element around it, wherever it is moved, and another one when the page is translated', async () => {
+  const board = await browser.open('/pages/embed.html', {prepare: opened});
+  await mirror(board, 'Causal');
   await board.page.evaluate(() => {
     const element = document.querySelector('attention-playground'), section = document.createElement('section');
     section.lang = 'de-AT';
     element.before(section);
     section.append(element);
-    return element.ready.then(() => true);
   });
   await mirror(board, tables.de.Causal);
   await board.page.evaluate(() => { document.querySelector('section').lang = 'zh-CN'; });
