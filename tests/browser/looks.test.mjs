@@ -49,7 +49,9 @@ test('every width from 320 to 2560', async () => {
       [1099, 700], [1100, 700], [1280, 720], [1920, 1080], [2560, 1440]]) {
       await board.page.setViewportSize({width, height});
       await board.settle();
-      checkPlaces(await board.call('items'), width, height);
+      const items = await board.call('items');
+      checkPlaces(items, width, height);
+      assert.ok(items.find(({name}) => name === 'causal').rect.width > 60, `the switch has its label at ${width}`);  // 36 without
     }
   }
   await board.close();

@@ -208,13 +208,14 @@ class Header {
   void compact() {
     const float width = c_.layout.header.width;
     if (width < 420) gap_ = 8;
+    if (width < 345) gap_ = 6, left_ -= 3, right_ += 3;
     if (!c_.layout.side.empty() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
       c_.view.drawer = !c_.view.drawer;
     }
     // On a page the header names it, and omits the controls of the board.
     const bool names = hasTabs() && (c_.onPage() || width >= 860);
     if (names) tabsMenu(124);
-    if (!c_.onPage()) causal(width), headCount(width);
+    if (!c_.onPage()) causal(), headCount(width);
     const Box more = fromRight(34);
     if (names && c_.onPage() && w_.icon("lab-close", fromRight(34), Icon::close)) showView(c_, View::layer);
     float room = right_ - left_;
@@ -282,10 +283,9 @@ class Header {
     if (!shows(part)) act(part, w_.menuItem(name, words, false, {}, enabled));
   }
 
-  void causal(float width) {
-    const bool words = width >= 345;
-    const float room = words ? textWidth(c_.fonts.strong, "Causal") + 42 : 36;
-    if (w_.toggle("causal", {left_, middle_ - 14, room, 28}, words ? "Causal" : "", c_.state.causal, true)) {
+  void causal() {
+    const float room = textWidth(c_.fonts.strong, "Causal") + 42;
+    if (w_.toggle("causal", {left_, middle_ - 14, room, 28}, "Causal", c_.state.causal, true)) {
       c_.requests.set(OptionId::causal, !c_.state.causal);
     }
     left_ += room + gap_;
