@@ -349,10 +349,13 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   }
 
   /** Is the initial board all that must be shown? Parts may be hidden or locked. */
-  #isPlain() {
+  #isFirstBoard() {
     const preset = this.getAttribute('preset') ?? FIRST_PRESET;
-    return preset === FIRST_PRESET && this.theme === 'auto' && this.view === 'layer' && !this.hasAttribute('state') && !this.hasAttribute('src') && !this.hasAttribute('show') && this.#kept === null && this.#linked === null && /^(en\b|$)/i.test(languageOf(this)) && !this.#hasLooks();
+    return preset === FIRST_PRESET && this.theme === 'auto' && this.view === 'layer' && !this.hasAttribute('state') && !this.hasAttribute('src') && !this.hasAttribute('show') && this.#kept === null && this.#linked === null;
   }
+
+  /** Can it be drawn before the rest has arrived? The words of other languages, and the page's own looks, come with the rest. */
+  #isPlain() { return this.#isFirstBoard() && /^(en\b|$)/i.test(languageOf(this)) && !this.#hasLooks(); }
 
   /** Was this tab here before, so that its board must be restored? */
   #isBack() { return this.#isPage() && storage('session')?.['attention-playground-tab']; }
@@ -380,7 +383,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   #isGuided() {
     const isHidden = this.hide.split(',').some((part) => part.trim() === 'guide');
     if (isHidden || this.hasAttribute('lesson')) return !isHidden;
-    return this.#isPage() && this.#isPlain() && !this.hasAttribute('preset') && !storage()?.['attention-playground']?.startsWith('{"open":false');
+    return this.#isPage() && this.#isFirstBoard() && !this.hasAttribute('preset') && !storage()?.['attention-playground']?.startsWith('{"open":false');
   }
 
   #beginLesson() {

@@ -63,17 +63,17 @@ export class Announcements {
   }
 
   hearChange({name, option, action, row, col, rows, cols, before, after}) {
-    const shown = (value) => value === true ? this.t('on') : value === false ? this.t('off') : typeof value === 'number' && !option ? this.written(value) : Array.isArray(value) ? value.join(' ') : String(value);
+    const shown = (value) => value === true ? this.t('on') : value === false ? this.t('off') : value === -Infinity ? this.t('masked') : typeof value === 'number' && !option ? this.digits(value) : Array.isArray(value) ? value.join(' ') : String(value);
     const said = [];
     const was = (what, now, earlier) => this.t(`${what}: ${now}, was ${earlier}`);
-    if (option) said.push(before === undefined ? `${this.t(capital(spaced(option)))}: ${shown(after)}` : was(this.t(capital(spaced(option))), shown(after), shown(before)));
+    if (option) said.push(before === undefined ? `${this.t(capital(spaced(option)))}: ${this.asRead(shown(after))}` : was(this.t(capital(spaced(option))), shown(after), shown(before)));
     else if (name && before !== undefined) said.push(was(name === 'mask' ? this.t(`mask from ${this.tokens(0, row)} to ${this.tokens(1, col)}`) : name.endsWith('labels') ? this.t('token') : this.spoken({tensor: name, row, col}), shown(after), shown(before)));
     else if (name) said.push(this.t(rows * cols ? `${name}: ${rows * cols} numbers changed` : `${name}: several numbers changed`));
     else if (action) said.push(this.t(capital(action)));
     const seen = this.before, value = seen && this.valueAt(seen), whose = seen && this.whose();
     const isSame = whose === seen?.whose && action !== 'open' && action !== 'restore';
     if (isSame && value !== undefined && seen?.value !== undefined && this.written(value) !== this.written(seen.value)) {
-      said.push(was(this.spoken(seen), this.written(value), this.written(seen.value)));
+      said.push(was(this.spoken(seen), ...[value, seen.value].map(shown)));
     }
     if (seen) Object.assign(seen, {value, whose});
     this.announce(said.join('. '));

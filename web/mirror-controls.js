@@ -1,5 +1,5 @@
 // Switches, menus, sliders, steppers and fields as native controls, and the sentences between them.
-import {capital, make, say, set, spaced} from './mirror-nodes.js';
+import {capital, make, nameFormula, say, set, spaced} from './mirror-nodes.js';
 
 // Names for controls that show a picture, or have their text beside them.
 const NAMES = {
@@ -117,7 +117,10 @@ export class Controls {
       else if (item.role === 'slider') this.slider(part, item);
       else this.control(part, item, isMenu ? 'entry' : item.role);
     }
-    for (const one of lines) one.show();
+    for (const one of lines) {
+      one.show();
+      if (one.kind === 0 && !one.node.firstElementChild) nameFormula(one.node, (sign) => this.t(sign));
+    }
     this.stopOnce();
   }
 
@@ -150,7 +153,7 @@ export class Controls {
     if (step) return this.t(`Step ${+step[1] + 1}`);
     if (item.role === 'menu') return [...new Set([item.before || own || this.t(capital(spaced(item.name))), item.words])].filter(Boolean).join(': ');
     if (item.role === 'fold') return [item.before, item.words].filter(Boolean).join(' ') || own || this.t(capital(spaced(item.name)));
-    if (/^[-−\d.]+( [-−\d.]+)+$/.test(item.words)) return this.t(capital(spaced(item.name)));  // a picture with numbers
+    if (/^[-−\d.,]+( [-−\d.,]+)+$/.test(item.words)) return this.t(capital(spaced(item.name)));  // a picture with numbers
     return own && item.words.length < 2 ? own : item.words || own || item.before || this.t(capital(spaced(item.name)));
   }
 
@@ -193,7 +196,7 @@ export class Controls {
     const words = capital(less.before || (value && value.before) || this.t(NAMES[base] || capital(spaced(base)))), node = this.input(part, item, {type: 'text', role: 'spinbutton', inputmode: 'decimal', autocomplete: 'off'});
     node.input.item = item;
     const shown = value?.words ?? this.between(less, more);
-    set(node.input, {'aria-label': words, 'aria-valuenow': Number.isFinite(Number.parseFloat(shown)) ? Number.parseFloat(shown) : null, 'aria-valuetext': shown || this.t('none'), readonly: value?.enabled ? null : ''});
+    set(node.input, {'aria-label': words, 'aria-valuenow': Number.isFinite(this.numberIn(shown)) ? this.numberIn(shown) : null, 'aria-valuetext': shown || this.t('none'), readonly: value?.enabled ? null : ''});
     this.fill(node.input, shown);
     if (!node.less) {
       node.less = make('button', {type: 'button'}, '−');

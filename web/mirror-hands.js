@@ -125,7 +125,7 @@ export class MirrorHands {
     const {tensor, row, col, m} = this.refOf(cell), value = m.numbers[cell.i][cell.j];
     this.choose(cell);
     const input = make('input', {type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-label': this.spoken({tensor, row, col})});
-    input.value = first ?? this.asRead(String(+value.toPrecision(6)));
+    input.value = first ?? this.asRead(String(+value.toPrecision(6)).replace('-', '−'));
     cell.textContent = '';
     cell.append(input);
     input.focus();

@@ -20,6 +20,20 @@ export function set(node, attributes) {
 }
 
 export const say = (node, words) => { if (node.textContent !== words) node.textContent = words; };
+
+const SIGNS = {'×': 'times', '÷': 'divided by', '/': 'divided by', '·': 'dot', '√': 'square root of', '=': 'equals', '+': 'plus', '−': 'minus', 'Σ': 'sum of', 'ᵀ': 'transposed', '≤': 'at most', '>': 'greater than'};
+const SIGN = /\s*([×÷/·√=+−Σᵀ≤>])\s*/g;
+/** Is it arithmetic, and not a sentence? */
+export const isFormula = (words) => /[×÷√·]|exp\(/.test(words) && !/[.:;] |\p{L}{4,} \p{L}{3,}/u.test(words);
+/** A formula as one says it, because screen readers are silent about most of its signs: "q 4 dot k 3". `t` translates a word. */
+export const spoken = (formula, t) => formula.replace(SIGN, (all, sign) => ` ${t(SIGNS[sign])} `).replace(/_(?=\w)/g, ' ')
+  .replace(/[₀-₉]+/g, (digits) => ` ${[...digits].map((digit) => '₀₁₂₃₄₅₆₇₈₉'.indexOf(digit)).join('')}`).replace(/ {2,}/g, ' ').replaceAll('( ', '(').trim();
+
+/** Gives an element whose text is a formula the words of it as its name. */
+export function nameFormula(node, t) {
+  const words = node.textContent;
+  set(node, isFormula(words) ? {role: 'math', 'aria-label': spoken(words, t)} : {role: null, 'aria-label': null});
+}
 export const spaced = (name) => name.replace(/[-_:]+/g, ' ').trim();
 export const capital = (words) => /^[a-z]{2}/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words;
 

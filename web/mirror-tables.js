@@ -1,5 +1,5 @@
 // Every matrix as a table with row and column headings by token.
-import {make, say, set, spaced, TENSORS} from './mirror-nodes.js';
+import {make, nameFormula, say, set, spaced, TENSORS} from './mirror-nodes.js';
 
 const MOST = 32;       // rows and columns of a table at most
 
@@ -34,8 +34,14 @@ export class Tables {
     const {arithmetic} = this;
     if (!arithmetic) return;
     const node = this.keyed(part, 'arithmetic', () => make('div', {role: 'group', 'aria-label': this.t('Arithmetic')}));
-    const lines = [arithmetic.text.split('\n')[0], ...arithmetic.terms.map(({label: name, text}) => `${name}: ${text}`)];
-    lines.forEach((words, i) => say(node.children[i] ?? node.appendChild(make('p')), words));
+    const lines = [[arithmetic.text.split('\n')[0]], ...arithmetic.terms.map(({label: name, text}) => [name, text])];
+    lines.forEach((parts, i) => {
+      const line = node.children[i] ?? node.appendChild(i === 0 ? make('p', {}, make('span')) : make('p', {}, make('span'), ': ', make('span')));
+      parts.forEach((words, j) => {
+        say(line.children[j], words);
+        nameFormula(line.children[j], (sign) => this.t(sign));
+      });
+    });
     while (node.children.length > lines.length) node.lastChild.remove();
   }
 

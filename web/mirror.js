@@ -141,15 +141,24 @@ export class Mirror {
     (all.find(({item}) => name && item?.name === name) ?? all[Math.min(at, all.length - 1)])?.focus();
   }
 
-  written(value) {
-    if (value === -Infinity) return this.t('masked');
-    return this.asRead(Math.abs(value) < 1e7 ? value.toFixed(this.found.decimals) : value.toPrecision(4));
+  /** A number in English, for a sentence that is translated as a whole. */
+  digits(value) {
+    return (Math.abs(value) < 1e7 ? value.toFixed(this.found.decimals) : value.toPrecision(4)).replace('-', '−');
   }
 
-  /** A number in the notation of the language, for example with a decimal comma in German. */
+  /** A number on its own, in the notation of the language. */
+  written(value) { return value === -Infinity ? this.t('masked') : this.asRead(this.digits(value)); }
+
+  /** For example with a decimal comma in German. */
   asRead(digits) {
     const {decimal = '.'} = this.board;
     return decimal === '.' ? digits : digits.replace('.', decimal);
+  }
+
+  /** The number that a control shows, in the notation of the language. */
+  numberIn(words) {
+    const {decimal = '.'} = this.board;
+    return Number.parseFloat(words.replaceAll(decimal === ',' ? '.' : ',', '').replace(decimal, '.').replace('−', '-'));
   }
 
   /** The text of an explanation; null if there is none. */

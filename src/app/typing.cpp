@@ -21,11 +21,14 @@ using views::Box;
 void Typing::begin(const views::TextTarget& target) {
   screen_.view.text = target;
   TextField field;
+  std::string own;
   field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
   field.zoom = screen_.zoom;
-  field.text = target.text;
   field.name = target.name;
   field.numeric = target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
+  const document::OptionType type = document::option(target.option).type;
+  const bool isReal = target.kind == views::TextTarget::Kind::option && (type == document::OptionType::real || type == document::OptionType::scale);
+  field.text = field.numeric || isReal ? views::inNumbers(target.text, own) : target.text;
   field.centered = target.centered;
   field.selectAll = target.selectAll;
   field.isCell = field.numeric;

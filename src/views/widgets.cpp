@@ -146,6 +146,11 @@ std::string_view inWords(std::string_view english) {
   return own ? own->of(english) : english;
 }
 
+std::string_view inNumbers(std::string_view digits, std::string& own) {
+  const Words* words = fonts().words;
+  return words ? words->number(digits, own) : digits;
+}
+
 std::string_view lineOf(ImFont* font, std::string_view words, float width) {
   draw::Lines* lines = linesFor(font, words);
   return lines ? words.substr(0, std::max(fitting(*lines, font, words, width), base::clusterLength(words))) : words;
@@ -175,7 +180,8 @@ draw::Face faceOf(const ImFont* font) {
 
 float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
   if (words.empty()) return 0;
-  words = inWords(words);
+  std::string own;
+  words = inNumbers(inWords(words), own);
   if (fonts().mirror) note(font, x, y, words);
   if (draw::Lines* lines = linesFor(font, words)) {
     lines->draw(list, words, faceOf(font), x, y + font->Ascent * ImGui::GetIO().FontGlobalScale, color);
@@ -186,7 +192,8 @@ float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::s
 }
 
 float textWidth(ImFont* font, std::string_view words) {
-  words = inWords(words);
+  std::string own;
+  words = inNumbers(inWords(words), own);
   if (draw::Lines* lines = linesFor(font, words)) return lines->width(words, faceOf(font));
   return words.empty() ? 0 : font->CalcTextSizeA(sizeOf(font), FLT_MAX, 0, words.data(), end(words)).x;
 }
@@ -204,6 +211,8 @@ void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 col
 }
 
 void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color, std::string_view digits) {
+  std::string own;
+  digits = inNumbers(digits, own);
   const float size = sizeOf(font) * scale;
   const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, digits.data(), end(digits));
   list->AddText(font, size, {x - extent.x / 2, midY - extent.y / 2}, color, digits.data(), end(digits));

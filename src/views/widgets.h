@@ -17,6 +17,8 @@ draw::Lines* linesFor(ImFont* font, std::string_view words);
 draw::Face faceOf(const ImFont* font);
 /// The translation of a text of the interface; functions that draw or measure text do this themselves.
 std::string_view inWords(std::string_view english);
+/// A text without words in the notation of the reader's language: views::Words::number().
+std::string_view inNumbers(std::string_view digits, std::string& own);
 /// How much of a text without spaces fits the width, in scripts that allow a line break anywhere; at least one character. In other scripts
 /// all of it.
 std::string_view lineOf(ImFont* font, std::string_view words, float width);

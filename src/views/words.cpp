@@ -40,6 +40,55 @@ bool isOfField(std::string_view text) {
   return name.size() < text.size() && text.ends_with('.') && name.find(' ', ending == std::string_view::npos ? 0 : ending) == std::string_view::npos;
 }
 
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+char at(std::string_view text, std::size_t place) { return place < text.size() ? text[place] : '\0'; }
+
+std::size_t afterDigits(std::string_view text, std::size_t from) {
+  while (isDigit(at(text, from))) ++from;
+  return from;
+}
+
+/// The end of a quotation that begins here: of what a reader or a file has written, nothing is changed. `from` itself if none does.
+std::size_t afterQuotation(std::string_view text, std::size_t from) {
+  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {{"\"", "\""}, {"“", "”"}, {"„", "“"}, {"»", "«"}};
+  for (const auto& [open, close] : kMarks) {
+    if (!text.substr(from).starts_with(open)) continue;
+    const std::size_t end = text.find(close, from + open.size());
+    return end == std::string_view::npos ? from : end + close.size();
+  }
+  return from;
+}
+
+/// Where an English number such as "1,234.5" ends, and its decimal point, which is its end if it has none. In versions and names, such as
+/// "1.2.3" and "layer.0.npz", there is no number.
+struct Numeral {
+  std::size_t point, end;
+  bool isNumber;
+};
+Numeral numeralAt(std::string_view text, std::size_t from) {
+  std::size_t point = afterDigits(text, from);
+  while (point - from <= 15 && at(text, point) == ',' && afterDigits(text, point + 1) == point + 4) point += 4;
+  const bool isGrouped = text.substr(from, point - from).find(',') != std::string_view::npos;
+  if (isGrouped && text.find(',', from) > from + 3) point = afterDigits(text, from);  // "2048,512" is two numbers
+  const bool hasDecimals = at(text, point) == '.' && isDigit(at(text, point + 1));
+  const std::size_t end = hasDecimals ? afterDigits(text, point + 1) : point;
+  const char before = from > 0 ? text[from - 1] : ' ', next = at(text, end), later = at(text, end + 1);
+  const bool isPower = (next == 'e' || next == 'E') && !isLetter(later);
+  const bool isName = isLetter(before) || before == '.' || (isLetter(next) && !isPower) || (next == '.' && (isDigit(later) || isLetter(later)));
+  return {point, end, !isName};
+}
+
+/// Does another number follow, after a comma?
+bool isListed(std::string_view rest) {
+  if (!rest.starts_with(',')) return false;
+  rest.remove_prefix(std::min(rest.find_first_not_of(", ("), rest.size()));
+  for (const std::string_view sign : {"-", "−", "…"}) {
+    if (rest.starts_with(sign)) return true;
+  }
+  return isDigit(at(rest, 0));
+}
+
 }  // namespace
 
 Words::Pattern Words::patternOf(std::string_view english, std::string_view words) {
@@ -69,7 +118,8 @@ Words::Words(std::string_view table) : table_(table) {
     const std::size_t middle = line.find('\x1f');
     if (middle == std::string_view::npos) continue;
     const std::string_view english = line.substr(0, middle), words = line.substr(middle + 1);
-    if (english == "{a}: {A}") ofField_ = patternOf(english, words);
+    if (english == "1,234.5" && words.size() == english.size()) group_ = words[1], decimal_ = words[5];
+    else if (english == "{a}: {A}") ofField_ = patternOf(english, words);
     else if (Pattern pattern = patternOf(english, words); !pattern.places.empty()) patterns_.push_back(std::move(pattern));
     else whole_[english] = words;
   }
@@ -89,9 +139,38 @@ std::string_view Words::of(std::string_view english) {
   const std::size_t first = english.find_first_not_of(' '), last = english.find_last_not_of(' ') + 1;
   std::string found = find(english.substr(first, last - first));
   if (found.empty() && missed) missed->insert(key);
-  std::string out = found.empty() ? key : key.substr(0, first) + found + key.substr(last);
+  std::string out = inNotation(found.empty() ? key : key.substr(0, first) + found + key.substr(last));
   kept_.try_emplace(out, out);  // because text is first measured and later drawn
   return kept_.insert_or_assign(key, std::move(out)).first->second;
+}
+
+std::string_view Words::number(std::string_view digits, std::string& own) const {
+  if (paused > 0 || decimal_ == '.' || hasWords(digits)) return digits;
+  return own = inNotation(digits);
+}
+
+std::string Words::inNotation(std::string_view text) const {
+  std::string out(text);
+  if (decimal_ == '.') return out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t unquoted = afterQuotation(text, i);
+    if (unquoted > i || !isDigit(text[i])) {
+      i = std::max(unquoted, i + 1);
+      continue;
+    }
+    const Numeral number = numeralAt(text, i);
+    if (!number.isNumber) {
+      while (isDigit(at(text, i)) || isLetter(at(text, i)) || at(text, i) == '.') ++i;
+      continue;
+    }
+    std::replace(out.begin() + static_cast<std::ptrdiff_t>(i), out.begin() + static_cast<std::ptrdiff_t>(number.point), ',', group_);
+    if (number.point < number.end) {
+      out[number.point] = decimal_;
+      if (isListed(text.substr(number.end))) out[number.end] = ';';  // because the comma is the decimal sign
+    }
+    i = number.end;
+  }
+  return out;
 }
 
 void Words::keep(const std::string& said) {

@@ -14,7 +14,8 @@ namespace views {
 
 class Words {
  public:
-  /// One line per message: the English text, U+001F, the translation. "{a}" to "{z}" are placeholders for any text, and may be reordered;
+  /// One line per message: the English text, U+001F, the translation. "1,234.5" is a message too, from which the signs of numbers are taken.
+  /// "{a}" to "{z}" are placeholders for any text, and may be reordered;
   /// "{1}" to "{9}" for a number; "{A}" to "{Z}" for text that is itself translated. "{a}: {A}" stands for a field, or a file, and why it was
   /// refused (base::Error): with it a refusal is one message for all fields. It is used only if the table has the sentence.
   explicit Words(std::string_view table);
@@ -24,6 +25,8 @@ class Words {
   /// The translation of a text; the text itself if the table does not contain it. Spaces at either end are kept. The result is valid until
   /// a few thousand other texts have been translated.
   [[gnu::noinline]] std::string_view of(std::string_view english);
+  /// Digits and formulas in the notation of the language; `own` holds the result if it differs.
+  [[gnu::noinline]] std::string_view number(std::string_view digits, std::string& own) const;
   /// Marks a text as already translated: of() returns it unchanged.
   [[gnu::noinline]] void keep(const std::string& said);
 
@@ -41,10 +44,12 @@ class Words {
 
   static Pattern patternOf(std::string_view english, std::string_view words);
   std::string find(std::string_view english);
+  std::string inNotation(std::string_view text) const;
   bool match(const Pattern& pattern, std::string_view english, std::string& out);
   bool matchField(std::string_view english, std::string& out);
 
   std::string table_;
+  char group_ = ',', decimal_ = '.';
   std::unordered_map<std::string_view, std::string_view> whole_;
   Pattern ofField_;                                            ///< "{a}: {A}"; empty if the table does not have it
   std::vector<Pattern> patterns_;                              ///< longest first, because these are the most specific

@@ -62,6 +62,44 @@ test('a board takes the language of the nearest element around it, wherever it i
   await board.close();
 });
 
+test('numbers are German, are typed as German ones, and formulas have words', async () => {
+  const board = await browser.open('/?lang=de', {prepare: opened});
+  const {text} = await mirror(board, tables.de.Causal);
+  assert.match(text, /Temperatur/);
+  assert.match(text, /0,20×0,30 \+ \(−0,70\)×\(−0,50\) \+ 1,60×1,40 = 2,65/);
+  assert.ok(!/\d\.\d/.test(text), `an English number: ${/.{20}\d\.\d.{20}/s.exec(text)?.[0]}`);
+  const formulas = await board.page.evaluate(() => [...document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('[role=math]')].map((node) => node.ariaLabel));
+  assert.ok(formulas.includes('q 4 Punkt k 3'), formulas.join('\n'));
+  assert.ok(formulas.some((words) => words.includes('0,20 mal 0,30 plus (minus 0,70) mal (minus 0,50)')), formulas.join('\n'));
+  await board.doubleClick('q', 0, 1, 1);
+  const field = board.page.locator('attention-playground input.number');
+  await field.waitFor();
+  assert.equal(await field.inputValue(), '0,6');
+  await field.fill('-1,25');
+  await field.press('Enter');
+  await until('the number', async () => Math.abs(await board.value('q', 0, 1, 1) + 1.25) < 1e-6);
+  await until('the announcement', () => board.page.evaluate(() =>
+    document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelector('[role=status]').textContent.includes('−1,25')));
+  await board.call('set', 'view', 'train');
+  const train = await mirror(board, tables.de.Optimizer ?? 'Parameter');
+  assert.match(train.text, /6\.741 Parameter/);
+  assert.match(train.text, /\d,\d %/);
+  await board.check();
+  await board.close();
+});
+
+test('the first visit shows the same screen in every language', async () => {
+  const screens = [];
+  for (const path of ['/', '/?lang=de', '/?lang=zh']) {
+    const board = await browser.open(path, {prepare: opened, guide: true});
+    await until(`the lesson at ${path}`, async () => (await board.call('items')).some(({name}) => name === 'guide:choice:0'));
+    screens.push((await board.call('items')).map(({name}) => name).filter((name) => !/^guide-find|:text:/.test(name)));
+    await board.close();
+  }
+  assert.deepEqual(screens[1], screens[0]);
+  assert.deepEqual(screens[2], screens[0]);
+});
+
 test('a lesson stays in the language that it was written in, within a Guide that is translated', async () => {
   const board = await browser.open('/?lang=de&lesson=query', {prepare: opened, guide: true});
   const {text} = await mirror(board, tables.de.PREDICT);

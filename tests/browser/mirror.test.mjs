@@ -137,8 +137,8 @@ test('a reader edits a cell, flips causal, changes heads, opens an example and u
   await board.type('-1.6');
   await KEYS(board, 'Enter');
   assert.equal(await board.value('q', 0, 3, 2), Math.fround(-1.6), 'typed');
-  assert.equal((await reader.cell(/^Q, queries/, 'saw', '3')).name, '-1.60');
-  assert.match(await reader.said(), /row saw, column 3: -1\.60, was 1\.60/);
+  assert.equal((await reader.cell(/^Q, queries/, 'saw', '3')).name, '−1.60');
+  assert.match(await reader.said(), /row saw, column 3: −1\.60, was 1\.60/);
   assert.match(await reader.said(), /weight from saw to a: \d\.\d\d, was 0\.69/);
 
   const {checked} = await reader.find('switch', /^Causal/);
@@ -260,14 +260,14 @@ test('where tokens are columns, so they are in the tables; arrows, typing and wh
   await board.type('-0.25');
   await KEYS(board, 'Enter');
   assert.equal(await board.value('q', 0, 0, 1), -0.25);
-  assert.match(await reader.said(), /query, row noun, column I: -0\.25/);
+  assert.match(await reader.said(), /query, row noun, column I: −0\.25/);
   // Kᵀ has one row per key here, as K has.
-  assert.equal((await reader.cell(/^K, keys/, 'a', 'noun')).name, (await board.value('k', 0, 2, 1)).toFixed(2));
+  assert.equal((await reader.cell(/^K, keys/, 'a', 'noun')).name, (await board.value('k', 0, 2, 1)).toFixed(2).replace('-', '−'));
   await reader.focus(await reader.cell(/^W of head/, 'I', 'a'));  // from a to I: queries are columns
   await is('weights 2 0');
   await board.call('set', 'mode', 'x');
   const made = await reader.cell(/^W_Q/, 'noun', '3');
-  assert.equal(made.name, (await board.value('w_q', 0, 2, 1)).toFixed(2));
+  assert.equal(made.name, (await board.value('w_q', 0, 2, 1)).toFixed(2).replace('-', '−'));
   await board.call('set', 'tokens', 60);
   await reader.find('grid', /^W of head.*rows \d+ to \d+ of 60, columns \d+ to \d+ of 60/);
   await board.call('set', 'column_layout', false);

@@ -139,6 +139,30 @@ void showAll() {
   }
 }
 
+TEST_CASE("numbers are written in the notation of the language: the decimal sign, groups and lists, but no names, versions and quotations") {
+  views::Words german("1,234.5\x1f" "1.234,5\n{1} parameters\x1f{1} Parameter\n{a} is no number\x1f{a} ist keine Zahl\nOpened {a}\x1f{a} ge\u00f6ffnet");
+  const auto shown = [&](std::string_view english) {
+    std::string own;
+    return std::string(german.number(german.of(english), own));
+  };
+  const std::pair<const char*, const char*> kSame[] = {
+      {"0.90", "0,90"}, {"\u22120.123", "\u22120,123"}, {"6,741 parameters", "6.741 Parameter"}, {"1,234,567", "1.234.567"}, {"28.0 %", "28,0 %"},
+      {"1.0e\u22124", "1,0e\u22124"}, {"1.05 M", "1,05 M"}, {"0.20\u00d70.30 + (\u22120.70)\u00d7(\u22120.50) = 2.65", "0,20\u00d70,30 + (\u22120,70)\u00d7(\u22120,50) = 2,65"},
+      {"[0.07, \u22120.14, 0.69]", "[0,07; \u22120,14; 0,69]"}, {"exp(1.53 - 1.53) = 1.00", "exp(1,53 - 1,53) = 1,00"}, {"1, 2, 3", "1, 2, 3"},
+      {"\"1.5x\" is no number", "\"1.5x\" ist keine Zahl"}, {"\u201c1.5\u201d is no number", "\u201c1.5\u201d ist keine Zahl"},
+      {"Opened v1.2.npz", "v1.2.npz ge\u00f6ffnet"}, {"Opened layer.0.npz", "layer.0.npz ge\u00f6ffnet"}, {"0.1.0", "0.1.0"}, {"2048,512", "2048,512"}, {"7", "7"}, {"", ""}};
+  for (const auto& [english, expected] : kSame) {
+    CAPTURE(english);
+    CHECK(shown(english) == expected);
+    if (german.of(english) != english) CHECK(german.of(german.of(english)) == expected);  // text that was measured is looked up again
+  }
+  german.paused = 1;  // what readers wrote
+  CHECK(shown("0.5") == "0.5");
+  views::Words chinese("1,234.5\x1f" "1,234.5");
+  std::string own;
+  CHECK(chinese.number("1,234.50", own) == "1,234.50");
+}
+
 TEST_CASE("words: a table says all that the board says") {
   // core/languages.test.mjs checks that all tables have the same messages.
   views::Words words(tableOf("de.json"));

@@ -516,7 +516,8 @@ EMSCRIPTEN_KEEPALIVE void playground_words(const char* table) {
 /// Sets the reply to the translation of a text of the interface.
 EMSCRIPTEN_KEEPALIVE int playground_word(const char* english) {
   views::Words* words = self->stage.fonts().words;
-  return answer(std::string(words ? words->of(english) : english));
+  std::string own;
+  return answer(std::string(words ? words->number(words->of(english), own) : english));
 }
 
 /// The height, in CSS pixels, that shows the whole board at that width; 0 if not requested by the page, or if another view is open.

@@ -245,6 +245,7 @@ void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float
     const float middle = m.box.y + cell * (static_cast<float>(r) + 0.5f);
     if (!ImGui::IsRectVisible({m.box.x - kLabels, middle - cell}, {m.box.right(), middle + cell})) continue;
     if (labels && cell >= 13 && static_cast<std::size_t>(r) < c.state.labels.size()) {
+      const AsIs asIs;
       textRight(list, c.fonts.small, m.box.x - 8, middle, c.palette.text,
                 elide(c.fonts.small, c.state.labels[static_cast<std::size_t>(r)], kLabels - 10));
     }
