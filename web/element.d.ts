@@ -354,6 +354,7 @@ export class AttentionPlayground extends HTMLElement {
   reset(): void;
   undo(): boolean;
   redo(): boolean;
+  /** A copy. What is computed depends in its last bits on how it came about: after an edit, or from a link, it is within 1e-6. */
   getTensor(name: TensorName | StageName | ParameterName | ExperimentName): PlaygroundTensor;
   setTensor(name: TensorName | ParameterName, data: ArrayLike<number>, shape?: number[]): void;
   get(option: OptionName): OptionValue;
@@ -375,7 +376,7 @@ export class AttentionPlayground extends HTMLElement {
   observe(target: PlaygroundTarget, callback: (value: number | undefined, observation: PlaygroundObservation) => unknown): () => void;
   /** Calls back each time that the check, or all of a list, begins to hold. Returns what ends it. */
   on(check: PlaygroundCheck | PlaygroundCheck[], callback: (verdicts: PlaygroundVerdict[]) => unknown): () => void;
-  /** The address of the page with this board in it, bit for bit: its state after #s=, the options in the query. */
+  /** The address of the page with this board in it: its state after #s=, whose inputs are kept bit for bit, and the options in the query. */
   link(options?: PlaygroundLinkOptions): Promise<string>;
   /** HTML for a page that shall have this board in it. */
   embedCode(options?: PlaygroundEmbedOptions): Promise<string>;

@@ -20,7 +20,7 @@ Result<Rect> Places::locate(std::string_view name, int head, int row, int col) {
   const views::WidgetRects& rects = screen_.drawnRects();
   const auto at = rects.find(name);
   if (at == rects.end()) return unknown("locate", name, "a tensor, or a control that is on the screen");
-  return control(at->second);
+  return control(name, at->second);
 }
 
 Result<Rect> Places::cell(TensorId id, int head, int row, int col) {
@@ -61,7 +61,7 @@ Result<Rect> Places::derived(TensorId id, int head, int row, int col) {
 }
 
 // The control may have to be scrolled into view, in the side panel or in a menu.
-Rect Places::control(const Box& box) {
+Rect Places::control(std::string_view name, const Box& box) {
   views::ViewState& view = screen_.view;
   const views::Layout layout = screen_.makeLayout();
   const Box &side = layout.side, &menu = view.menu.page.box;
@@ -71,7 +71,8 @@ Rect Places::control(const Box& box) {
   const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
   if (inPanel) return revealed(view.side, box);
   // Everything in the header is on its middle line, even if the page has been scrolled under it.
-  const bool inPage = screen_.onPage() && std::fabs(box.midY() - layout.header.midY()) > 1;
+  const bool isFixed = std::fabs(box.midY() - layout.header.midY()) <= 1 || std::ranges::find(views::kTrainBarControls, name) != std::end(views::kTrainBarControls);
+  const bool inPage = screen_.onPage() && !isFixed;
   return inPage ? revealed(view.experiments.page, box) : Rect{box.x, box.y, box.width, box.height};
 }
 

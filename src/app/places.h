@@ -18,7 +18,7 @@ class Places {
 
  private:
   base::Result<Rect> cell(attention::TensorId id, int head, int row, int col);
-  Rect control(const views::Box& box);
+  Rect control(std::string_view name, const views::Box& box);
   Rect revealed(views::Scroller& panel, const views::Box& box);
 
   Screen& screen_;

@@ -227,6 +227,23 @@ for (const [what, act, check] of [
   }, async (board) => assert.ok(Math.abs(await board.value('q', 0, 0, 0) - board.was - 0.4) < 1e-6)],
   ['a tensor that a script has set', (board) => board.page.evaluate(() => document.querySelector('attention-playground').setTensor('q', Array(24).fill(0.5))),
     async (board) => assert.deepEqual((await board.tensor('q')).data, Array(24).fill(0.5))],
+  ['a state that a script has set', (board) => board.page.evaluate(() => {
+    const element = document.querySelector('attention-playground');
+    element.setState({...element.getState(), causal: false, temperature: 2});
+  }), async (board) => assert.deepEqual([await board.get('causal'), await board.get('temperature')], [false, 2])],
+  ['a file that was dropped', async (board) => {
+    await board.page.evaluate(() => {
+      const dataTransfer = new DataTransfer(), rows = [[1, 2], [3, 4], [5, 6]];
+      dataTransfer.items.add(new File([JSON.stringify({q: rows, k: rows, v: rows})], 'tensors.json'));
+      for (const type of ['dragenter', 'dragover', 'drop']) document.querySelector('attention-playground').dispatchEvent(new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true}));
+    });
+    await board.until('the file', () => document.querySelector('attention-playground').get('tokens') === 3);
+  }, async (board) => assert.deepEqual([...(await board.tensor('q')).data], [1, 2, 3, 4, 5, 6])],
+  ['a file that its author opens by src', async (board) => {
+    await board.page.route('**/own.json', (route) => route.fulfill({json: {q: [[7]], k: [[7]], v: [[7]]}}));
+    await board.page.evaluate(() => { document.querySelector('attention-playground').src = 'own.json'; });
+    await board.until('the file', () => document.querySelector('attention-playground').get('tokens') === 1);
+  }, async (board) => assert.deepEqual([...(await board.tensor('q')).data], [7])],
   ['a view that a script has opened', (board) => board.call('set', 'view', 'cost'), async (board) => assert.equal(await board.get('view'), 'cost')],
 ]) {
   test(`a first visit: the Guide does not replace ${what} before its lessons arrived, and shows its list`, async () => {

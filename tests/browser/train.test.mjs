@@ -147,3 +147,18 @@ onBoard('where frames come late a run goes on between them, and the next frame s
   await board.call('set', 'train_running', false);
   await board.rest();
 });
+
+test('a place that is asked for is where it stays, also in the bar below the page', async () => {
+  for (const viewport of [{width: 1440, height: 900}, {width: 640, height: 440}, {width: 390, height: 844}]) {
+    const board = await browser.open('/', {viewport});
+    await board.call('set', 'view', 'train');
+    await board.settle();
+    for (const {name} of (await board.call('items')).filter(({name}) => /^train:(first|back|run|next|last|scrub)$/.test(name))) {
+      const {x, y} = await board.call('locate', name);
+      await board.settle();
+      const {rect} = (await board.call('items')).find((item) => item.name === name);
+      assert.deepEqual([x, y], [rect.x, rect.y], `${name} at ${viewport.width}`);
+    }
+    await board.close();
+  }
+});

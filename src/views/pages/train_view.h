@@ -1,9 +1,14 @@
 // View state of the training page: which step, sentence and head are shown, and the results computed for them.
 #pragma once
 
+#include <string_view>
+
 #include "training/trainer.h"
 
 namespace views {
+
+/// The controls of the bar below the page, which stays in its place when the page is scrolled.
+inline constexpr std::string_view kTrainBarControls[] = {"train:first", "train:back", "train:run", "train:next", "train:last", "train:scrub"};
 
 struct TrainView {
   int shown = -1;             ///< the step to which the bar was moved back; −1: the latest
