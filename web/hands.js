@@ -24,7 +24,6 @@ const LACKS_MINUS = /^(iPhone|iPad|Mac)/.test(globalThis.navigator?.platform) &&
 
 const CHOICES = {theme: ['auto', 'light', 'dark'], wheel: ['focus', 'always', 'never'], loading: ['lazy', 'eager']};
 const NO_WEBGL = {
-  old: 'This browser has no WebGL 2 (Chrome 56, Firefox 51, Safari 15 or newer have it), so the playground draws no pictures: its board is here as tables.',
   half: 'The graphics driver of this computer has WebGL 1 only, and not WebGL 2, so the playground draws no pictures: its board is here as tables.',
   off: 'This browser has WebGL 2 switched off or blocked, so the playground draws no pictures: its board is here as tables.',
 };
@@ -36,8 +35,8 @@ const OPENED = ['.json', '.npy', '.npz', '.safetensors', '.csv', '.tsv'];
 // Text printed by NumPy, PyTorch or Python; anything else that is pasted is cells.
 const PRINTED = /^\s*(?:[[{(]|[A-Za-z_][\w.]*\s*[=:]?\s*(?:[[{(]|[A-Za-z_][\w.]*\())/;
 
+/** Every browser that runs the module knows WebGL 2. */
 function whyNoPictures() {
-  if (!globalThis.WebGL2RenderingContext) return NO_WEBGL.old;
   const half = document.createElement('canvas').getContext('webgl');
   half?.getExtension('WEBGL_lose_context')?.loseContext();
   return half ? NO_WEBGL.half : NO_WEBGL.off;

@@ -59,10 +59,10 @@ const SOFTWARE_GPU = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-uns
 // and the benchmarks, which call launch(), draw everything as a reader's browser does.
 const FOR_BOARDS = [...SOFTWARE_GPU, '--disable-gpu-rasterization'];
 
-export function launch({gpu = SOFTWARE_GPU} = {}) {
+export function launch({gpu = SOFTWARE_GPU, args = []} = {}) {
   return chromium.launch({
     executablePath: findChromium(),
-    args: [...gpu, '--disable-background-networking', '--disable-component-update', '--disable-quic', '--no-first-run',
+    args: [...gpu, '--disable-background-networking', '--disable-component-update', '--disable-quic', '--no-first-run', ...args,
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
   });
 }

@@ -27,7 +27,10 @@ const FIRST = () => {
 };
 const CLOSED_GUIDE = () => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } };
 
-const german = Object.assign({}, ...Object.values(JSON.parse(readFileSync(fileURLToPath(new URL('../../../web/languages/de.json', import.meta.url)), 'utf8')).messages));
+const languages = Object.fromEntries(['de', 'zh'].map((tag) => {
+  const {messages} = JSON.parse(readFileSync(fileURLToPath(new URL(`../../../web/languages/${tag}.json`, import.meta.url)), 'utf8'));
+  return [tag, Object.assign({}, ...Object.values(messages))];
+}));
 
 /** A board in the page of a browser. */
 class Board {
@@ -48,6 +51,15 @@ class Board {
     return [x + width / 2, y + height / 2];
   }
   async click(name, ...cell) { await this.browser.click(...await this.middle(name, ...cell)); }
+  /** Waits until nothing is drawn any more. */
+  async rest() {
+    await until('the board to rest', () => this.browser.evaluate(async (selector) => {
+      const frames = () => document.querySelector(selector).stats().frames, before = frames();
+      for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+      return frames() === before;
+    }, this.selector));
+  }
+  async place(name) { return (await this.call('items')).find((item) => item.name === name).rect; }
   async names() { return (await this.call('items')).map(({name}) => name); }
   async becomes(what, name, cell, expected) {
     await until(what, async () => Math.abs(await this.value(name, ...cell) - expected) < 1e-6);
@@ -87,17 +99,20 @@ export function runIn(browser, cannot = {}) {
   before(() => browser.start());
   after(() => browser.stop());
 
-  const onPage = (name, body, {path = '/', first, guide = false, policy = true, wait = true, ...view} = {}) => test(name, {skip: cannot[name]}, async () => {
+  /** `apart`: the case has a browser of its own, started with these settings. */
+  const onPage = (name, body, {path = '/', first, guide = false, policy = true, wait = true, apart, ...view} = {}) => test(name, {skip: cannot[name]}, async () => {
     const script = [FIRST, guide ? null : CLOSED_GUIDE, first].filter(Boolean).map((f) => `(${f})();`).join('\n');
-    const server = await serve(SITE, {policy, first: script});
+    const server = await serve(SITE, {policy, first: script}), one = apart ? new browser.constructor() : browser;
     try {
-      browser.logged.length = 0;
-      await browser.open(server.url + path, view);
-      if (wait) await ready(browser);
-      await body(new Board(browser), server);
-      assert.deepEqual([...browser.logged, ...await browser.evaluate(() => globalThis.logged ?? [])], [], 'nothing is written to the console');
-      await browser.open('about:blank');
+      if (apart) await one.start(apart);
+      one.logged.length = 0;
+      await one.open(server.url + path, view);
+      if (wait) await ready(one);
+      await body(new Board(one), server);
+      assert.deepEqual([...one.logged, ...await one.evaluate(() => globalThis.logged ?? [])], [], 'nothing is written to the console');
+      await one.open('about:blank');
     } finally {
+      if (apart) await one.stop();
       await server.close();
     }
   });
@@ -121,6 +136,17 @@ export function runIn(browser, cannot = {}) {
     await browser.move(...await board.middle('q', 0, 1, 1));
     await browser.wheel(0, 120);
     await until('the page to scroll', async () => await browser.evaluate(() => scrollY) > from + 50);
+  }, {path: '/pages/embed.html'});
+
+  onPage('the wheel scrolls a board that has the focus and is larger than its place', async (board) => {
+    await board.call('set', 'tokens', 12);
+    await board.see();
+    await board.click('k', 0, 0, 0);  // at the top, so that the board need not scroll to show it
+    await board.rest();
+    const [{y}, from] = [await board.place('title:q'), await browser.evaluate(() => scrollY)];
+    await browser.wheel(0, 100);
+    await until('the board to scroll', async () => (await board.place('title:q')).y < y - 50);
+    assert.equal(await browser.evaluate(() => scrollY), from, 'the page stays');
   }, {path: '/pages/embed.html'});
 
   onPage('a double click opens a field, and what is typed is taken', async (board) => {
@@ -278,16 +304,11 @@ export function runIn(browser, cannot = {}) {
   }, {path: '/tutorial.html'});
 
   onPage('without WebGL the board is there as tables, which say why, and are edited', async (board) => {
-    await until('the sentence', async () => /WebGL 2.*tables/.test(await words(browser)));
+    await until('the sentence', async () => /WebGL 2 switched off.*tables/.test(await words(board.browser)));
     assert.equal((await board.call('getTensor', 'weights')).data.length, 32);
     await board.call('set', 'causal', false);
     assert.equal(await board.call('get', 'causal'), false);
-  }, {first: () => {
-    for (const {prototype} of [HTMLCanvasElement, OffscreenCanvas]) {
-      const {getContext} = prototype;
-      prototype.getContext = function (type, ...options) { return /webgl/.test(type) ? null : getContext.call(this, type, ...options); };
-    }
-  }});
+  }, {apart: {webgl: false}});
 
   onPage('where nothing can be stored the board works', async (board) => {
     await browser.drag(...await board.middle('q', 0, 1, 1), 30, 0);
@@ -306,10 +327,21 @@ export function runIn(browser, cannot = {}) {
     await until('the board to have the focus', async () => await focused(browser) === 'canvas');
   });
 
-  onPage('the board speaks the language of the page', async () => {
-    await browser.evaluate(() => { document.querySelector('attention-playground').lang = 'de'; });
-    await until('German', async () => (await words(browser)).includes(german.Causal));
-  });
+  for (const [tag, table] of Object.entries(languages)) {
+    onPage(`the board speaks the language of the page: ${tag}`, async (board) => {
+      const plain = await browser.picture('english');
+      await browser.evaluate((lang) => { document.querySelector('attention-playground').lang = lang; }, tag);
+      await until('its words', async () => (await words(browser)).includes(table.Causal));
+      const {x, y, width, height} = await board.place('causal');
+      await until('its letters', async () => {
+        const picture = await browser.picture(tag);
+        for (let top = Math.ceil(y); top < y + height; top++) {
+          for (let left = Math.ceil(x); left < x + width - 40; left++) if (String(picture.at(left, top)) !== String(plain.at(left, top))) return true;
+        }
+        return false;
+      });
+    });
+  }
 
   onPage('a file is dropped', async (board) => {
     const matrix = Array.from({length: 3}, (_, row) => Array.from({length: 2}, (_, col) => row + col / 2));
@@ -346,6 +378,12 @@ export function runIn(browser, cannot = {}) {
     assert.equal(await open(), 'open');
     await until('the lesson', async () => (await board.names()).includes('guide-next'));
     browser.logged.length = 0;  // the browser itself notes what it could not load
+  });
+
+  onPage('a finger taps a switch', async (board) => {
+    const {x, y, height} = await board.place('causal');
+    await browser.touch(x + 20, y + height / 2);
+    await until('the switch', async () => await board.call('get', 'causal') === false);
   });
 
   onPage('a finger drags a cell', async (board) => {

@@ -1,7 +1,7 @@
 // Three browsers behind one interface: Chromium through its own protocol, Firefox through WebDriver BiDi, and WebKit through WebDriver. The
 // last two draw with Mesa's software renderer on a virtual display, because headless they have no WebGL.
 import assert from 'node:assert/strict';
-import {spawn} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
@@ -70,8 +70,8 @@ class Driver {
 export class Chromium extends Driver {
   name = 'chromium';
 
-  async start() {
-    this.browser = await launch();
+  async start({webgl = true} = {}) {
+    this.browser = await launch({args: webgl ? [] : ['--disable-3d-apis']});
     this.ends.push(() => this.browser.close());
     this.version = this.browser.version();
   }
@@ -115,6 +115,7 @@ export class Chromium extends Driver {
 /** Input by the actions of WebDriver, which perform() of both classes sends. */
 class ByActions extends Driver {
   #at = [0, 0];
+  #wheels = 0;
   #mouse(...actions) { return this.perform([{...MOUSE, actions}]); }
 
   async move(x, y) {
@@ -124,7 +125,8 @@ class ByActions extends Driver {
 
   async wheel(dx, dy) {
     const [x, y] = this.#at.map(Math.round);
-    await this.perform([{type: 'wheel', id: 'wheel', actions: [{type: 'scroll', x, y, deltaX: dx, deltaY: dy, duration: 0, origin: 'viewport'}]}]);
+    // Each turn has a wheel of its own: WebKit's driver drops a turn that is the same as the last one of its wheel.
+    await this.perform([{type: 'wheel', id: `wheel${++this.#wheels}`, actions: [{type: 'scroll', x, y, deltaX: dx, deltaY: dy, duration: 0, origin: 'viewport'}]}]);
   }
 
   async click(x, y, count = 1) {
@@ -158,9 +160,9 @@ export class Firefox extends ByActions {
   #waiting = new Map();
   #last = 0;
 
-  async start() {
+  async start({webgl = true} = {}) {
     const display = await this.startDisplay(), profile = this.folder();
-    const prefs = {'webgl.force-enabled': true, 'datareporting.policy.dataSubmissionEnabled': false, 'app.update.disabledForTesting': true,
+    const prefs = {...webgl ? {'webgl.force-enabled': true} : {'webgl.disabled': true}, 'datareporting.policy.dataSubmissionEnabled': false, 'app.update.disabledForTesting': true,
       'browser.shell.checkDefaultBrowser': false, 'toolkit.telemetry.reportingpolicy.firstRun': false, 'network.captive-portal-service.enabled': false,
       'network.connectivity-service.enabled': false, 'services.settings.server': 'data:,', 'security.fileuri.strict_origin_policy': true};
     writeFileSync(join(profile, 'user.js'), Object.entries(prefs).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(''));
@@ -176,6 +178,13 @@ export class Firefox extends ByActions {
     this.version = capabilities.browserVersion;
     this.tab = (await this.send('browsingContext.getTree', {})).contexts[0].context;
     await this.send('session.subscribe', {events: ['log.entryAdded']});
+    // Without a window manager nothing else gives its window the focus, and a page that has none gets no focus events.
+    const window = ['search', '--onlyvisible', '--class', 'firefox', 'windowfocus', '--sync', 'mousemove', '300', '300', 'click', '1', 'mousemove', '0', '0'];
+    await until('the focus', async () => {
+      if (await this.evaluate(() => document.hasFocus())) return true;
+      spawnSync('xdotool', window, {env: {...process.env, DISPLAY: display}});
+      return false;
+    });
   }
 
   #take({id, type, method, params, result, message}) {
@@ -230,7 +239,7 @@ function findMiniBrowser() {
 export class WebKit extends ByActions {
   name = 'webkit';
 
-  async start({args = []} = {}) {
+  async start({webgl = true} = {}) {
     const display = await this.startDisplay(), port = await freePort(), home = this.folder();
     // As root its sandbox cannot be used. Its messages of the console go to the output of the driver.
     const child = await this.run('WebKitWebDriver', ['-p', String(port)], {display, env: {HOME: home, XDG_CACHE_HOME: home, XDG_DATA_HOME: home, XDG_RUNTIME_DIR: home,
@@ -243,7 +252,7 @@ export class WebKit extends ByActions {
       this.logged.push(...lines.filter((line) => line.includes('CONSOLE')));
     });
     this.address = `http://127.0.0.1:${port}/session`;
-    const options = {binary: process.env.MINI_BROWSER ?? findMiniBrowser(), args: ['--automation', '--enable-write-console-messages-to-stdout=true', ...args]};
+    const options = {binary: process.env.MINI_BROWSER ?? findMiniBrowser(), args: ['--automation', '--enable-write-console-messages-to-stdout=true', `--enable-webgl=${webgl}`]};
     const ask = {capabilities: {alwaysMatch: {browserName: 'MiniBrowser', 'webkitgtk:browserOptions': options}}};
     const session = await until('WebKitWebDriver', () => this.send('', ask).catch((error) => { if (error.name !== 'TypeError') throw error; }));
     this.address += `/${session.sessionId}`;
