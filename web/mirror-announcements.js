@@ -22,6 +22,7 @@ export class Announcements {
   }
 
   noteExplained() {
+    this.sayChange();  // against what was explained until now
     const e = this.found?.explained;
     this.before = e && {...e, value: this.valueAt(e), whose: this.whose()};
   }
@@ -42,11 +43,27 @@ export class Announcements {
   hear(type, detail) {
     if (!this.board.alive || !this.found) return;
     if (type === 'input' || type === 'train') return;  // while it is in progress
+    if (type === 'change') return this.waitForChanges(detail);
+    this.sayChange();
     if (type === 'select') return this.hearSelection(detail);
     if (type === 'answer') this.announce(this.t(detail.right ? 'Right.' : 'That is not right.'));
     if (type === 'passed') this.announce(this.t('Passed.'));
     if (type === 'error') this.announce(this.t(detail.message));
-    if (type === 'change') this.hearChange(detail);
+    this.isStale = true;
+    if (this.isUsed) this.later();
+  }
+
+  /** A script may change the board a thousand times at once: only the last one would be heard, so it alone is put into words. */
+  waitForChanges(change) {
+    if (!this.change) queueMicrotask(() => this.sayChange());
+    this.change = change;
+  }
+
+  sayChange() {
+    const {change} = this;
+    this.change = null;
+    if (!change || !this.board.alive || !this.found) return;
+    this.hearChange(change);
     this.isStale = true;
     if (this.isUsed) this.later();
   }
