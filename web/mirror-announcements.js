@@ -9,6 +9,12 @@ export class Announcements {
     if (words) say(this.live, this.live.textContent === words ? `${words}\u00a0` : words);
   }
 
+  /** What the board says by itself, unless it was heard as an error. */
+  sayNotice(before) {
+    const {notice} = this.found;
+    if (notice && notice !== before && this.live.textContent !== this.t(notice)) this.announce(this.t(notice));
+  }
+
   valueAt({tensor, head, row, col}) {
     const name = tensor === 'scores' ? 'masked' : tensor;
     try {

@@ -90,9 +90,7 @@ export class MirrorHands {
   }
 
   act(name, step) {
-    const {notice} = this.found;
     this.update(name, step);
-    if (this.found.notice && this.found.notice !== notice) this.announce(this.t(this.found.notice));
   }
 
   /** Text typed here would otherwise go to a field in front of the canvas. */

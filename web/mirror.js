@@ -125,6 +125,7 @@ export class Mirror {
       for (const m of found.matrices) m.numbers = this.numbersOf(m, found);  // before the memory changes
     });
     if (!this.board.alive) return;
+    const notice = this.found?.notice;
     this.found = found;
     if (this.isPlain) this.host.style.colorScheme = board.run('is_dark') ? 'dark' : 'light';
     this.labels = [JSON.parse(board.ask('get', 'labels')), JSON.parse(board.ask('get', 'key_labels'))];
@@ -133,6 +134,7 @@ export class Mirror {
     this.show(label(found));
     if (at >= 0 && !this.root.activeElement) this.keepFocus(activeElement.item?.name, at);
     this.noteExplained();
+    this.sayNotice(notice);
   }
 
   /** The focused element was removed, for example a button that closes its panel: focuses the one with its name, or the one at its index. */

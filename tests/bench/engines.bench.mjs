@@ -19,7 +19,8 @@ const first = () => {
 const server = await serve(SITE, {first: `(${first})();`}), browsers = [new Chromium(), new Firefox(), new WebKit()], times = new Map(browsers.map((browser) => [browser, []]));
 
 /** Milliseconds from the beginning of a navigation to the first frame, and until the whole board answers. */
-const measure = () => document.querySelector('attention-playground').ready.then(() => [globalThis.firstFrame, performance.now()]);
+const measure = () => customElements.whenDefined('attention-playground').then(() => document.querySelector('attention-playground').ready)
+  .then(() => [globalThis.firstFrame, performance.now()]);
 
 try {
   for (const browser of browsers) {

@@ -358,6 +358,8 @@ test('the row of a table that was taken as a heading is said', async () => {
   });
   await until('the sentence', () => board.page.evaluate(() =>
     document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.textContent.includes('Opened words.csv. Row 1 is taken as a heading.')));
+  await until('its announcement', () => board.page.evaluate(() =>
+    document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelector('[role=status]').textContent === 'Opened words.csv. Row 1 is taken as a heading.'));
   await board.close();
 });
 
