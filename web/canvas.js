@@ -264,13 +264,17 @@ export class Playground {
 
   ask(name, ...values) { return this.answer(name, values, (reply) => reply); }
 
-  /** Calls listeners while no C++ is on the stack, so that they may call back, or throw. */
+  /** Calls listeners while no C++ is on the stack, so that they may call back, or throw. What a listener's own call causes is sent at once;
+   * what was waiting before it is not, or other listeners would hear the later event first. */
   sendEvents() {
+    if (this.depth > 0) return;
+    const due = this.events.splice(0);
     this.nested++;
     try {
-      while (this.depth === 0 && this.events.length) this.events.shift()();
+      while (due.length && !this.ends.signal.aborted) due.shift()();
     } finally {
       this.nested--;
+      this.events.unshift(...due);
     }
   }
 

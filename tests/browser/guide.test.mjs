@@ -51,6 +51,17 @@ onBoard('a lesson by mouse: predicted, tried by dragging a cell, passed in the f
   assert.deepEqual([noted[1].detail.choice, noted[1].detail.right, noted[4].detail.all], [2, false, true]);
 });
 
+onBoard('a listener that asks the board something makes nobody hear events in another order', async (board) => {
+  await open(board, query);
+  await board.page.evaluate(() => {
+    const el = document.querySelector('attention-playground');
+    for (const type of ['step', 'passed']) el.addEventListener(type, () => el.getTensor('weights'));
+  });
+  const events = await board.listen('step', 'passed');
+  await board.call('openLesson', query, 1);
+  assert.deepEqual((await events()).map(({type, detail}) => [type, detail.step]), [['step', 1], ['passed', 1]]);
+});
+
 onBoard('the solution moves, passes, and is one step of undo; its changes say that the lesson made them', async (board) => {
   await open(board, query);
   await board.click('guide:choice:0');
