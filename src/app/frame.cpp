@@ -194,7 +194,7 @@ void Frame::edit(const views::Requests::Wanted& wanted, bool isSaid) {
   const int columns = s.headDim;
   const auto* set = std::get_if<document::SetOption>(&wanted.edit);
   document::Training& training = session_.derived().training;
-  const bool trains = set && set->option >= document::OptionId::train_task && set->option < document::OptionId::train_running && training.isMade();
+  const bool trains = set && document::option(set->option).invalidates == document::Invalidates::training && training.isMade();
   const int steps = trains ? training.run()->steps() : 0;
   if (auto ok = session_.apply(wanted.edit, wanted.gesture, Source::user); !ok) return screen_.refuse(ok.error());
   if (steps > 0) {

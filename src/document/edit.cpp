@@ -320,39 +320,17 @@ Effect setAllLabels(State& state, Side side, std::vector<std::string> labels) {
 
 /// What the engine must update; `wasDotProduct` is the state before the option was set.
 std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDotProduct) {
-  switch (id) {
-    case OptionId::causal:
-    case OptionId::causal_offset:
-    case OptionId::window_left:
-    case OptionId::window_right:
-      return changeOf(What::causal);
-    case OptionId::scale:
-    case OptionId::score:
-      return changeOf(wasDotProduct && isDotProduct(state.score) ? What::scale : What::everything);
-    case OptionId::temperature:
-      return changeOf(What::temperature);
-    case OptionId::seed:
-    case OptionId::column_names:
-    // What surrounds the layer is computed from its output.
-    case OptionId::block_residual:
-    case OptionId::block_norm:
-    case OptionId::block_activation:
-    case OptionId::block_hidden:
-    case OptionId::block_dropout:
-    case OptionId::block_dropout_kind:
-    case OptionId::block_dropout_seed:
-    case OptionId::block_epsilon:
-    case OptionId::block_seed:
-    case OptionId::segment_by:
-    case OptionId::segment_tokens:
-    case OptionId::segment_seed:
-    case OptionId::batch_of:
-      return std::nullopt;
-    default:
-      if (id >= OptionId::spread_dim && id <= OptionId::reach_seed) return std::nullopt;  // not part of the layer
-      if (id >= OptionId::spread_same && id <= OptionId::weight_by) return std::nullopt;     // likewise
-      return option(id).undoable ? std::optional(changeOf(What::everything)) : std::nullopt;
+  switch (option(id).invalidates) {
+    case Invalidates::layer: return changeOf(What::everything);
+    case Invalidates::mask: return changeOf(What::causal);
+    case Invalidates::score: return changeOf(wasDotProduct && isDotProduct(state.score) ? What::scale : What::everything);
+    case Invalidates::temperature: return changeOf(What::temperature);
+    case Invalidates::surroundings:
+    case Invalidates::experiment:
+    case Invalidates::training:
+    case Invalidates::nothing: return std::nullopt;  // not part of the layer
   }
+  return std::nullopt;
 }
 
 /// The edit that restores the present value of the option.

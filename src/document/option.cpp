@@ -51,18 +51,28 @@ struct Row {
   std::string_view help;
 };
 
-constexpr Row toggle(Id id, std::string_view name, std::string_view help) { return {{id, name, Type::boolean}, help}; }
-constexpr Row whole(Id id, std::string_view name, double min, double max, std::string_view help) {
-  return {{id, name, Type::integer, min, max}, help};
+constexpr Row row(Option option, std::string_view help) {
+  option.invalidates = option.member.invalidates;
+  return {option, help};
 }
-constexpr Row real(Id id, std::string_view name, double min, double max, std::string_view help) {
-  return {{id, name, Type::real, min, max}, help};
+constexpr Row toggle(Id id, std::string_view name, Member member, std::string_view help) {
+  return row({id, name, member, Type::boolean}, help);
 }
-constexpr Row other(Id id, std::string_view name, Type type, double min, double max, std::string_view help) {
-  return {{id, name, type, min, max}, help};
+constexpr Row whole(Id id, std::string_view name, Member member, double min, double max, std::string_view help) {
+  return row({id, name, member, Type::integer, min, max}, help);
 }
-constexpr Row choice(Id id, std::string_view name, std::span<const std::string_view> choices, std::string_view help) {
-  return {{id, name, Type::choice, 0, 0, choices}, help};
+constexpr Row real(Id id, std::string_view name, Member member, double min, double max, std::string_view help) {
+  return row({id, name, member, Type::real, min, max}, help);
+}
+constexpr Row other(Id id, std::string_view name, Member member, Type type, double min, double max, std::string_view help) {
+  return row({id, name, member, type, min, max}, help);
+}
+constexpr Row choice(Id id, std::string_view name, Member member, std::span<const std::string_view> choices, std::string_view help) {
+  return row({id, name, member, Type::choice, 0, 0, choices}, help);
+}
+constexpr Row invalidates(Invalidates what, Row row) {
+  row.option.invalidates = what;
+  return row;
 }
 constexpr Row stored(Stored when, Row row) {
   row.option.stored = when;
@@ -72,8 +82,47 @@ constexpr Row always(Row row) { return stored(Stored::always, row); }
 /// A view option, which undo does not change.
 constexpr Row shown(Row row) {
   row.option.undoable = false;
-  return row;
+  return invalidates(Invalidates::nothing, row);
 }
+
+// ---- members of the settings
+
+using S = Settings;
+
+template <auto... kPath>
+MemberPointer place(Settings& settings) {
+  auto& member = (settings.* ... .*kPath);
+  if constexpr (std::is_enum_v<std::remove_reference_t<decltype(member)>>) {
+    static_assert(sizeof member == sizeof(std::uint8_t));
+    return reinterpret_cast<std::uint8_t*>(&member);
+  } else {
+    return &member;
+  }
+}
+
+constexpr Member kNoMember{};
+template <auto kMember>
+constexpr Member at{place<kMember>};
+template <auto kMember>
+constexpr Member inPattern{place<&S::pattern, kMember>};
+template <auto kMember>
+constexpr Member inRotary{place<&S::rotary, kMember>};
+template <auto kMember>
+constexpr Member inBlock{place<&S::block, kMember>, Invalidates::surroundings};
+template <auto kMember>
+constexpr Member inSegments{place<&S::segments, kMember>, Invalidates::surroundings};
+template <auto... kPath>
+constexpr Member inExperiments{place<&S::experiments, kPath...>, Invalidates::experiment};
+template <auto kMember>
+constexpr Member inSpread = inExperiments<&ExperimentOptions::spread, kMember>;
+template <auto kMember>
+constexpr Member inDense = inExperiments<&ExperimentOptions::dense, kMember>;
+template <auto kMember>
+constexpr Member inReach = inExperiments<&ExperimentOptions::reach, kMember>;
+template <auto kMember>
+constexpr Member inMemory = inExperiments<&ExperimentOptions::memory, kMember>;
+template <auto kMember>
+constexpr Member inTraining{place<&S::training, kMember>, Invalidates::training};
 
 constexpr double kMaxZoom = 2.5;
 constexpr double kMaxStepper = 24;
@@ -82,149 +131,130 @@ constexpr double kTokens = Limits::tokens;
 constexpr double kColumnNames = 4096;
 
 constexpr Row kRows[] = {
-    always(choice(Id::mode, "mode", kModes, "Edit Q, K and V, or X and the weights that make them")),
-    always(whole(Id::tokens, "tokens", 1, kTokens, "How many tokens there are")),
-    always(
-        other(Id::labels, "labels", Type::labels, 1, kTokens, "The tokens; a sentence is split into words")),
-    always(whole(Id::heads, "heads", 1, Limits::heads, "Heads that share the width; must divide it")),
-    always(whole(Id::d_k, "d_k", 1, Limits::headDim,
-                 "Columns of Q and K per head, and of V while d_v is the same")),
-    always(whole(Id::model_dim, "model_dim", 1, Limits::modelDim, "Columns of X")),
-    always(toggle(Id::causal, "causal", "A token sees itself and those before it")),
-    always(other(Id::scale, "scale", Type::scale, kMinScale, kMaxScale,
-                 "Divide scores by the square root of d_k, or multiply them by a number")),
-    always(real(Id::temperature, "temperature", kMinTemperature, kMaxTemperature,
-                "Scores are divided by it before softmax: low is sharp, high is even")),
-    always(shown(whole(Id::focus_head, "focus_head", 0, Limits::heads - 1, "The head on the board, from 0"))),
-    always(shown(whole(Id::decimals, "decimals", 0, kMaxDecimals, "Digits after the point"))),
-    always(shown(choice(Id::theme, "theme", kThemes, "Light, dark, or as the page"))),
-    always(whole(Id::seed, "seed", 0, kMaxSeed, "Of random numbers; the same seed gives the same")),
-    choice(Id::score, "score", kScores, "How a query and a key become one number"),
-    real(Id::softcap, "softcap", 0, kMaxSoftcap,
-         "Scores are bent to stay within plus or minus this; 0: they are not"),
-    choice(Id::normalizer, "normalizer", kNormalizers, "How a row of scores becomes a row of weights"),
-    choice(Id::position, "position", kPositions, "Where the order of the tokens comes in"),
-    whole(Id::causal_offset, "causal_offset", 0, kTokens, "Keys that were cached before the first query"),
-    whole(Id::window_left, "window_left", -1, kTokens, "Keys before its own that a query sees; -1: all"),
-    whole(Id::window_right, "window_right", -1, kTokens, "Keys after its own that a query sees; -1: all"),
-    whole(Id::prefix, "prefix", 0, kTokens, "The first so many keys are seen even by those before them"),
-    whole(Id::key_length, "key_length", -1, kTokens,
-          "Keys from here on are padding, which nobody sees; -1: none"),
-    stored(Stored::never,
-           choice(Id::pattern, "pattern", kPatternNames, "Which scores are computed")),
-    whole(Id::pattern_local, "pattern_local", 0, kTokens,
-          "Keys less than so many steps away are seen; 0: off"),
-    whole(Id::pattern_dilation, "pattern_dilation", 1, kTokens, "Keys from one such step to the next"),
-    whole(Id::pattern_stride, "pattern_stride", 0, kTokens,
-          "Of keys counted from its own, one in so many is seen; 0: off"),
-    whole(Id::pattern_block, "pattern_block", 0, kTokens,
-          "Tokens of the same block of so many are seen; 0: off"),
-    whole(Id::pattern_global, "pattern_global", 0, kTokens,
-          "The first so many tokens see all and are seen by all"),
-    whole(Id::pattern_random, "pattern_random", 0, kTokens, "So many keys a query are drawn and seen"),
-    whole(Id::pattern_seed, "pattern_seed", 0, kMaxSeed, "Of these draws"),
-    toggle(Id::mask_after_softmax, "mask_after_softmax", "A mistake to look at: rows no longer sum to 1"),
-    whole(Id::kv_heads, "kv_heads", 1, Limits::heads,
-          "Heads of K and V, each shared by heads of Q; must divide them"),
-    whole(Id::d_v, "d_v", 1, Limits::headDim, "Columns of V per head"),
-    toggle(Id::cross, "cross", "Keys and values are of another sequence"),
-    whole(Id::key_tokens, "key_tokens", 1, kTokens, "How many tokens the other sequence has"),
-    other(Id::key_labels, "key_labels", Type::labels, 1, kTokens, "The tokens of the other sequence"),
-    other(Id::hidden_heads, "hidden_heads", Type::heads, 0, Limits::heads - 1,
-          "Heads that are left out, from 0"),
-    shown(toggle(Id::average_heads, "average_heads", "Show the mean of the heads' weights")),
-    shown(real(Id::zoom, "zoom", 0, kMaxZoom, "How large everything is drawn, 1 to 2.5; 0: as the window allows")),
-    shown(toggle(Id::present, "present", "Show nothing but title, board and what is chosen")),
-    shown(toggle(Id::whole_projections, "whole_projections", "Show the W of all heads as one matrix each")),
-    shown(whole(Id::step, "step", 0, kTokens,
-                "Tokens that a decoder has produced so far; 0: not step by step")),
-    whole(Id::batch, "batch", 1, kMaxBatch, "Sequences that go through the same layer"),
-    whole(Id::batch_item, "batch_item", 0, kMaxBatch - 1, "The sequence on the board, from 0"),
-    toggle(Id::block_residual, "block_residual", "The block adds its input to what each of its parts gives"),
-    choice(Id::block_norm, "block_norm", kBlockNorms, "Where the block normalises: after each part, or before"),
-    choice(Id::block_activation, "block_activation", kActivations, "What a hidden unit does with its sum"),
-    whole(Id::block_hidden, "block_hidden", 1, kMaxBlockHidden,
-          "Hidden units of the feed-forward network per number of a token"),
-    real(Id::block_dropout, "block_dropout", 0, kMaxBlockDropout,
-         "The chance of a number in the block to be dropped"),
-    real(Id::block_epsilon, "block_epsilon", kMinBlockEpsilon, kMaxBlockEpsilon,
-         "Added to the variance, so that a row of equal numbers does not divide by 0"),
-    whole(Id::block_seed, "block_seed", 0, kMaxSeed, "Of the block's weights and of what it drops"),
-    choice(Id::segment_by, "segment_by", kSegmentEnds, "Where segments of tokens end"),
-    whole(Id::segment_tokens, "segment_tokens", 1, kTokens, "Tokens in each segment"),
-    whole(Id::segment_seed, "segment_seed", 0, kMaxSeed, "Of the queries that weigh tokens and segments"),
-    shown(choice(Id::experiment, "experiment", kExperiments, "The older name of view")),
-    shown(choice(Id::weight_scale, "weight_scale", kWeightScales,
-                 "How the colour of a weight follows from it: in proportion, by its square root, within its row, or by itself: the root from 64 keys on")),
-    shown(choice(Id::view, "view", kViews, "What is open: the layer, the block around it, segments, an experiment, or all heads of a model")),
-    choice(Id::block_dropout_kind, "block_dropout_kind", kDropouts,
-           "Inverted dropout divides what is kept by 1 - p; plain leaves it, and inference multiplies by 1 - p"),
-    whole(Id::block_dropout_seed, "block_dropout_seed", -1, kMaxSeed, "Of what the block drops; -1: that of its weights"),
-    whole(Id::spread_dim, "spread_dim", 1, attention::SpreadDraws::largestDim, "Components of the drawn queries and keys"),
-    real(Id::spread_mean, "spread_mean", -10, 10, "Mean of these components; of the queries alone where spread_same is off"),
-    real(Id::spread_deviation, "spread_deviation", 0, 10, "Standard deviation of these components, of the same"),
-    toggle(Id::spread_scaled, "spread_scaled", "Show scores divided by the square root of d_k in front"),
-    whole(Id::spread_seed, "spread_seed", 0, kMaxSeed, "Of these draws"),
-    whole(Id::dense_token, "dense_token", 0, kTokens - 1, "The token whose input moves, from 0"),
-    real(Id::dense_amount, "dense_amount", 0, 10, "Standard deviation of what is added to its numbers"),
-    choice(Id::dense_moved, "dense_moved", kMoved, "Which of its rows move"),
-    whole(Id::dense_seed, "dense_seed", 0, kMaxSeed, "Of what is added"),
-    whole(Id::reach_tokens, "reach_tokens", 2, attention::ReachSpec::longest, "Tokens that the recurrent network reads"),
-    real(Id::reach_recurrent, "reach_recurrent", 0, 4, "Singular values of its recurrent matrix"),
-    real(Id::reach_input, "reach_input", 0, 10, "Standard deviation of what each token adds to a unit"),
-    real(Id::reach_lead, "reach_lead", -30, 30, "How much higher the score of the first token is than all others"),
-    whole(Id::reach_seed, "reach_seed", 0, kMaxSeed, "Of the recurrent matrix and of what is added"),
-    toggle(Id::same_word, "same_word", "Equal words get equal numbers; what is not equal yet is drawn anew"),
-    shown(toggle(Id::gradient, "gradient", "Show what would raise the selected value, cell by cell")),
-    toggle(Id::spread_same, "spread_same", "Keys are drawn with the mean and the deviation of queries"),
-    real(Id::spread_key_mean, "spread_key_mean", -10, 10, "Mean of the components of keys where spread_same is off"),
-    real(Id::spread_key_deviation, "spread_key_deviation", 0, 10, "Standard deviation of the components of keys where spread_same is off"),
-    whole(Id::spread_draws, "spread_draws", 1, attention::SpreadDraws::mostQueries, "Queries that are drawn, each with 16 keys"),
-    choice(Id::memory_cell, "memory_cell", kCells, "The recurrent network that reads the sentence: tanh, or an LSTM with its gates"),
-    whole(Id::memory_units, "memory_units", 1, kMaxMemoryUnits, "Numbers in its state"),
-    whole(Id::memory_seed, "memory_seed", 0, kMaxSeed, "Of its weights"),
-    whole(Id::cost_tokens, "cost_tokens", 0, kMaxCostTokens, "Tokens that the cost is counted for; 0: those of the layer"),
-    choice(Id::cost_compare, "cost_compare", kCosts, "What the cost of the layer is compared with"),
-    whole(Id::cost_window, "cost_window", 1, kMaxCostTokens, "Keys that a query sees in the window that it is compared with"),
-    choice(Id::train_task, "train_task", training::kTaskNames, "What is learned; the options of the model become those that learn it well"),
-    whole(Id::train_layers, "train_layers", 1, training::Limits::layers, "Layers of the model"),
-    whole(Id::train_heads, "train_heads", 1, training::Limits::heads, "Heads of each layer; must divide train_d_model"),
-    whole(Id::train_d_model, "train_d_model", 1, training::Limits::modelDim, "Numbers of a token in the model"),
-    toggle(Id::train_feed_forward, "train_feed_forward", "A feed-forward network follows each attention"),
-    toggle(Id::train_layer_norm, "train_layer_norm", "Each part of the model normalises what it reads"),
-    toggle(Id::train_residual, "train_residual", "Each part of the model adds to what it reads"),
-    toggle(Id::train_causal, "train_causal", "A token of the model sees itself and those before it"),
-    choice(Id::train_position, "train_position", training::kPositionNames, "Where the order of the tokens comes in"),
-    choice(Id::train_score, "train_score", kScores, "How a query and a key become one number"),
-    choice(Id::train_normalizer, "train_normalizer", kNormalizers, "How a row of scores becomes a row of weights"),
-    choice(Id::train_optimizer, "train_optimizer", training::kOptimizerNames, "How a gradient becomes a step"),
-    real(Id::train_rate, "train_rate", training::Limits::lowestRate, training::Limits::highestRate, "The learning rate; the run goes on with another one"),
-    whole(Id::train_batch, "train_batch", 1, training::Limits::batch, "Sequences a step learns from"),
-    real(Id::train_dropout, "train_dropout", 0, training::Limits::dropout, "The chance of a number to be dropped while it learns"),
-    whole(Id::train_seed, "train_seed", 0, kMaxSeed, "Of the weights, the batches and what is held out"),
-    other(Id::train_sentences, "train_sentences", Type::text, 0, training::Limits::sentences, "Own sentences of tags and translate, a line each"),
-    stored(Stored::never, shown(toggle(Id::train_running, "train_running", "The run goes on, in pieces between the frames"))),
-    shown(whole(Id::stepper, "stepper", 0, kMaxStepper, "Steps of the selected row's way to the output that are shown; 0: not step by step")),
-    shown(choice(Id::card, "card", kCards, "What the card below the matrices shows")),
-    other(Id::pin, "pin", Type::text, 0, kMaxPinBytes, "A board to compare with, as a state text; true pins this one"),
-    shown(toggle(Id::value_norms, "value_norms", "Arcs and bars show the length of what a value adds")),
-    shown(choice(Id::weight_by, "weight_by", kWeightBy, "Whose smallest change gives a weight that is dragged")),
-    choice(Id::rotary_pairs, "rotary_pairs", kRotaryPairs, "Columns that are turned together: neighbours, or i and i + r/2 as in Llama"),
-    real(Id::rotary_base, "rotary_base", kMinRotaryBase, kMaxRotaryBase, "Of the speeds of these turns, which are base^(-2i/r)"),
-    whole(Id::rotary_dims, "rotary_dims", 0, Limits::headDim, "The first so many columns are turned, an even number; 0: all"),
-    choice(Id::rotary_scaling, "rotary_scaling", kRotaryScalings, "Longer texts: positions divided by the factor, or a larger base (NTK-aware)"),
-    real(Id::rotary_factor, "rotary_factor", kMinRotaryFactor, kMaxRotaryFactor, "Of this scaling"),
-    toggle(Id::separate_values, "separate_values", "Values are made of an X of their own, x_v"),
-    whole(Id::additive_dim, "additive_dim", 0, Limits::headDim, "Hidden units of the additive score; 0: as many as d_k"),
-    toggle(Id::output_projection, "output_projection", "W_O joins the heads; without it the output is the heads side by side"),
-    whole(Id::d_out, "d_out", 0, Limits::modelDim, "Columns of W_O and of the output; 0: as many as X"),
-    toggle(Id::projection_bias, "projection_bias", "What the weights make of X has b_q, b_k, b_v and b_o added to it"),
-    other(Id::position_ids, "position_ids", Type::ids, 0, Limits::positionId, "List that stands for the positions 0, 1, 2 ...; it counts on from its last: [100] is an offset"),
-    other(Id::column_names, "column_names", Type::names, 0, kColumnNames, "What the columns of Q and K are called, head after head, as a list or between commas"),
-    shown(toggle(Id::column_layout, "column_layout", "Tokens are columns, and O = V softmax(K^T Q); the numbers stay the same")),
-    choice(Id::batch_of, "batch_of", kBatchOf, "What the items of the batch are: sequences, or layers of a model"),
-    stored(Stored::never, whole(Id::layer, "layer", 0, kMaxBatch - 1, "The layer of the model on the board, from 0")),
-    shown(choice(Id::color_map, "color_map", kColors, "Colours of cells: those of the theme, cividis for weights, or shades of grey")),
+    always(choice(Id::mode, "mode", at<&S::mode>, kModes, "Edit Q, K and V, or X and the weights that make them")),
+    always(whole(Id::tokens, "tokens", at<&S::tokens>, 1, kTokens, "How many tokens there are")),
+    always(other(Id::labels, "labels", kNoMember, Type::labels, 1, kTokens, "The tokens; a sentence is split into words")),
+    always(whole(Id::heads, "heads", at<&S::heads>, 1, Limits::heads, "Heads that share the width; must divide it")),
+    always(whole(Id::d_k, "d_k", at<&S::headDim>, 1, Limits::headDim, "Columns of Q and K per head, and of V while d_v is the same")),
+    always(whole(Id::model_dim, "model_dim", at<&S::modelDim>, 1, Limits::modelDim, "Columns of X")),
+    invalidates(Invalidates::mask, always(toggle(Id::causal, "causal", at<&S::causal>, "A token sees itself and those before it"))),
+    invalidates(Invalidates::score, always(other(Id::scale, "scale", kNoMember, Type::scale, kMinScale, kMaxScale, "Divide scores by the square root of d_k, or multiply them by a number"))),
+    invalidates(Invalidates::temperature, always(real(Id::temperature, "temperature", at<&S::temperature>, kMinTemperature, kMaxTemperature, "Scores are divided by it before softmax: low is sharp, high is even"))),
+    always(shown(whole(Id::focus_head, "focus_head", at<&S::focusHead>, 0, Limits::heads - 1, "The head on the board, from 0"))),
+    always(shown(whole(Id::decimals, "decimals", at<&S::decimals>, 0, kMaxDecimals, "Digits after the point"))),
+    always(shown(choice(Id::theme, "theme", at<&S::theme>, kThemes, "Light, dark, or as the page"))),
+    invalidates(Invalidates::nothing, always(whole(Id::seed, "seed", at<&S::seed>, 0, kMaxSeed, "Of random numbers; the same seed gives the same"))),
+    invalidates(Invalidates::score, choice(Id::score, "score", at<&S::score>, kScores, "How a query and a key become one number")),
+    real(Id::softcap, "softcap", at<&S::softcap>, 0, kMaxSoftcap, "Scores are bent to stay within plus or minus this; 0: they are not"),
+    choice(Id::normalizer, "normalizer", at<&S::normalizer>, kNormalizers, "How a row of scores becomes a row of weights"),
+    choice(Id::position, "position", at<&S::position>, kPositions, "Where the order of the tokens comes in"),
+    invalidates(Invalidates::mask, whole(Id::causal_offset, "causal_offset", at<&S::causalOffset>, 0, kTokens, "Keys that were cached before the first query")),
+    invalidates(Invalidates::mask, whole(Id::window_left, "window_left", at<&S::windowLeft>, -1, kTokens, "Keys before its own that a query sees; -1: all")),
+    invalidates(Invalidates::mask, whole(Id::window_right, "window_right", at<&S::windowRight>, -1, kTokens, "Keys after its own that a query sees; -1: all")),
+    whole(Id::prefix, "prefix", at<&S::prefix>, 0, kTokens, "The first so many keys are seen even by those before them"),
+    whole(Id::key_length, "key_length", at<&S::keyLength>, -1, kTokens, "Keys from here on are padding, which nobody sees; -1: none"),
+    stored(Stored::never, choice(Id::pattern, "pattern", kNoMember, kPatternNames, "Which scores are computed")),
+    whole(Id::pattern_local, "pattern_local", inPattern<&attention::Pattern::local>, 0, kTokens, "Keys less than so many steps away are seen; 0: off"),
+    whole(Id::pattern_dilation, "pattern_dilation", inPattern<&attention::Pattern::dilation>, 1, kTokens, "Keys from one such step to the next"),
+    whole(Id::pattern_stride, "pattern_stride", inPattern<&attention::Pattern::stride>, 0, kTokens, "Of keys counted from its own, one in so many is seen; 0: off"),
+    whole(Id::pattern_block, "pattern_block", inPattern<&attention::Pattern::block>, 0, kTokens, "Tokens of the same block of so many are seen; 0: off"),
+    whole(Id::pattern_global, "pattern_global", inPattern<&attention::Pattern::global>, 0, kTokens, "The first so many tokens see all and are seen by all"),
+    whole(Id::pattern_random, "pattern_random", inPattern<&attention::Pattern::random>, 0, kTokens, "So many keys a query are drawn and seen"),
+    whole(Id::pattern_seed, "pattern_seed", inPattern<&attention::Pattern::seed>, 0, kMaxSeed, "Of these draws"),
+    toggle(Id::mask_after_softmax, "mask_after_softmax", at<&S::maskAfterSoftmax>, "A mistake to look at: rows no longer sum to 1"),
+    whole(Id::kv_heads, "kv_heads", at<&S::kvHeads>, 1, Limits::heads, "Heads of K and V, each shared by heads of Q; must divide them"),
+    whole(Id::d_v, "d_v", at<&S::valueDim>, 1, Limits::headDim, "Columns of V per head"),
+    toggle(Id::cross, "cross", at<&S::cross>, "Keys and values are of another sequence"),
+    whole(Id::key_tokens, "key_tokens", at<&S::keyTokens>, 1, kTokens, "How many tokens the other sequence has"),
+    other(Id::key_labels, "key_labels", kNoMember, Type::labels, 1, kTokens, "The tokens of the other sequence"),
+    other(Id::hidden_heads, "hidden_heads", kNoMember, Type::heads, 0, Limits::heads - 1, "Heads that are left out, from 0"),
+    shown(toggle(Id::average_heads, "average_heads", at<&S::averageHeads>, "Show the mean of the heads' weights")),
+    shown(real(Id::zoom, "zoom", at<&S::zoom>, 0, kMaxZoom, "How large everything is drawn, 1 to 2.5; 0: as the window allows")),
+    shown(toggle(Id::present, "present", at<&S::present>, "Show nothing but title, board and what is chosen")),
+    shown(toggle(Id::whole_projections, "whole_projections", at<&S::wholeProjections>, "Show the W of all heads as one matrix each")),
+    shown(whole(Id::step, "step", at<&S::step>, 0, kTokens, "Tokens that a decoder has produced so far; 0: not step by step")),
+    whole(Id::batch, "batch", at<&S::batch>, 1, kMaxBatch, "Sequences that go through the same layer"),
+    whole(Id::batch_item, "batch_item", at<&S::batchItem>, 0, kMaxBatch - 1, "The sequence on the board, from 0"),
+    toggle(Id::block_residual, "block_residual", inBlock<&BlockOptions::residual>, "The block adds its input to what each of its parts gives"),
+    choice(Id::block_norm, "block_norm", inBlock<&BlockOptions::norm>, kBlockNorms, "Where the block normalises: after each part, or before"),
+    choice(Id::block_activation, "block_activation", inBlock<&BlockOptions::activation>, kActivations, "What a hidden unit does with its sum"),
+    whole(Id::block_hidden, "block_hidden", inBlock<&BlockOptions::hidden>, 1, kMaxBlockHidden, "Hidden units of the feed-forward network per number of a token"),
+    real(Id::block_dropout, "block_dropout", inBlock<&BlockOptions::dropout>, 0, kMaxBlockDropout, "The chance of a number in the block to be dropped"),
+    real(Id::block_epsilon, "block_epsilon", inBlock<&BlockOptions::epsilon>, kMinBlockEpsilon, kMaxBlockEpsilon, "Added to the variance, so that a row of equal numbers does not divide by 0"),
+    whole(Id::block_seed, "block_seed", inBlock<&BlockOptions::seed>, 0, kMaxSeed, "Of the block's weights and of what it drops"),
+    choice(Id::segment_by, "segment_by", inSegments<&SegmentOptions::by>, kSegmentEnds, "Where segments of tokens end"),
+    whole(Id::segment_tokens, "segment_tokens", inSegments<&SegmentOptions::tokens>, 1, kTokens, "Tokens in each segment"),
+    whole(Id::segment_seed, "segment_seed", inSegments<&SegmentOptions::seed>, 0, kMaxSeed, "Of the queries that weigh tokens and segments"),
+    shown(choice(Id::experiment, "experiment", kNoMember, kExperiments, "The older name of view")),
+    shown(choice(Id::weight_scale, "weight_scale", at<&S::weightScale>, kWeightScales, "How the colour of a weight follows from it: in proportion, by its square root, within its row, or by itself: the root from 64 keys on")),
+    shown(choice(Id::view, "view", at<&S::view>, kViews, "What is open: the layer, the block around it, segments, an experiment, or all heads of a model")),
+    choice(Id::block_dropout_kind, "block_dropout_kind", inBlock<&BlockOptions::kind>, kDropouts, "Inverted dropout divides what is kept by 1 - p; plain leaves it, and inference multiplies by 1 - p"),
+    whole(Id::block_dropout_seed, "block_dropout_seed", inBlock<&BlockOptions::dropoutSeed>, -1, kMaxSeed, "Of what the block drops; -1: that of its weights"),
+    whole(Id::spread_dim, "spread_dim", inSpread<&attention::SpreadSpec::dim>, 1, attention::SpreadDraws::largestDim, "Components of the drawn queries and keys"),
+    real(Id::spread_mean, "spread_mean", inSpread<&attention::SpreadSpec::mean>, -10, 10, "Mean of these components; of the queries alone where spread_same is off"),
+    real(Id::spread_deviation, "spread_deviation", inSpread<&attention::SpreadSpec::deviation>, 0, 10, "Standard deviation of these components, of the same"),
+    toggle(Id::spread_scaled, "spread_scaled", inExperiments<&ExperimentOptions::spreadScaled>, "Show scores divided by the square root of d_k in front"),
+    whole(Id::spread_seed, "spread_seed", inExperiments<&ExperimentOptions::spreadSeed>, 0, kMaxSeed, "Of these draws"),
+    whole(Id::dense_token, "dense_token", inDense<&attention::ComparisonSpec::token>, 0, kTokens - 1, "The token whose input moves, from 0"),
+    real(Id::dense_amount, "dense_amount", inDense<&attention::ComparisonSpec::amount>, 0, 10, "Standard deviation of what is added to its numbers"),
+    choice(Id::dense_moved, "dense_moved", inDense<&attention::ComparisonSpec::moved>, kMoved, "Which of its rows move"),
+    whole(Id::dense_seed, "dense_seed", inDense<&attention::ComparisonSpec::seed>, 0, kMaxSeed, "Of what is added"),
+    whole(Id::reach_tokens, "reach_tokens", inReach<&attention::ReachSpec::steps>, 2, attention::ReachSpec::longest, "Tokens that the recurrent network reads"),
+    real(Id::reach_recurrent, "reach_recurrent", inReach<&attention::ReachSpec::recurrent>, 0, 4, "Singular values of its recurrent matrix"),
+    real(Id::reach_input, "reach_input", inReach<&attention::ReachSpec::input>, 0, 10, "Standard deviation of what each token adds to a unit"),
+    real(Id::reach_lead, "reach_lead", inReach<&attention::ReachSpec::lead>, -30, 30, "How much higher the score of the first token is than all others"),
+    whole(Id::reach_seed, "reach_seed", inReach<&attention::ReachSpec::seed>, 0, kMaxSeed, "Of the recurrent matrix and of what is added"),
+    toggle(Id::same_word, "same_word", at<&S::sameWord>, "Equal words get equal numbers; what is not equal yet is drawn anew"),
+    shown(toggle(Id::gradient, "gradient", at<&S::gradient>, "Show what would raise the selected value, cell by cell")),
+    toggle(Id::spread_same, "spread_same", inSpread<&attention::SpreadSpec::same>, "Keys are drawn with the mean and the deviation of queries"),
+    real(Id::spread_key_mean, "spread_key_mean", inSpread<&attention::SpreadSpec::keyMean>, -10, 10, "Mean of the components of keys where spread_same is off"),
+    real(Id::spread_key_deviation, "spread_key_deviation", inSpread<&attention::SpreadSpec::keyDeviation>, 0, 10, "Standard deviation of the components of keys where spread_same is off"),
+    whole(Id::spread_draws, "spread_draws", inExperiments<&ExperimentOptions::spreadDraws>, 1, attention::SpreadDraws::mostQueries, "Queries that are drawn, each with 16 keys"),
+    choice(Id::memory_cell, "memory_cell", inMemory<&MemoryOptions::cell>, kCells, "The recurrent network that reads the sentence: tanh, or an LSTM with its gates"),
+    whole(Id::memory_units, "memory_units", inMemory<&MemoryOptions::units>, 1, kMaxMemoryUnits, "Numbers in its state"),
+    whole(Id::memory_seed, "memory_seed", inMemory<&MemoryOptions::seed>, 0, kMaxSeed, "Of its weights"),
+    whole(Id::cost_tokens, "cost_tokens", inExperiments<&ExperimentOptions::costTokens>, 0, kMaxCostTokens, "Tokens that the cost is counted for; 0: those of the layer"),
+    choice(Id::cost_compare, "cost_compare", inExperiments<&ExperimentOptions::costOf>, kCosts, "What the cost of the layer is compared with"),
+    whole(Id::cost_window, "cost_window", inExperiments<&ExperimentOptions::costWindow>, 1, kMaxCostTokens, "Keys that a query sees in the window that it is compared with"),
+    choice(Id::train_task, "train_task", inTraining<&training::Setup::task>, training::kTaskNames, "What is learned; the options of the model become those that learn it well"),
+    whole(Id::train_layers, "train_layers", inTraining<&training::Setup::layers>, 1, training::Limits::layers, "Layers of the model"),
+    whole(Id::train_heads, "train_heads", inTraining<&training::Setup::heads>, 1, training::Limits::heads, "Heads of each layer; must divide train_d_model"),
+    whole(Id::train_d_model, "train_d_model", inTraining<&training::Setup::modelDim>, 1, training::Limits::modelDim, "Numbers of a token in the model"),
+    toggle(Id::train_feed_forward, "train_feed_forward", inTraining<&training::Setup::feedForward>, "A feed-forward network follows each attention"),
+    toggle(Id::train_layer_norm, "train_layer_norm", inTraining<&training::Setup::layerNorm>, "Each part of the model normalises what it reads"),
+    toggle(Id::train_residual, "train_residual", inTraining<&training::Setup::residual>, "Each part of the model adds to what it reads"),
+    toggle(Id::train_causal, "train_causal", inTraining<&training::Setup::causal>, "A token of the model sees itself and those before it"),
+    choice(Id::train_position, "train_position", inTraining<&training::Setup::position>, training::kPositionNames, "Where the order of the tokens comes in"),
+    choice(Id::train_score, "train_score", inTraining<&training::Setup::score>, kScores, "How a query and a key become one number"),
+    choice(Id::train_normalizer, "train_normalizer", inTraining<&training::Setup::normalizer>, kNormalizers, "How a row of scores becomes a row of weights"),
+    choice(Id::train_optimizer, "train_optimizer", inTraining<&training::Setup::optimizer>, training::kOptimizerNames, "How a gradient becomes a step"),
+    real(Id::train_rate, "train_rate", inTraining<&training::Setup::rate>, training::Limits::lowestRate, training::Limits::highestRate, "The learning rate; the run goes on with another one"),
+    whole(Id::train_batch, "train_batch", inTraining<&training::Setup::batch>, 1, training::Limits::batch, "Sequences a step learns from"),
+    real(Id::train_dropout, "train_dropout", inTraining<&training::Setup::dropout>, 0, training::Limits::dropout, "The chance of a number to be dropped while it learns"),
+    whole(Id::train_seed, "train_seed", inTraining<&training::Setup::seed>, 0, kMaxSeed, "Of the weights, the batches and what is held out"),
+    other(Id::train_sentences, "train_sentences", inTraining<&training::Setup::sentences>, Type::text, 0, training::Limits::sentences, "Own sentences of tags and translate, a line each"),
+    stored(Stored::never, shown(toggle(Id::train_running, "train_running", at<&S::trainRunning>, "The run goes on, in pieces between the frames"))),
+    shown(whole(Id::stepper, "stepper", at<&S::stepper>, 0, kMaxStepper, "Steps of the selected row's way to the output that are shown; 0: not step by step")),
+    shown(choice(Id::card, "card", at<&S::card>, kCards, "What the card below the matrices shows")),
+    invalidates(Invalidates::nothing, other(Id::pin, "pin", kNoMember, Type::text, 0, kMaxPinBytes, "A board to compare with, as a state text; true pins this one")),
+    shown(toggle(Id::value_norms, "value_norms", at<&S::valueNorms>, "Arcs and bars show the length of what a value adds")),
+    shown(choice(Id::weight_by, "weight_by", at<&S::weightBy>, kWeightBy, "Whose smallest change gives a weight that is dragged")),
+    choice(Id::rotary_pairs, "rotary_pairs", inRotary<&attention::Rotary::pairs>, kRotaryPairs, "Columns that are turned together: neighbours, or i and i + r/2 as in Llama"),
+    real(Id::rotary_base, "rotary_base", inRotary<&attention::Rotary::base>, kMinRotaryBase, kMaxRotaryBase, "Of the speeds of these turns, which are base^(-2i/r)"),
+    whole(Id::rotary_dims, "rotary_dims", inRotary<&attention::Rotary::dims>, 0, Limits::headDim, "The first so many columns are turned, an even number; 0: all"),
+    choice(Id::rotary_scaling, "rotary_scaling", inRotary<&attention::Rotary::scaling>, kRotaryScalings, "Longer texts: positions divided by the factor, or a larger base (NTK-aware)"),
+    real(Id::rotary_factor, "rotary_factor", inRotary<&attention::Rotary::factor>, kMinRotaryFactor, kMaxRotaryFactor, "Of this scaling"),
+    toggle(Id::separate_values, "separate_values", at<&S::separateValues>, "Values are made of an X of their own, x_v"),
+    whole(Id::additive_dim, "additive_dim", at<&S::additiveDim>, 0, Limits::headDim, "Hidden units of the additive score; 0: as many as d_k"),
+    toggle(Id::output_projection, "output_projection", at<&S::outputProjection>, "W_O joins the heads; without it the output is the heads side by side"),
+    whole(Id::d_out, "d_out", at<&S::outputDim>, 0, Limits::modelDim, "Columns of W_O and of the output; 0: as many as X"),
+    toggle(Id::projection_bias, "projection_bias", at<&S::projectionBias>, "What the weights make of X has b_q, b_k, b_v and b_o added to it"),
+    other(Id::position_ids, "position_ids", kNoMember, Type::ids, 0, Limits::positionId, "List that stands for the positions 0, 1, 2 ...; it counts on from its last: [100] is an offset"),
+    invalidates(Invalidates::nothing, other(Id::column_names, "column_names", kNoMember, Type::names, 0, kColumnNames, "What the columns of Q and K are called, head after head, as a list or between commas")),
+    shown(toggle(Id::column_layout, "column_layout", at<&S::columnLayout>, "Tokens are columns, and O = V softmax(K^T Q); the numbers stay the same")),
+    invalidates(Invalidates::nothing, choice(Id::batch_of, "batch_of", at<&S::batchOf>, kBatchOf, "What the items of the batch are: sequences, or layers of a model")),
+    stored(Stored::never, whole(Id::layer, "layer", kNoMember, 0, kMaxBatch - 1, "The layer of the model on the board, from 0")),
+    shown(choice(Id::color_map, "color_map", at<&S::colors>, kColors, "Colours of cells: those of the theme, cividis for weights, or shades of grey")),
 };
 
 // The table is split in two because the page does not need the descriptions, which are a twentieth of its data.
@@ -233,6 +263,11 @@ constexpr auto kOptions = [] {
   std::transform(std::begin(kRows), std::end(kRows), options.begin(), [](const Row& row) { return row.option; });
   return options;
 }();
+static_assert([] {
+  for (std::size_t i = 0; i < kOptions.size(); ++i)
+    if (kOptions[i].id != static_cast<Id>(i)) return false;
+  return true;
+}(), "the rows stand in the order of OptionId");
 constexpr auto kHelp = [] {
   std::array<std::string_view, std::size(kRows)> help{};
   std::transform(std::begin(kRows), std::end(kRows), help.begin(), [](const Row& row) { return row.help; });
@@ -489,110 +524,6 @@ std::size_t placeOf(Id id, const Value& value) {
   return static_cast<std::size_t>(std::find(choices.begin(), choices.end(), *std::get_if<std::string>(&value)) - choices.begin());
 }
 
-/// Calls `use` with the member of the settings that holds the option, and returns true; false for options that are not simply a member.
-template <class Use>
-bool visit(Settings& s, Id id, const Use& use) {
-  switch (id) {
-    case Id::mode: return use(s.mode), true;
-    case Id::tokens: return use(s.tokens), true;
-    case Id::heads: return use(s.heads), true;
-    case Id::d_k: return use(s.headDim), true;
-    case Id::model_dim: return use(s.modelDim), true;
-    case Id::causal: return use(s.causal), true;
-    case Id::temperature: return use(s.temperature), true;
-    case Id::focus_head: return use(s.focusHead), true;
-    case Id::decimals: return use(s.decimals), true;
-    case Id::theme: return use(s.theme), true;
-    case Id::seed: return use(s.seed), true;
-    case Id::score: return use(s.score), true;
-    case Id::softcap: return use(s.softcap), true;
-    case Id::normalizer: return use(s.normalizer), true;
-    case Id::position: return use(s.position), true;
-    case Id::causal_offset: return use(s.causalOffset), true;
-    case Id::window_left: return use(s.windowLeft), true;
-    case Id::window_right: return use(s.windowRight), true;
-    case Id::prefix: return use(s.prefix), true;
-    case Id::key_length: return use(s.keyLength), true;
-    case Id::pattern_local: return use(s.pattern.local), true;
-    case Id::pattern_dilation: return use(s.pattern.dilation), true;
-    case Id::pattern_stride: return use(s.pattern.stride), true;
-    case Id::pattern_block: return use(s.pattern.block), true;
-    case Id::pattern_global: return use(s.pattern.global), true;
-    case Id::pattern_random: return use(s.pattern.random), true;
-    case Id::pattern_seed: return use(s.pattern.seed), true;
-    case Id::mask_after_softmax: return use(s.maskAfterSoftmax), true;
-    case Id::kv_heads: return use(s.kvHeads), true;
-    case Id::d_v: return use(s.valueDim), true;
-    case Id::cross: return use(s.cross), true;
-    case Id::key_tokens: return use(s.keyTokens), true;
-    case Id::average_heads: return use(s.averageHeads), true;
-    case Id::zoom: return use(s.zoom), true;
-    case Id::present: return use(s.present), true;
-    case Id::column_layout: return use(s.columnLayout), true;
-    case Id::whole_projections: return use(s.wholeProjections), true;
-    case Id::step: return use(s.step), true;
-    case Id::batch: return use(s.batch), true;
-    case Id::batch_item: return use(s.batchItem), true;
-    case Id::block_residual: return use(s.block.residual), true;
-    case Id::block_norm: return use(s.block.norm), true;
-    case Id::block_activation: return use(s.block.activation), true;
-    case Id::block_hidden: return use(s.block.hidden), true;
-    case Id::block_dropout: return use(s.block.dropout), true;
-    case Id::block_epsilon: return use(s.block.epsilon), true;
-    case Id::block_seed: return use(s.block.seed), true;
-    case Id::segment_by: return use(s.segments.by), true;
-    case Id::segment_tokens: return use(s.segments.tokens), true;
-    case Id::segment_seed: return use(s.segments.seed), true;
-    case Id::weight_scale: return use(s.weightScale), true;
-    case Id::view: return use(s.view), true;
-    case Id::block_dropout_kind: return use(s.block.kind), true;
-    case Id::block_dropout_seed: return use(s.block.dropoutSeed), true;
-    case Id::spread_dim: return use(s.experiments.spread.dim), true;
-    case Id::spread_mean: return use(s.experiments.spread.mean), true;
-    case Id::spread_deviation: return use(s.experiments.spread.deviation), true;
-    case Id::spread_scaled: return use(s.experiments.spreadScaled), true;
-    case Id::spread_seed: return use(s.experiments.spreadSeed), true;
-    case Id::dense_token: return use(s.experiments.dense.token), true;
-    case Id::dense_amount: return use(s.experiments.dense.amount), true;
-    case Id::dense_moved: return use(s.experiments.dense.moved), true;
-    case Id::dense_seed: return use(s.experiments.dense.seed), true;
-    case Id::reach_tokens: return use(s.experiments.reach.steps), true;
-    case Id::reach_recurrent: return use(s.experiments.reach.recurrent), true;
-    case Id::reach_input: return use(s.experiments.reach.input), true;
-    case Id::reach_lead: return use(s.experiments.reach.lead), true;
-    case Id::reach_seed: return use(s.experiments.reach.seed), true;
-    case Id::same_word: return use(s.sameWord), true;
-    case Id::gradient: return use(s.gradient), true;
-    case Id::spread_same: return use(s.experiments.spread.same), true;
-    case Id::spread_key_mean: return use(s.experiments.spread.keyMean), true;
-    case Id::spread_key_deviation: return use(s.experiments.spread.keyDeviation), true;
-    case Id::spread_draws: return use(s.experiments.spreadDraws), true;
-    case Id::memory_cell: return use(s.experiments.memory.cell), true;
-    case Id::memory_units: return use(s.experiments.memory.units), true;
-    case Id::memory_seed: return use(s.experiments.memory.seed), true;
-    case Id::cost_tokens: return use(s.experiments.costTokens), true;
-    case Id::cost_compare: return use(s.experiments.costOf), true;
-    case Id::cost_window: return use(s.experiments.costWindow), true;
-    case Id::stepper: return use(s.stepper), true;
-    case Id::card: return use(s.card), true;
-    case Id::value_norms: return use(s.valueNorms), true;
-    case Id::weight_by: return use(s.weightBy), true;
-    case Id::rotary_pairs: return use(s.rotary.pairs), true;
-    case Id::rotary_base: return use(s.rotary.base), true;
-    case Id::rotary_dims: return use(s.rotary.dims), true;
-    case Id::rotary_scaling: return use(s.rotary.scaling), true;
-    case Id::rotary_factor: return use(s.rotary.factor), true;
-    case Id::separate_values: return use(s.separateValues), true;
-    case Id::additive_dim: return use(s.additiveDim), true;
-    case Id::output_projection: return use(s.outputProjection), true;
-    case Id::d_out: return use(s.outputDim), true;
-    case Id::projection_bias: return use(s.projectionBias), true;
-    case Id::batch_of: return use(s.batchOf), true;
-    case Id::color_map: return use(s.colors), true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
 std::span<const Option> options() { return kOptions; }
@@ -621,14 +552,12 @@ Value get(const Settings& settings, OptionId id) {
     case Id::layer: return static_cast<double>(hasLayers(settings) ? settings.batchItem : 0);
     default: break;
   }
-  Value value;
-  const bool isMember = visit(const_cast<Settings&>(settings), id, [&]<class T>(T& member) {
-    if constexpr (std::is_same_v<T, bool>) value = member;
-    else if constexpr (std::is_same_v<T, float>) value = base::readable(member);
-    else if constexpr (std::is_enum_v<T>) value = std::string(option(id).choices[static_cast<std::size_t>(member)]);
-    else value = static_cast<double>(member);
-  });
-  return isMember ? value : trainingValue(settings, id);
+  return std::visit([&]<class T>(const T* member) -> Value {
+    if constexpr (std::is_same_v<T, float>) return base::readable(*member);
+    else if constexpr (std::is_same_v<T, std::uint8_t>) return std::string(option(id).choices[*member]);
+    else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) return *member;
+    else return static_cast<double>(*member);
+  }, option(id).member.at(const_cast<Settings&>(settings)));
 }
 
 bool isDefault(const Settings& settings, OptionId id) {
@@ -667,14 +596,13 @@ void assign(Settings& settings, OptionId id, const Value& value) {
     case Id::layer: return void(settings.batchItem = static_cast<int>(*std::get_if<double>(&value)));
     default: break;
   }
-  const bool isMember = visit(settings, id, [&]<class T>(T& member) {
-    if constexpr (std::is_same_v<T, bool>) member = *std::get_if<bool>(&value);
-    else if constexpr (std::is_same_v<T, float>) member = static_cast<float>(*std::get_if<double>(&value)) + 0.0f;  // + 0.0f turns -0 into 0
-    else if constexpr (std::is_same_v<T, double>) member = base::readable(static_cast<float>(*std::get_if<double>(&value)) + 0.0f);
-    else if constexpr (std::is_enum_v<T>) member = static_cast<T>(placeOf(id, value));
-    else member = static_cast<T>(*std::get_if<double>(&value));
-  });
-  if (!isMember) return assignTraining(settings, id, value);
+  std::visit([&]<class T>(T* member) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) *member = *std::get_if<T>(&value);
+    else if constexpr (std::is_same_v<T, std::uint8_t>) *member = static_cast<T>(placeOf(id, value));
+    else if constexpr (std::is_same_v<T, float>) *member = static_cast<float>(*std::get_if<double>(&value)) + 0.0f;  // + 0.0f turns -0 into 0
+    else if constexpr (std::is_same_v<T, double>) *member = base::readable(static_cast<float>(*std::get_if<double>(&value)) + 0.0f);
+    else *member = static_cast<T>(*std::get_if<double>(&value));
+  }, option(id).member.at(settings));
   if (id == Id::score && settings.score != attention::Score::scaled) settings.scaleBy = 0;
 }
 

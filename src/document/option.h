@@ -162,14 +162,37 @@ enum class Stored : std::uint8_t {
   never,
 };
 
+/// What has to be computed anew when the option changes.
+enum class Invalidates : std::uint8_t {
+  layer,         ///< everything
+  mask,          ///< which keys are visible
+  score,         ///< the scores, by their scale alone where both are dot products
+  temperature,   ///< what follows from the division by it
+  surroundings,  ///< the block or the segments around the layer, which read its output
+  experiment,
+  training,
+  nothing,
+};
+
+/// A member of the settings. Members of enumerations are given by the index of their value among the choices.
+using MemberPointer = std::variant<bool*, std::uint8_t*, int*, std::uint32_t*, std::int64_t*, float*, double*, std::string*>;
+
+/// Where the settings hold an option, and what depends on that part of them.
+struct Member {
+  MemberPointer (*at)(Settings&) = nullptr;  ///< null for options that are not simply a member
+  Invalidates invalidates = Invalidates::layer;
+};
+
 struct Option {
   OptionId id{};
   std::string_view name;  ///< as in the state text
+  Member member{};
   OptionType type{};
   double min = 0, max = 0;                      ///< range of integer, real and scale
   std::span<const std::string_view> choices{};  ///< of choice
   bool undoable = true;  ///< false for view options: focus_head, decimals, theme, average_heads …
   Stored stored = Stored::ifSet;
+  Invalidates invalidates = Invalidates::layer;
 };
 
 std::span<const Option> options();

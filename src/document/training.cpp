@@ -9,65 +9,11 @@
 namespace document {
 namespace {
 
-using Id = OptionId;
-
 double millisecondsNow() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Calls `use` with the member behind an option of the run.
-template <class Use>
-void visit(training::Setup& s, Id id, const Use& use) {
-  switch (id) {
-    case Id::train_task: return use(s.task);
-    case Id::train_layers: return use(s.layers);
-    case Id::train_heads: return use(s.heads);
-    case Id::train_d_model: return use(s.modelDim);
-    case Id::train_feed_forward: return use(s.feedForward);
-    case Id::train_layer_norm: return use(s.layerNorm);
-    case Id::train_residual: return use(s.residual);
-    case Id::train_causal: return use(s.causal);
-    case Id::train_position: return use(s.position);
-    case Id::train_score: return use(s.score);
-    case Id::train_normalizer: return use(s.normalizer);
-    case Id::train_optimizer: return use(s.optimizer);
-    case Id::train_rate: return use(s.rate);
-    case Id::train_batch: return use(s.batch);
-    case Id::train_dropout: return use(s.dropout);
-    case Id::train_seed: return use(s.seed);
-    case Id::train_sentences: return use(s.sentences);
-    default: return;
-  }
-}
-
 }  // namespace
-
-Value trainingValue(const Settings& settings, Id id) {
-  if (id == Id::train_running) return settings.trainRunning;
-  Value value;
-  visit(const_cast<training::Setup&>(settings.training), id, [&]<class T>(T& member) {
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) value = member;
-    else if constexpr (std::is_enum_v<T>) value = std::string(option(id).choices[static_cast<std::size_t>(member)]);
-    else value = static_cast<double>(member);
-  });
-  return value;
-}
-
-void assignTraining(Settings& settings, Id id, const Value& value) {
-  if (id == Id::train_running) return void(settings.trainRunning = *std::get_if<bool>(&value));
-  visit(settings.training, id, [&]<class T>(T& member) {
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
-      member = *std::get_if<T>(&value);
-    } else if constexpr (std::is_enum_v<T>) {
-      const auto choices = option(id).choices;
-      member = static_cast<T>(std::find(choices.begin(), choices.end(), *std::get_if<std::string>(&value)) - choices.begin());
-    } else if constexpr (std::is_same_v<T, double>) {
-      member = base::readable(static_cast<float>(*std::get_if<double>(&value)));
-    } else {
-      member = static_cast<T>(*std::get_if<double>(&value));
-    }
-  });
-}
 
 Result<void> checkTraining(const Settings& settings, bool sentencesToo) {
   if (auto ok = training::validate(settings.training); !ok) return ok;

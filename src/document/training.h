@@ -11,8 +11,6 @@
 
 namespace document {
 
-Value trainingValue(const Settings& settings, OptionId id);
-void assignTraining(Settings& settings, OptionId id, const Value& value);
 /// An error if the options train_… contradict each other. `sentencesToo`: also parses the user's own sentences.
 Result<void> checkTraining(const Settings& settings, bool sentencesToo);
 

@@ -33,7 +33,9 @@ bool mayGo(const Context& c) { return !listed(c.hide, "views") && !listed(c.hide
 
 }  // namespace
 
-bool isExperiment(View view) { return view >= View::spread && view < View::train; }
+bool isExperiment(View view) {
+  return view == View::spread || view == View::dense || view == View::memory || view == View::cost;
+}
 
 void showView(Context& c, View view) {
   if (c.locked("experiment")) return;
