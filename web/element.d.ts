@@ -83,7 +83,28 @@ export type OptionName =
   | 'train_position' | 'train_score' | 'train_normalizer' | 'train_optimizer' | 'train_rate' | 'train_batch' | 'train_dropout' | 'train_seed'
   | 'train_sentences' | 'train_running' | 'stepper'
   | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'separate_values'
-  | 'column_names' | 'column_layout' | 'batch_of' | 'layer' | 'color_map';
+  | 'column_names' | 'column_layout' | 'batch_of' | 'layer' | 'color_map'
+  | 'card' | 'pin' | 'value_norms' | 'weight_by';
+
+/** The examples. */
+export type PresetName =
+  | 'i-saw-a-saw' | 'pronoun' | 'previous-token' | 'look-up' | 'uniform' | 'saturated' | 'additive' | 'general' | 'cosine' | 'alignment'
+  | 'local-window' | 'longformer' | 'bigbird' | 'block' | 'sparsemax' | 'grouped-query' | 'multi-query' | 'sinusoidal' | 'target-outputs'
+  | 'rotary' | 'alibi' | 'decoder' | 'transformer-block' | 'segments' | 'mask-after-softmax';
+
+/** What is open: the board of the layer, or one of the pages. */
+export type ViewName = 'layer' | 'block' | 'segments' | 'spread' | 'dense' | 'memory' | 'cost' | 'train' | 'model';
+
+/** The parts around the matrices that can be laid out by themselves. */
+export type PartName = 'header' | 'panel' | 'heads' | 'arcs' | 'plane' | 'values' | 'changes' | 'loops' | 'inspector';
+
+/** A matrix or a part that `show` lays out. */
+export type ShownName = PartName | TensorName | StageName | ParameterName | Exclude<ExperimentName, `train:${string}`>;
+
+/** One or several, separated by commas, of which TypeScript checks the first: "q,k,weights". */
+export type ShownText = '' | ShownName | `${ShownName},${string}`;
+
+export type ShownNames = ShownText | readonly ShownName[];
 
 export type OptionValue = boolean | number | string | string[] | number[];
 
@@ -169,8 +190,8 @@ export interface PlaygroundSelectDetail {
   col: number;
 }
 
-/** Events do not bubble; listen on the element itself. */
-export interface PlaygroundEventMap {
+/** The events by their first names. */
+export interface PlaygroundEvents {
   ready: CustomEvent<Record<string, never>>;
   /** While a value is dragged. */
   input: CustomEvent<PlaygroundChangeDetail>;
@@ -190,6 +211,14 @@ export interface PlaygroundEventMap {
   /** Once a frame while a run goes on. `sliceMs`: how long the frame's share of the training took, in milliseconds. */
   train: CustomEvent<TrainResult & {sliceMs: number; isDone: boolean}>;
 }
+
+/**
+ * Each event comes under two names, first as `change`, then as `attention-change`: the second is no native event's, for frameworks that treat
+ * native names in their own way (Svelte 5 hears some of them only at the root of the page) and for pages in which fields of forms send the
+ * native ones. Events do not bubble; listen on the element itself.
+ */
+export interface PlaygroundEventMap extends PlaygroundEvents, SecondNames {}
+type SecondNames = {[Name in keyof PlaygroundEvents as `attention-${Name}`]: PlaygroundEvents[Name]};
 
 /** How a run stands: its last step on its batch, and what the model does now on the sentences held out. */
 export interface TrainResult {
@@ -236,70 +265,70 @@ export interface PlaygroundVerdict {
 
 /** What may be written in its tag. */
 export interface PlaygroundAttributes {
-  preset?: string;
-  state?: string | PlaygroundState;
-  src?: string;
-  view?: string;
-  lesson?: string;
-  step?: number | string;
-  lang?: string;
-  show?: string | string[];
-  hide?: string | string[];
-  lock?: string | string[];
-  theme?: 'auto' | 'light' | 'dark';
-  wheel?: 'focus' | 'always' | 'never';
-  loading?: 'lazy' | 'eager';
-  poster?: string;
-  fit?: boolean | '';
-  page?: boolean | '';
+  preset?: PresetName | '' | undefined;
+  state?: string | PlaygroundState | undefined;
+  src?: string | undefined;
+  view?: ViewName | undefined;
+  lesson?: string | undefined;
+  step?: number | string | undefined;
+  lang?: string | undefined;
+  show?: ShownNames | undefined;
+  hide?: string | readonly string[] | undefined;
+  lock?: string | readonly string[] | undefined;
+  theme?: 'auto' | 'light' | 'dark' | undefined;
+  wheel?: 'focus' | 'always' | 'never' | undefined;
+  loading?: 'lazy' | 'eager' | undefined;
+  poster?: string | undefined;
+  fit?: boolean | '' | undefined;
+  page?: boolean | '' | undefined;
 }
 
 export interface PlaygroundLinkOptions {
-  preset?: string;
-  view?: string;
-  show?: string | string[];
-  hide?: string | string[];
-  lock?: string | string[];
-  theme?: 'auto' | 'light' | 'dark';
-  lesson?: string;
+  preset?: PresetName | undefined;
+  view?: ViewName | undefined;
+  show?: ShownNames | undefined;
+  hide?: string | readonly string[] | undefined;
+  lock?: string | readonly string[] | undefined;
+  theme?: 'auto' | 'light' | 'dark' | undefined;
+  lesson?: string | undefined;
   /** Of that lesson, from 0. */
-  step?: number;
-  wheel?: 'focus' | 'always' | 'never';
+  step?: number | undefined;
+  wheel?: 'focus' | 'always' | 'never' | undefined;
   /** The language of the interface: "de", "zh". */
-  lang?: string;
+  lang?: string | undefined;
   /** As high as the board takes. */
-  fit?: boolean;
+  fit?: boolean | undefined;
 }
 
 export interface PlaygroundBlobOptions {
   /** The state, all tensors by their names, one tensor, or a figure. */
   format: 'json' | 'npz' | 'safetensors' | 'npy' | 'csv' | 'tsv' | 'svg' | 'png';
   /** The one of npy, csv and tsv; weights where it is not given. */
-  tensor?: string;
+  tensor?: string | undefined;
   /** Of a figure: weights of one head (the default), all heads, arcs, the board; as PNG without a style the board is as on the screen. */
-  what?: 'weights' | 'heads' | 'arcs' | 'board';
+  what?: 'weights' | 'heads' | 'arcs' | 'board' | undefined;
   /** Of a figure; print where it is not given: monotone in grey. */
-  style?: 'print' | 'light' | 'dark';
+  style?: 'print' | 'light' | 'dark' | undefined;
   /** How much larger, 0.1 to 20. */
-  scale?: number;
+  scale?: number | undefined;
   /** Counted from 0; the one in focus where it is not given. */
-  head?: number;
+  head?: number | undefined;
   /** Of a figure; labels, numbers, bar and caption where it is not given. */
-  with?: ('labels' | 'numbers' | 'bar' | 'caption' | 'sums' | 'clear')[];
+  with?: ('labels' | 'numbers' | 'bar' | 'caption' | 'sums' | 'clear')[] | undefined;
   /** Of the weights; those of the style where it is not given. */
-  colors?: 'own' | 'cividis' | 'grey';
+  colors?: 'own' | 'cividis' | 'grey' | undefined;
 }
 
 export type PlaygroundLanguage = 'numpy' | 'torch' | 'jax' | 'latex';
 
 export interface PlaygroundEmbedOptions extends PlaygroundLinkOptions {
   /** An element in the page itself (the default), or a frame for places that may not load scripts. */
-  kind?: 'element' | 'iframe';
-  width?: number;
-  height?: number;
-  title?: string;
+  kind?: 'element' | 'iframe' | undefined;
+  width?: number | undefined;
+  height?: number | undefined;
+  title?: string | undefined;
   /** Readers start from the numbers that stand on the board, and not from the preset. */
-  state?: boolean;
+  state?: boolean | undefined;
 }
 
 /** `<attention-playground preset state src view lesson step hide lock show theme wheel loading poster fit lang page>` */
@@ -308,14 +337,15 @@ export class AttentionPlayground extends HTMLElement {
    * Where index.html, embed.html, element.js and lessons/ are published, for links, embed code and lessons by their id: an address that ends
    * in a slash. Where it is not set, beside the element's script; a bundle sets it.
    */
-  static home?: string;
-  preset: string;
+  static home?: string | undefined;
+  get preset(): PresetName | '';
+  set preset(name: PresetName | '' | null | undefined);
   /** State text that it starts with, or takes at once when it is changed later. */
   state: string;
   /** The address of a file to begin with: .json, .npy, .npz, .safetensors, .csv or .tsv. */
   src: string;
-  /** What is open: the board of the layer, or one of the pages. A change of the page by the reader leaves it as it is. */
-  view: 'layer' | 'block' | 'segments' | 'spread' | 'dense' | 'memory' | 'cost' | 'train' | 'model';
+  /** A change of the page by the reader leaves it as it is. */
+  view: ViewName;
   /** The lesson that is open from the start: its id, or the address of a file such as "my-lesson.json". */
   lesson: string;
   /** Comma-separated: header, views, panel, guide, heads, arcs, plane, values, changes, loops, inspector, import, export. */
@@ -326,7 +356,8 @@ export class AttentionPlayground extends HTMLElement {
    */
   lock: string;
   /** Comma-separated tensors and parts that are laid out, and nothing else: "q,k,weights,output", "arcs", "weights,inspector". From 200 × 120. */
-  show: string;
+  get show(): ShownText;
+  set show(names: ShownNames | null | undefined);
   /** "auto": as `color-scheme` of the page has it. Printed, it is light in any case. */
   theme: 'auto' | 'light' | 'dark';
   /** When the wheel scrolls inside the playground: once it has the focus (the default), always, or never. */

@@ -428,10 +428,11 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     change?.catch((error) => this.#playground?.tell(`The browser did not allow full screen: ${error.message}`));
   }
 
-  /** Events do not bubble, so that a form around the element does not mistake them for its own. */
+  /** Events do not bubble, so that a form around the element does not mistake them for its own. Each has a second name, which no native event
+   * has: frameworks such as Svelte listen for some of the native names only at the root of the page. */
   #send(type, detail) {
     this.#edited ||= type === 'input' || type === 'change';
-    this.dispatchEvent(new CustomEvent(type, {detail}));
+    for (const name of [type, `attention-${type}`]) this.dispatchEvent(new CustomEvent(name, {detail}));
   }
 
   // ------------------------------------------------------------ attributes
@@ -508,7 +509,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   get poster() { return this.getAttribute('poster') ?? ''; }
   set poster(value) { this.#reflect('poster', value); }
   get fit() { return this.hasAttribute('fit'); }
-  set fit(value) { this.toggleAttribute('fit', Boolean(value)); }
+  set fit(value) { this.toggleAttribute('fit', value === '' || Boolean(value)); }  // fit="" of a template, which may set the property
   get wheel() { return this.getAttribute('wheel') ?? 'focus'; }
   set wheel(value) { this.#reflect('wheel', value); }
 

@@ -1,22 +1,11 @@
-import type {CSSProperties, ForwardRefExoticComponent, ReactNode, RefAttributes} from 'react';
-import type {AttentionPlayground as Element, PlaygroundAttributes, PlaygroundEventMap} from './element.js';
+import type {ForwardRefExoticComponent, HTMLAttributes, RefAttributes} from 'react';
+import type {AttentionPlayground as Element, PlaygroundAttributes, PlaygroundEvents} from './element.js';
 
-export interface AttentionPlaygroundProps extends PlaygroundAttributes {
-  id?: string;
-  className?: string;
-  style?: CSSProperties;
-  /** What is shown while the board loads, and when it cannot be shown. */
-  children?: ReactNode;
-  onReady?(event: PlaygroundEventMap['ready']): void;
-  onInput?(event: PlaygroundEventMap['input']): void;
-  onChange?(event: PlaygroundEventMap['change']): void;
-  onSelect?(event: PlaygroundEventMap['select']): void;
-  onError?(event: PlaygroundEventMap['error']): void;
-  onTrain?(event: CustomEvent): void;
-  onStep?(event: CustomEvent): void;
-  onAnswer?(event: CustomEvent): void;
-  onPassed?(event: CustomEvent): void;
-  onFit?(event: PlaygroundEventMap['fit']): void;
-}
+/** Also one that takes a wider or narrower event, as React's own. */
+type Handler<Event> = {bivariant(event: Event): void}['bivariant'];
+type Handlers = {[Name in keyof PlaygroundEvents as `on${Capitalize<Name>}`]?: Handler<PlaygroundEvents[Name]> | undefined};
+
+/** All attributes of the element and of HTML. `children` are shown while the board loads, and when it cannot be shown. */
+export interface AttentionPlaygroundProps extends Omit<HTMLAttributes<Element>, keyof Handlers | keyof PlaygroundAttributes>, PlaygroundAttributes, Handlers {}
 
 export const AttentionPlayground: ForwardRefExoticComponent<AttentionPlaygroundProps & RefAttributes<Element>>;

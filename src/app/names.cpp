@@ -40,10 +40,15 @@ Result<void> missing(const Session& session, std::string_view name) {
 
 }  // namespace
 
+std::span<const std::string_view> shownParts() {
+  static constexpr std::string_view kParts[] = {"header", "panel", "heads", "arcs", "plane", "values", "changes", "loops", "inspector"};
+  return kParts;
+}
+
 std::vector<std::string> misspelt(std::string_view attribute, std::string_view list) {
   Names known;
   if (attribute != "lock") {
-    known = {"header", "panel", "heads", "arcs", "plane", "values", "changes", "loops", "inspector"};
+    known.assign(shownParts().begin(), shownParts().end());
     const char* const hidden[] = {"views", "guide", "stepper", "share", "import", "export", "experiments", "preset", "undo"};
     if (attribute == "hide") known.insert(known.end(), std::begin(hidden), std::end(hidden));
   } else {

@@ -1,6 +1,7 @@
 // Tensors and options by their names in scripts, and errors for unknown names.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ base::Result<const attention::Tensor*> tensorWithCell(Session& session, std::str
 /// The error for an unknown tensor name, which suggests similar names; `onlyExplained`: only names that explain() accepts.
 base::Result<void> unknownTensor(std::string_view name, bool onlyExplained = false);
 base::Result<void> unknownOption(std::string_view name);
+/// The parts around the matrices that `show` can lay out by themselves.
+std::span<const std::string_view> shownParts();
 /// A sentence for each entry of a comma-separated list that is not a known name and may be misspelt. `attribute` is hide, lock or show.
 std::vector<std::string> misspelt(std::string_view attribute, std::string_view list);
 /// The error for an unknown name; `right` describes the valid ones.

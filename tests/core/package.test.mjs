@@ -48,11 +48,28 @@ test('on a server the import is harmless', () => {
 });
 
 test('the manifest names what the element has', () => {
-  const {modules: [{declarations: [{tagName, attributes, members}]}]} = JSON.parse(readFileSync(join(installed, 'custom-elements.json'), 'utf8'));
+  const {modules: [{declarations: [{tagName, attributes, members, events}]}]} = JSON.parse(readFileSync(join(installed, 'custom-elements.json'), 'utf8'));
   const source = readFileSync(join(installed, 'element.js'), 'utf8'), types = readFileSync(join(installed, 'element.d.ts'), 'utf8');
   assert.equal(tagName, 'attention-playground');
   for (const {name} of attributes) assert.ok(source.includes(`'${name}'`), name);
   for (const {name} of members) assert.match(types, new RegExp(`\\b${name}[(:]`), name);
+  const names = [...types.slice(types.indexOf('class AttentionPlayground')).matchAll(/^ {2}(?:readonly )?(\w+)[(:]/gm)].map(([, name]) => name);
+  const named = [...attributes, ...members].map(({name}) => name);
+  assert.deepEqual(names.filter((name) => !named.includes(name)), ['addEventListener']);  // every element has it
+
+  // Each event under both names; those that React and the iframe pass on are the same.
+  const first = [.../interface PlaygroundEvents \{([^]*?)\n\}/.exec(types)[1].matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name).sort();
+  assert.equal(first.length, 10);
+  assert.deepEqual(events.map(({name}) => name).sort(), [...first, ...first.map((name) => `attention-${name}`)].sort());
+  const quoted = (file, pattern) => [...pattern.exec(readFileSync(join(installed, file), 'utf8'))[1].matchAll(/'(\w+)'/g)].map(([, name]) => name).sort();
+  assert.deepEqual(quoted('react.js', /EVENTS = \{([^}]*)\}/), first);
+  assert.deepEqual(quoted('embed.js', /EVENTS = \[([^\]]*)\]/), first);
+
+  const union = (text) => [...text.matchAll(/'([^']+)'/g)].map(([, name]) => name);
+  for (const [attribute, type] of [['preset', 'PresetName'], ['view', 'ViewName']]) {
+    const [, wanted] = new RegExp(`export type ${type} =([^;]+);`).exec(types);
+    assert.deepEqual(union(attributes.find(({name}) => name === attribute).type.text), union(wanted), attribute);
+  }
 });
 
 test('the element is found by its name', () => {

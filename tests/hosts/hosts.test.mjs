@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {SCREENSHOTS, SITE, launch} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
-import {fresh, install, load, repository, root, run, visit} from './tools.mjs';
+import {blocks, fresh, install, load, repository, root, run, visit} from './tools.mjs';
 
 const hosts = join(repository, 'web/hosts'), recipes = readFileSync(join(hosts, 'README.md'), 'utf8');
 const EXAMPLE = 'https://example.org/playground/';
@@ -16,13 +16,6 @@ before(async () => {
   browser = await launch();
 });
 after(() => browser?.close());
-
-/** The list of code blocks under a heading. */
-function blocks(heading) {
-  const section = recipes.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
-  assert.ok(section, `a recipe for ${heading}`);
-  return [...section.matchAll(/^(`{3,})(\S*)\n([\s\S]*?)^\1$/gm)].map(([, , language, text]) => ({language, text}));
-}
 
 /** A folder with the playground, and pages that refer to it locally. */
 function folder(name, pages) {

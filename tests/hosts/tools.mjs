@@ -1,8 +1,9 @@
 // Third-party tools for pages with boards: installed once into build/hosts according to package-lock.json, together with the tarball made
 // by ./play dist.
 import assert from 'node:assert/strict';
-import {spawnSync} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
+import {once} from 'node:events';
 import {cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
@@ -21,6 +22,26 @@ export function run(command, values, {cwd = root, ...options} = {}) {
   assert.equal(status, 0, `${command} ${values.join(' ')}: ${error?.message ?? ''}\n${stdout?.slice(-3000)}\n${stderr?.slice(-3000)}`);
   return stdout;
 }
+
+/** The same beside others: its exit status, and all that it prints. */
+export async function start(command, values) {
+  const child = spawn(command, values, {cwd: root, stdio: ['ignore', 'pipe', 'pipe']});
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => { output += text; });
+  const [status] = await once(child, 'close');
+  return {status, output};
+}
+
+const recipes = readFileSync(join(repository, 'web/hosts/README.md'), 'utf8');
+/** The list of code blocks under a heading of the recipes. */
+export function blocks(heading) {
+  const section = recipes.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
+  assert.ok(section, `a recipe for ${heading}`);
+  return [...section.matchAll(/^(`{3,})(\S*)\n([\s\S]*?)^\1$/gm)].map(([, , language, text]) => ({language, text}));
+}
+
+/** Files that a bundler does not process are copied beside the bundle. */
+export const copyModules = (to) => readdirSync(installed).filter((name) => name.endsWith('.wasm') && !name.startsWith('core')).forEach((name) => cpSync(join(installed, name), join(to, name)));
 
 export function install() {
   mkdirSync(root, {recursive: true});
