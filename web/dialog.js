@@ -1,6 +1,7 @@
 // The Share dialog: a link to the board with its QR code, and code that embeds it with a preview. Loaded when it is first opened.
 import {storage} from './canvas.js';
-import {home, languageOf} from './values.js';
+import {script} from './files.js';
+import {homeIfKnown, languageOf} from './values.js';
 
 const SIZES = {'In a text': [640, 440], 'Wide': [960, 600], 'On a slide': [1280, 720], 'On a phone': [390, 700], 'Own size': null};
 const THEMES = {auto: 'As the page', light: 'Light', dark: 'Dark'};
@@ -154,8 +155,11 @@ class Dialog {
     const close = make('button', {type: 'button', className: 'close', 'aria-label': 'Close', textContent: '✕'});
     close.addEventListener('click', () => this.node.close());
     this.more = {figure: new FigureTab(this, make, this.segments), code: new CodeTab(this, make, this.segments)};
-    this.bodies = {link: this.linkBody(), embed: this.embedBody(), figure: this.more.figure.node, code: this.more.code.node};
-    this.node.append(make('header', {}, make('h2', {id: 'share-title', textContent: 'Share'}), close), this.tabs({link: 'Link', embed: 'Embed', figure: 'Figure', code: 'Code'}), ...Object.values(this.bodies));
+    // Without an address of the pages there is nothing that a link or an embedding could name.
+    const isPublished = homeIfKnown() !== null, hasLink = isPublished || this.isPage;
+    const names = {...hasLink && {link: 'Link'}, ...isPublished && {embed: 'Embed'}, figure: 'Figure', code: 'Code'}, [first] = Object.keys(names);
+    this.bodies = {...hasLink && {link: this.linkBody()}, ...isPublished && {embed: this.embedBody()}, figure: this.more.figure.node, code: this.more.code.node};
+    this.node.append(make('header', {}, make('h2', {id: 'share-title', textContent: 'Share'}), close), this.tabs(names), ...Object.values(this.bodies));
     this.node.addEventListener('close', () => this.end());
     // Typing in the dialog must not reach the board.
     for (const type of ['keydown', 'keyup', 'input', 'change', 'copy', 'paste', 'cut']) this.node.addEventListener(type, (e) => e.stopPropagation());
@@ -163,8 +167,8 @@ class Dialog {
     board.ends.signal.addEventListener('abort', () => this.place.remove());
     root.append(this.node);
     this.node.showModal();
-    this.open('link');
-    this.tab.link.focus();
+    this.open(first);
+    this.tab[first].focus();
   }
 
   /** The translation of a text into the language of the board. */
@@ -330,7 +334,7 @@ class Dialog {
       step.max = counts.get(choice.value) ?? 1;
       step.value = this.asked.step + 1;
     };
-    fetch(new URL('lessons/index.json', home())).then((response) => response.json()).then(({lessons}) => {
+    script('guide.js', () => import('./guide.js')).then((guide) => guide.list()).then((lessons) => {
       choice.append(...lessons.map(({id, title}) => make('option', {value: id, textContent: title})));
       lessons.forEach(({id, steps}) => counts.set(id, steps ?? 1));
       show();

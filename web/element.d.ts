@@ -334,8 +334,9 @@ export interface PlaygroundEmbedOptions extends PlaygroundLinkOptions {
 /** `<attention-playground preset state src view lesson step hide lock show theme wheel loading poster fit lang page>` */
 export class AttentionPlayground extends HTMLElement {
   /**
-   * Where index.html, embed.html, element.js and lessons/ are published, for links, embed code and lessons by their id: an address that ends
-   * in a slash. Where it is not set, beside the element's script; a bundle sets it.
+   * Where index.html, embed.html and element.js are published, for links and the code that embeds a board: an address that ends in a slash.
+   * Where it is not set, beside the element's script; but an application that bundles this package must set it for link() and embedCode(),
+   * and Share offers links only then. Lessons and languages are part of a bundle, and otherwise come from here too.
    */
   static home?: string | undefined;
   get preset(): PresetName | '';
@@ -407,9 +408,12 @@ export class AttentionPlayground extends HTMLElement {
   observe(target: PlaygroundTarget, callback: (value: number | undefined, observation: PlaygroundObservation) => unknown): () => void;
   /** Calls back each time that the check, or all of a list, begins to hold. Returns what ends it. */
   on(check: PlaygroundCheck | PlaygroundCheck[], callback: (verdicts: PlaygroundVerdict[]) => unknown): () => void;
-  /** The address of the page with this board in it: its state after #s=, whose inputs are kept bit for bit, and the options in the query. */
+  /**
+   * The address of the page with this board in it: its state after #s=, whose inputs are kept bit for bit, and the options in the query.
+   * Rejects with a RefusedError of the field "home" where it is not known where the page is published.
+   */
   link(options?: PlaygroundLinkOptions): Promise<string>;
-  /** HTML for a page that shall have this board in it. */
+  /** HTML for a page that shall have this board in it. Rejects as link() does. */
   embedCode(options?: PlaygroundEmbedOptions): Promise<string>;
   /**
    * That many more steps of the run that the options train_… describe, a few milliseconds after each frame. Rejects with a

@@ -57,7 +57,7 @@ const loadRest = once(async () => {
 const PATIENCE = 45_000;  // milliseconds for what is loaded in one go
 
 async function inTime(load) {
-  if (!inline.size && location.protocol === 'file:' && import.meta.url.startsWith('file:')) {
+  if (!inline.has('kind') && location.protocol === 'file:' && import.meta.url.startsWith('file:')) {
     throw new Failure('load', 'Browsers load WebAssembly only from a web server, and not from a file; please start one in the folder of the playground, or open the playground’s address.');
   }
   const stop = new AbortController();

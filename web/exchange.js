@@ -23,7 +23,7 @@ function startWorker() {
 
 async function here(parts, call, values) {
   const reader = await script('reader.js', () => import('./reader.js')).catch((error) => {
-    if (worker === null && !inline.size) worker = undefined;  // it was not the worker's fault
+    if (worker === null && !inline.has('reader.js')) worker = undefined;  // it was not the worker's fault
     throw new Error(`What reads files could not be loaded (${error.message}): perhaps there is no connection. Please try again.`);
   });
   reader.use(parts);
@@ -35,7 +35,7 @@ const partsOf = (board) => ({kind: board.ask('kernel') === 'wasm-relaxed' ? 'pla
 
 function ask(board, call, ...values) {
   try {
-    worker ??= worker === undefined && !inline.size ? startWorker() : null;
+    worker ??= worker === undefined && !inline.has('reader.js') ? startWorker() : null;
   } catch {
     worker = null;
   }

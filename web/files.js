@@ -1,5 +1,6 @@
-// The files contained in a standalone build, by name: scripts as modules, WebAssembly and translations as functions that unpack their
-// bytes. Empty where files are fetched.
+// What these scripts contain, by name, so that it is not fetched. A standalone build contains everything: scripts as modules, WebAssembly as
+// functions that unpack its bytes, lessons and languages as functions that give their text. The npm package contains lessons and languages.
+// `home` is the folder of the playground's pages, null if only the page can know it.
 export const inline = new Map();
 
 const HERE = import.meta.url;  // not inside new URL(), where bundlers would look for a file of that name

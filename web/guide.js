@@ -1,4 +1,5 @@
 // Lessons of the Guide; fetched when one is opened. The work is done by the WebAssembly module behind `board`, a Playground.
+import {inline} from './files.js';
 import {home} from './values.js';
 
 const LONGEST_LESSON = 1 << 20;  // the limit of the C++ side
@@ -22,10 +23,10 @@ async function shortOf(body, what) {
   }
 }
 
+const unreachable = (what) => (error) => { throw refusal(`${what} could not be fetched (${error.message}); check the address and the connection.`); };
+
 async function textOf(address, what) {
-  const response = await fetch(address, {credentials: 'same-origin'}).catch((error) => {
-    throw refusal(`${what} could not be fetched (${error.message}); check the address and the connection.`);
-  });
+  const response = await fetch(address, {credentials: 'same-origin'}).catch(unreachable(what));
   if (!response.ok) throw refusal(`${what} could not be fetched (status ${response.status}); check its address.`);
   return shortOf(response.body, what);
 }
@@ -34,10 +35,14 @@ const fetched = new Map();
 
 /** One of our files, requested once. */
 function fileOf(name) {
-  if (!fetched.has(name)) fetched.set(name, textOf(new URL(`lessons/${name}`, home()), name));
+  const contained = inline.get(`lessons/${name}`);
+  if (!fetched.has(name)) fetched.set(name, contained ? contained().catch(unreachable(name)) : textOf(new URL(`lessons/${name}`, home()), name));
   fetched.get(name).catch(() => fetched.delete(name));
   return fetched.get(name);
 }
+
+/** Our list of lessons: [{id, title, file, steps, …}, …]. */
+export const list = async () => JSON.parse(await fileOf('index.json')).lessons;
 
 /** Opens a lesson by its id in our list ("" is the first one), or by the address of a file ("my-lesson.json"); one of ours only if
  * `isWanted()` still holds when it has arrived. */
@@ -46,7 +51,7 @@ export async function open(board, which, step, keeps = 0, isWanted = () => true)
     const text = await textOf(new URL(which, document.baseURI), which);
     return board.alive && board.ask('open_lesson', text, which, '', step, keeps);
   }
-  const all = JSON.parse(await fileOf('index.json')).lessons, entry = which === '' ? all[0] : all.find(({id}) => id === which);
+  const all = await list(), entry = which === '' ? all[0] : all.find(({id}) => id === which);
   if (!entry) throw refusal(`there is no "${which}"; use one of ${all.slice(0, 3).map(({id}) => `"${id}"`).join(', ')} …, or the address of a file such as "my-lesson.json".`);
   const text = await fileOf(entry.file);
   return board.alive && isWanted() && board.ask('open_lesson', text, '', entry.id, step, keeps);

@@ -544,8 +544,10 @@ export class Hands {
     const dialog = await script('dialog.js', () => import('./dialog.js')).catch(() => null);
     if (!this.alive) return;
     if (dialog) return dialog.open(this);
-    const isCopied = await this.copy(await link(this.root.host, this.ask('state')));
-    if (isCopied && this.alive) this.run('notify', 'The dialog could not be fetched: perhaps there is no connection. A link to this board is on the clipboard; press Share to try again.', 0);
+    const address = await link(this.root.host, this.ask('state')).catch(() => null);  // it may not be known where the pages are
+    if (!this.alive) return;
+    if (address === null) return this.say('The dialog could not be fetched: perhaps there is no connection. Please try again.');
+    if (await this.copy(address)) this.say('The dialog could not be fetched: perhaps there is no connection. A link to this board is on the clipboard; press Share to try again.');
   }
 
   pickFile() {

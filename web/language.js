@@ -16,8 +16,11 @@ function fileOf(name) {
   return fetched.get(name);
 }
 
-/** The table of a language; a standalone build contains them. */
-const wordsOf = async (tag) => inline.has(tag) ? JSON.parse(new TextDecoder().decode(await inline.get(tag)())) : fileOf(`${tag}.json`);
+/** The table of a language. */
+async function wordsOf(tag) {
+  const contained = inline.get(`languages/${tag}.json`);
+  return contained ? JSON.parse(await contained()) : fileOf(`${tag}.json`);
+}
 
 /** The table for a language such as "de-AT": {tag, words}, with `words` in the format of views::Words. Null for English. */
 async function tableOf(wanted) {

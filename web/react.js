@@ -1,7 +1,7 @@
 // <AttentionPlayground preset="uniform" onChange={…} ref={…}/> for React 18 and 19: attributes and events as props, and the element itself
 // as ref.
 import {createElement, forwardRef, useEffect, useRef, version} from 'react';
-import './element.js';
+import './package.js';
 
 const EVENTS = {onReady: 'ready', onInput: 'input', onChange: 'change', onSelect: 'select', onError: 'error', onTrain: 'train',
   onStep: 'step', onAnswer: 'answer', onPassed: 'passed', onFit: 'fit'};

@@ -1,4 +1,5 @@
 // Reads arguments from outside once, checks them, and then passes them on.
+import {inline} from './files.js';
 
 export const DISPOSED = 'This playground was disposed of.';
 // Longer arguments are refused before they are read, copied or printed; the exact limits are on the C++ side.
@@ -6,11 +7,21 @@ export const LONGEST_NAME = 999, LONGEST_LIST = 9999;
 const MOST_VALUES = 2 ** 24;
 
 const HERE = import.meta.url;  // not inside new URL(), where bundlers would look for a file of that name
-/** The address where index.html, embed.html, element.js and lessons/ of the playground are published: AttentionPlayground.home if the page
- * sets it, otherwise the folder of the scripts. A bundle may only know its path on the disk. */
-export function home() {
+/** The address where index.html, embed.html and element.js of the playground are published: AttentionPlayground.home if the page sets it,
+ * otherwise the folder of the scripts; null if that is some other folder, such as that of an application's bundle. */
+export function homeIfKnown() {
+  const given = customElements.get('attention-playground')?.home ?? inline.get('home');
+  if (given === null) return null;
+  // A bundle may only know its path on the disk.
   const place = new URL('./', HERE.startsWith('file:') && location.protocol !== 'file:' ? document.baseURI : HERE);
-  return new URL(customElements.get('attention-playground')?.home ?? '', place).href;
+  return new URL(given ?? '', place).href;
+}
+
+/** The same; throws a TypeError if it is not known. */
+export function home() {
+  const found = homeIfKnown();
+  if (found === null) throw refusal(TypeError, 'home', 'is not set, and these scripts do not lie beside the pages of the playground; set AttentionPlayground.home to the address where the pages are published, such as "https://example.org/playground/"');
+  return found;
 }
 
 /** The language of a node: its own `lang`, or that of its nearest ancestor. */

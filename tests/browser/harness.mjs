@@ -25,9 +25,9 @@ mkdirSync(SCREENSHOTS, {recursive: true});
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'";
 
 /** Serves the site, under /pages/ pages that embed it, and a page without anything, on a free port. `first` is a script that every page runs
- * before its own, for browsers whose driver cannot do that. cut(true) has it break every connection, until cut(false). */
-export async function serve(site = SITE, {policy = true, first} = {}) {
-  const setHeaders = (response) => policy && response.setHeader('Content-Security-Policy', POLICY);
+ * before its own, for browsers whose driver cannot do that. `headers` come with every file. cut(true) has it break every connection, until cut(false). */
+export async function serve(site = SITE, {policy = true, first, headers = {}} = {}) {
+  const setHeaders = (response) => Object.entries({...headers, ...policy && {'Content-Security-Policy': POLICY}}).forEach(([name, value]) => response.setHeader(name, value));
   const files = sirv(site, {dev: true, setHeaders});
   const pages = sirv(here('pages'), {dev: true, setHeaders});
   let isCut = false;

@@ -29,10 +29,22 @@ function run(lines) {
 
 test('it holds the element, the core, their types and both builds, and nothing else', () => {
   assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'canvas.js', 'core-relaxed.wasm', 'core.d.ts', 'core.js', 'core.wasm',
-    'custom-elements.json', 'dialog.js', 'element.d.ts', 'element.js', 'embed.js', 'exchange.js', 'figures.js', 'files.js', 'guide.js', 'hands.js',
-    'jsx.d.ts', 'keep.js', 'language.js', 'languages', 'later.js', 'lessons', 'link.js', 'methods.js', 'mirror-announcements.js', 'mirror-controls.js', 'mirror-hands.js', 'mirror-nodes.js', 'mirror-tables.js', 'mirror.js', 'noted.js', 'package.json', 'plain-context.js', 'playground-relaxed.files.wasm', 'playground-relaxed.js', 'playground-relaxed.rest.wasm',
+    'custom-elements.json', 'dialog.js', 'element.d.ts', 'element.js', 'embed.html', 'embed.js', 'exchange.js', 'figures.js', 'files.js', 'guide.js', 'hands.js',
+    'index.html', 'jsx.d.ts', 'keep.js', 'language.js', 'languages', 'later.js', 'lessons', 'link.js', 'methods.js', 'mirror-announcements.js', 'mirror-controls.js', 'mirror-hands.js', 'mirror-nodes.js', 'mirror-tables.js', 'mirror.js', 'noted.js', 'package.js', 'package.json', 'plain-context.js', 'playground-relaxed.files.wasm', 'playground-relaxed.js', 'playground-relaxed.rest.wasm',
     'playground-relaxed.wasm', 'playground.files.wasm', 'playground.js', 'playground.rest.wasm', 'playground.wasm', 'react.d.ts', 'react.js', 'reader.js', 'share.js',
-    'standalone.js', 'values.js', 'watch.js']);
+    'standalone.js', 'texts', 'texts.js', 'values.js', 'watch.js']);
+});
+
+test('lessons and languages are modules too, with the same text', () => {
+  const files = [...readdirSync(join(installed, 'languages')).map((name) => `languages/${name}`), ...readdirSync(join(installed, 'lessons')).map((name) => `lessons/${name}`)]
+    .filter((name) => name.endsWith('.json') && !/schema\.json$|languages\/index\.json$/.test(name));
+  const found = JSON.parse(run(`import {inline} from './node_modules/attention-playground/files.js';
+    await import('./node_modules/attention-playground/texts.js');
+    const texts = [...inline].filter(([name]) => name.endsWith('.json'));
+    console.log(JSON.stringify({languages: inline.get('languages'), texts: await Promise.all(texts.map(async ([name, text]) => [name, await text()]))}));`));
+  assert.deepEqual(found.languages, JSON.parse(readFileSync(join(installed, 'languages/index.json'), 'utf8')));
+  assert.deepEqual(found.texts.map(([name]) => name).sort(), files.sort());
+  for (const [name, text] of found.texts) assert.equal(text, readFileSync(join(installed, name), 'utf8'), name);
 });
 
 test('the core is imported by its name', () => {
@@ -74,5 +86,5 @@ test('the manifest names what the element has', () => {
 
 test('the element is found by its name', () => {
   assert.match(run(`console.log(import.meta.resolve('attention-playground'), import.meta.resolve('attention-playground/element.js'));`),
-      /attention-playground\/element\.js .*attention-playground\/element\.js$/);
+      /attention-playground\/package\.js .*attention-playground\/package\.js$/);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {SCREENSHOTS, SITE, launch} from '../browser/harness.mjs';
+import {SCREENSHOTS, SITE, launch, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 import {blocks, fresh, install, load, repository, root, run, visit} from './tools.mjs';
 
@@ -124,7 +124,61 @@ test('Sphinx and MyST-Parser: the element in HTML, the picture in LaTeX, a sente
   assert.throws(() => build('html'), /attention-playground: state: missing\.json cannot be read/);
   writeFileSync(join(source, 'own.rst'), ':orphan:\n\nOwn\n===\n\n.. attention-playground:: uniform\n   :theme: pink\n');
   assert.throws(() => build('html'), /pink/);
+  assert.throws(() => build('html', '-D', 'attention_playground_script=embed.js'), /attention_playground_script must be one of 'element\.js', 'standalone\.js', not 'embed\.js'\./);
 });
+
+// ---------------------------------------------------------------- a playground of another origin
+
+const MODULE = `<script type="module" src="${EXAMPLE}element.js"></script>`, CLASSIC = blocks('From another origin').find(({language}) => language === 'html').text.trim();
+const HEADER = Object.fromEntries([blocks('From another origin').find(({language}) => language === 'text').text.trim().split(': ')]);
+
+/** A page that loads the playground from `address`, as a module or by the classic script: [folder, file, the words that stand in place of the
+ * board]. */
+const ofAnotherOrigin = {
+  'a page of its own': (address, isClassic) => {
+    const html = readFileSync(join(hosts, 'plain.html'), 'utf8');
+    assert.ok(html.includes(CLASSIC), 'the page offers the classic script');
+    return ownPage('plain', html, address, isClassic, /^Here a board shows the queries/);
+  },
+  ...Object.fromEntries([['Quarto', (text) => /```\{=html\}\n([\s\S]*?)```/.exec(text)[1]], ['WordPress', (text) => text]].map(([name, pick]) =>
+    [name, (address, isClassic) => ownPage(name.toLowerCase(), page(pick(blocks(name)[0].text)), address, isClassic, /^$/)])),
+  Sphinx: (address, isClassic) => {
+    const {made, source} = sphinx();
+    const script = /attention_playground_script = "(.*?)"/.exec(recipes)[1];
+    run('sphinx-build', ['-q', '-W', '-D', `attention_playground_site=${address}`, ...isClassic ? ['-D', `attention_playground_script=${script}`] : [], source, join(made, 'html')]);
+    return [join(made, 'html'), 'deeper/page.html', /^An attention layer whose numbers can be changed/];
+  },
+};
+
+function ownPage(name, html, address, isClassic, words) {
+  const made = fresh(`other-${name}`), script = isClassic ? html.replace(MODULE, CLASSIC) : html;
+  writeFileSync(join(made, 'index.html'), script.replaceAll(EXAMPLE, address));
+  return [made, 'index.html', words];
+}
+
+for (const [name, make] of Object.entries(ofAnotherOrigin)) {
+  test(`${name} with a playground of another origin: its header or the classic script brings the board, and without both the words stand there`, async () => {
+    const [plain, open] = await Promise.all([{}, HEADER].map((headers) => serve(SITE, {policy: false, headers})));
+    const allow = [/favicon|404/];
+    try {
+      for (const [site, isClassic] of [[open, false], [plain, true]]) {
+        const [folder, file] = make(`${site.url}/`, isClassic);
+        await visit(browser, folder, file, async (board) => {
+          await isShown(board);
+          assert.equal((await board.call('link')).split('#')[0], `${site.url}/`);
+          await board.call('openLesson', 'query');
+        }, {allow});
+      }
+      const [folder, file, words] = make(`${plain.url}/`, false);
+      await visit(browser, folder, file, async (_, tab) => {
+        assert.equal(await tab.evaluate(() => typeof customElements.get('attention-playground')), 'undefined');
+        assert.match(await tab.locator('attention-playground').innerText(), words);
+      }, {selector: null, allow: [...allow, /blocked by CORS policy/, /ERR_FAILED/]});
+    } finally {
+      await Promise.all([plain.close(), open.close()]);
+    }
+  });
+}
 
 // ---------------------------------------------------------------- HTML produced by other tools
 
@@ -179,6 +233,7 @@ for (const [name, html] of Object.entries(frames)) {
       const frame = await until('the frame', () => tab.frames().find((one) => one.url().includes('/playground/embed.html')));
       const found = await until('its board', () => frame.evaluate(() => document.querySelector('attention-playground')?.ready?.then((element) => ({preset: element.getState().preset, lock: element.lock, show: element.show}))).catch(() => null));
       assert.equal(found.preset, 'i-saw-a-saw');
+      await frame.evaluate(() => document.querySelector('attention-playground').openLesson('query'));  // in a sandbox nothing can be fetched
       assert.equal(found[name === 'Moodle' ? 'lock' : 'show'], name === 'Moodle' ? 'all' : 'q,k,weights');
       await tab.screenshot({path: `${SCREENSHOTS}/web-frame-${name}.png`});
     }, {selector: null});

@@ -6,6 +6,11 @@ Put this file beside conf.py (Jupyter Book: beside _config.yml), name it as an e
     extensions = ["attention_playground"]
     attention_playground_site = "https://example.org/playground/"   # or "_static/playground/", with html_static_path = ["_static"]
 
+If the site is of another origin, its server must send the header Access-Control-Allow-Origin: * with every file. If it does not, load the
+classic script, which needs no header:
+
+    attention_playground_script = "standalone.js"   # in place of "element.js", a module
+
 In a page:
 
     .. attention-playground:: i-saw-a-saw
@@ -25,7 +30,10 @@ from urllib.parse import urlencode, urljoin
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
+from sphinx.errors import ConfigError
 
+# The module, and the classic script with everything in it.
+SCRIPTS = {"element.js": ' type="module"', "standalone.js": ""}
 ATTRIBUTES = ("show", "hide", "lock", "view", "lesson", "theme", "wheel", "loading", "src")
 
 
@@ -103,12 +111,22 @@ def add_script(app, pagename, _template, context, doctree):
     if "://" not in site and not site.startswith("/"):
         up = posixpath.relpath(".", posixpath.dirname(pagename) or ".")
         site = posixpath.join(up, site)
-    context["body"] = f'<script type="module" src="{html.escape(posixpath.join(site, "element.js"))}"></script>\n' + context.get("body", "")
+    script = app.config.attention_playground_script
+    kind = SCRIPTS[script]
+    context["body"] = f'<script{kind} src="{html.escape(posixpath.join(site, script))}"></script>\n' + context.get("body", "")
+
+
+def check_script(_app, config):
+    script = config.attention_playground_script
+    if script not in SCRIPTS:
+        raise ConfigError(f"attention_playground_script must be one of {', '.join(map(repr, SCRIPTS))}, not {script!r}.")
 
 
 def setup(app):
     app.add_config_value("attention_playground_site", "_static/playground/", "env")
     plain = (nothing, nothing)
+    app.add_config_value("attention_playground_script", "element.js", "env")
+    app.connect("config-inited", check_script)
     app.add_node(board, html=(open_element, close_element), latex=plain, text=plain, man=plain, texinfo=plain)
     app.add_directive("attention-playground", AttentionPlayground)
     app.connect("html-page-context", add_script)

@@ -14,24 +14,29 @@ const output = join(site, 'standalone.js');
 const packages = resolve(web, '../tests/node_modules');
 const text = JSON.stringify, scratch = mkdtempSync(join(tmpdir(), 'standalone-'));
 
-// Everything that is not a script, in one stream: LZMA makes it a quarter smaller than the compression that browsers can decode themselves,
-// which is used if the package for decoding LZMA is not installed. The overhead of base64 is recovered by the server's compression.
-const EMPTY = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);  // an empty module
-const folder = join(web, 'languages');
-const languages = readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5));
-const pieces = [['playground.wasm', readFileSync(module)], ['playground.rest.wasm', EMPTY], ['playground.files.wasm', EMPTY],
-  ...languages.map((tag) => [tag, Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(folder, `${tag}.json`), 'utf8')))) ])];
-const bytes = Buffer.concat(pieces.map(([, bytes]) => bytes)), packed = join(scratch, 'pieces.packed');
 const hasXz = existsSync(join(packages, 'xz-decompress'));
-writeFileSync(packed, hasXz ? execFileSync('xz', ['-c', '--check=crc32', '--lzma2=preset=9e,dict=4MiB,lc=4,pb=0'], {input: bytes, maxBuffer: 2 ** 28}) :
-  gzipSync(bytes, {level: 9}));
-let end = 0;
-const places = pieces.map(([name, bytes]) => [name, end, end += bytes.length]);
+const EMPTY = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);  // an empty module
+const tables = (folder) => readdirSync(join(web, folder)).filter((name) => name.endsWith('.json') && name !== 'schema.json').map((name) => `${folder}/${name}`);
+const languages = tables('languages').map((name) => /(\w+)\.json/.exec(name)[1]);
+const textsOf = (folder) => tables(folder).map((name) => [name, readFileSync(join(web, name))]);
+
+/** Several files in one stream, and their places in it. LZMA makes it a quarter smaller than the compression that browsers can decode
+ * themselves, which is used if the package for decoding LZMA is not installed. The overhead of base64 is recovered by the server's compression. */
+function pack(stem, pieces) {
+  const bytes = Buffer.concat(pieces.map(([, content]) => content)), file = join(scratch, `${stem}.packed`);
+  writeFileSync(file, hasXz ? execFileSync('xz', ['-c', '--check=crc32', '--lzma2=preset=9e,dict=4MiB,lc=4,pb=0'], {input: bytes, maxBuffer: 2 ** 28}) :
+    gzipSync(bytes, {level: 9}));
+  let end = 0;
+  return {file, places: pieces.map(([name, content]) => [name, end, end += content.length])};
+}
+const first = pack('first', [['playground.wasm', readFileSync(module)], ['playground.rest.wasm', EMPTY], ['playground.files.wasm', EMPTY], ...textsOf('languages')]);
+const lessons = pack('lessons', textsOf('lessons'));  // unpacked only when one is opened
 
 const entry = `
 ${hasXz ? "import {XzReadableStream} from 'xz-decompress';" : ''}
 import create from ${text(join(site, 'playground.js'))};
-import packed from ${text(packed)};
+import first from ${text(first.file)};
+import lessons from ${text(lessons.file)};
 import * as later from ${text(join(web, 'later.js'))};
 import * as guide from ${text(join(web, 'guide.js'))};
 import * as dialog from ${text(join(web, 'dialog.js'))};
@@ -39,13 +44,23 @@ import * as share from ${text(join(web, 'share.js'))};
 import * as reader from ${text(join(web, 'reader.js'))};
 import {inline} from ${text(join(web, 'files.js'))};
 
-let unpacked;
-const unpack = () => unpacked ??= new Response(${hasXz ? 'new XzReadableStream(new Blob([packed]).stream())' :
+// Beside it are the pages of the playground, unless it was copied without them: to a disk, under another name, or into a script.
+const {src} = document.currentScript ?? {};
+const home = /^https?:.*\\/standalone\\.js([?#]|$)/.test(src) ? new URL('.', src).href : null;
+/** What contains the pieces of a stream, which is unpacked once. */
+function contain(packed, places) {
+  let unpacked;
+  const unpack = () => unpacked ??= new Response(${hasXz ? 'new XzReadableStream(new Blob([packed]).stream())' :
     "new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))"}).arrayBuffer();
-const piece = (begin, end) => async () => new Uint8Array(await unpack(), begin, end - begin);
-inline.set('kind', 'playground').set('playground.js', {default: create})
+  for (const [name, begin, end] of places) {
+    const bytes = async () => new Uint8Array(await unpack(), begin, end - begin);
+    inline.set(name, name.endsWith('.json') ? async () => new TextDecoder().decode(await bytes()) : bytes);
+  }
+}
+inline.set('kind', 'playground').set('home', home).set('playground.js', {default: create})
   .set('guide.js', guide).set('dialog.js', dialog).set('later.js', later).set('share.js', share).set('reader.js', reader).set('languages', ${text(languages)});
-for (const [name, begin, end] of ${text(places)}) inline.set(name, piece(begin, end));
+contain(first, ${text(first.places)});
+contain(lessons, ${text(lessons.places)});
 import(${text(join(web, 'element.js'))});
 `;
 execFileSync(esbuild, ['--bundle', '--minify', '--format=iife', '--target=es2022', '--loader:.packed=binary', '--log-level=error',

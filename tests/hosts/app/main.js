@@ -1,8 +1,7 @@
 // An application with a board, as input for each bundler.
-import {AttentionPlayground} from 'attention-playground';
+import 'attention-playground';
 
-AttentionPlayground.home = '/playground/';
 const board = document.createElement('attention-playground');
-Object.assign(board, {loading: 'eager', preset: 'uniform'});
+Object.assign(board, {loading: 'eager', preset: 'uniform', lang: 'de'});
 board.style.height = '600px';
 document.body.append(board);
