@@ -213,9 +213,9 @@ export interface PlaygroundEvents {
 }
 
 /**
- * Each event comes under two names, first as `change`, then as `attention-change`: the second is no native event's, for frameworks that treat
- * native names in their own way (Svelte 5 hears some of them only at the root of the page) and for pages in which fields of forms send the
- * native ones. Events do not bubble; listen on the element itself.
+ * Each event comes under two names, first as `change`, then as `attention-change`. The second is the name of no native event, for frameworks
+ * that treat native names in their own way: Svelte 5 listens for some of them only at the root of the page. Events do not bubble; listen on
+ * the element itself.
  */
 export interface PlaygroundEventMap extends PlaygroundEvents, SecondNames {}
 type SecondNames = {[Name in keyof PlaygroundEvents as `attention-${Name}`]: PlaygroundEvents[Name]};

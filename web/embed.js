@@ -1,7 +1,7 @@
 // The page for an iframe. Its host can communicate with it over a MessagePort: it posts {attention: 1, connect: true} with a port; then
 // {id, call: 'set', args: ['causal', true]} is answered by {id, result} or {id, error: {name, message, field}}, and {event, detail} are
-// sent for events. Only messages of the parent are accepted. A classic script, because modules do not load into a sandbox without an origin
-// from hosts that send no CORS header, where the standalone build is used.
+// sent for events, once each, by their first names. Only messages of the parent are accepted. A classic script, because modules do not load
+// into a sandbox without an origin from hosts that send no CORS header, where the standalone build is used.
 (() => {
   const VERBS = new Set(['getState', 'setState', 'reset', 'undo', 'redo', 'getTensor', 'setTensor', 'get', 'set', 'locate', 'items', 'explain', 'gradient',
     'observe', 'on', 'stats', 'link', 'embedCode', 'describe', 'openLesson', 'train', 'resetTraining', 'toBlob', 'toCode']);
