@@ -2,13 +2,26 @@
 // at the same time.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {existsSync, readFileSync, readdirSync} from 'node:fs';
+import {existsSync, readFileSync, readdirSync, renameSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {test} from 'node:test';
 import {attn, file, folder, here, layer} from '../cli/harness.mjs';
 
 const build = resolve(here, '../../build/native');
 const has = (program) => spawnSync('which', [program]).status === 0;
+
+test('cmake --install without manual pages says what to build, and copies nothing', () => {
+  const prefix = join(folder, 'nothing'), manuals = join(build, 'manuals'), aside = `${manuals}.aside`;
+  renameSync(manuals, aside);
+  try {
+    const done = spawnSync('cmake', ['--install', build, '--prefix', prefix], {encoding: 'utf8', timeout: 120_000});
+    assert.notEqual(done.status, 0);
+    assert.match(done.stderr.replace(/\s+/g, ' '), /manual pages and completions, are not built yet\. Build them first: cmake --build "\S+native" --target manuals/);
+    assert.ok(!existsSync(prefix));
+  } finally {
+    renameSync(aside, manuals);
+  }
+});
 
 test('cmake --install puts programs, manual pages, completions, desktop entry, icon and page in place, and what is installed runs', () => {
   const prefix = join(folder, 'prefix');
