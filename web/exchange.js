@@ -103,13 +103,18 @@ export const fetchFile = (board, address) => attempt(board, address, async () =>
   await open(board, await response.blob(), name);
 });
 
+const refused = (field, message) => Object.assign(new RangeError(message), {field});
+
 /** All tensors of the board as a file of that name; for .npy, .csv and .tsv the one called `only`. */
 export async function write(board, name, only = '') {
   const size = board.run('tensors');
-  if (!size) throw Object.assign(new RangeError(JSON.parse(board.reply()).message));
+  if (!size) {
+    const {field, message} = JSON.parse(board.reply());
+    throw refused(field, message);
+  }
   const at = board.wasm._playground_reply(), bytes = board.wasm.HEAPU8.slice(at, at + size);
-  const {kind, content} = await ask(board, 'write', bytes, name, only);
-  if (kind === 'error') throw new RangeError(content);
+  const {kind, field, content} = await ask(board, 'write', bytes, name, only);
+  if (kind === 'error') throw refused(field, content);
   return new Blob([content], {type: typeOf(name)});
 }
 
@@ -130,19 +135,19 @@ export async function figure(board, {format, what = 'weights', style, scale = 1,
 
 /** The layer as the text of a program. */
 export async function code(board, language) {
-  const {kind, content} = await ask(board, 'code', board.ask('state'), language);
-  if (kind === 'error') throw new RangeError(content);
+  const {kind, field, content} = await ask(board, 'code', board.ask('state'), language);
+  if (kind === 'error') throw refused(field, content);
   return content;
 }
 
 const blobOf = (canvas) => new Promise((resolve, reject) => canvas.toBlob((blob) => {
   if (blob) resolve(blob);
-  else reject(new RangeError('scale: the picture would be larger than this browser draws; give a smaller one.'));
+  else reject(refused('scale', 'scale: the picture would be larger than this browser draws; give a smaller one.'));
 }, 'image/png'));
 
 function picture(board, scale) {
   const {canvas} = board, wanted = Number(scale) * (devicePixelRatio || 1);
-  if (!(wanted >= 0.1 && wanted <= 20)) throw new RangeError(`scale: ${scale} is no scale; use 0.1 to 20.`);
+  if (!(wanted >= 0.1 && wanted <= 20)) throw refused('scale', `scale: ${scale} is no scale; use 0.1 to 20.`);
   board.resize(Math.round(canvas.clientWidth * wanted), Math.round(canvas.clientHeight * wanted), wanted);
   const made = blobOf(canvas);  // of the present content
   board.pixels = [0, 0];

@@ -72,8 +72,11 @@ function withTexts(exports, words, call) {
 
 function replyOf(exports, kind) {
   const at = exports.reply(), bytes = new Uint8Array(exports.memory.buffer).slice(at, at + exports.replySize());
-  const isBytes = kind === 'state' || kind === 'file';
-  return {kind, content: isBytes ? bytes : new TextDecoder().decode(bytes), heading: exports.heading()};
+  if (kind === 'state' || kind === 'file') return {kind, content: bytes, heading: exports.heading()};
+  const content = new TextDecoder().decode(bytes);
+  if (kind !== 'error') return {kind, content, heading: exports.heading()};
+  const end = content.indexOf('\0');
+  return {kind, field: content.slice(0, end), content: content.slice(end + 1)};
 }
 
 const calls = {

@@ -200,7 +200,7 @@ test('the dialog has the program of the layer in four languages; NumPy gives the
   await panel.getByRole('button', {name: 'Save'}).click();
   assert.equal((await download).suggestedFilename(), 'pronoun.tex');
   for (const [language, sentence] of [['fortran', /^language: fortran is not one; use numpy, torch, jax or latex/], [7, /^language must be a text/]])
-    await assert.rejects(board.page.evaluate((kind) => document.querySelector('attention-playground').toCode(kind).catch(({message}) => { throw new Error(`said ${message}`); }), language), ({message}) => sentence.test(/said (.*)/.exec(message)[1]));
+    await assert.rejects(board.call('toCode', language), {message: sentence, field: 'language'});
   await board.close();
 });
 

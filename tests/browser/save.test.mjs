@@ -147,11 +147,15 @@ test('toBlob() gives one tensor as a table or .npy, and says what it does not kn
   assert.equal(numbersIn(path)[''][2], hexOf((await board.tensor('q')).data));
   assert.equal((await blob(board, {format: 'csv', tensor: 'v'}, 'v.csv')).type, 'text/csv');
   assert.deepEqual(JSON.parse(readFileSync((await blob(board, {format: 'json'}, 'a.json')).path, 'utf8')), await board.call('getState'));
-  for (const [options, sentence] of [
-    [{format: 'pt'}, /^format must be 'json', 'npz'/], [{format: 'svg', what: 'legs'}, /^what: "legs" is no figure; use board, weights, heads or arcs/],
-    [{format: 'png', style: 'neon'}, /^style: "neon" is no style/], [{format: 'svg', scale: 0}, /^scale: "0" is no scale/], [{format: 'svg', head: 9}, /^head: 9 is not one of 2 heads/], [{format: 7}, /^format must be/], [null, /^options must be an object/],
-    [{format: 'csv', tensor: 'wights'}, /"wights" is not one of this layer; use .*weights/],
-  ]) await assert.rejects(board.call('toBlob', options), {message: sentence});
+  const long = 'wights'.repeat(200);
+  for (const [options, field, sentence] of [
+    [{format: 'pt'}, 'format', /^format must be 'json', 'npz'/], [{format: 7}, 'format', /^format must be/], [null, 'options', /^options must be an object/],
+    [{format: 'svg', what: 'legs'}, 'what', /^what: "legs" is no figure; use board, weights, heads or arcs/], [{format: 'png', style: 'neon'}, 'style', /^style: "neon" is no style/],
+    [{format: 'svg', what: 'board', style: 'neon'}, 'style', /^style: "neon" is no style/], [{format: 'svg', scale: 0}, 'scale', /^scale: "0" is no scale/],
+    [{format: 'png', what: 'board', scale: 0}, 'scale', /^scale: 0 is no scale/], [{format: 'svg', head: 9}, 'head', /^head: 9 is not one of 2 heads/],
+    [{format: 'svg', with: ['legs']}, 'with', /^with: "legs" is/], [{format: 'svg', colors: 'loud'}, 'colors', /^colors: "loud" is/],
+    [{format: 'csv', tensor: 'wights'}, 'tensor', /"wights" is not one of this layer; use .*weights/], [{format: 'csv', tensor: long}, 'tensor', /^tensor is too long/],
+  ]) await assert.rejects(board.call('toBlob', options), {message: sentence, field});
   await board.close();
 });
 

@@ -28,15 +28,18 @@ Reader& reader() {
   return one;
 }
 
+/// The reply for an error: its field and its message, with a NUL between them.
+int refuse(const base::Error& error) {
+  reader().reply = error.field + '\0' + error.message();
+  return 0;
+}
+
 /// Returns 0 for an error, 1 for a state for the playground, 2 for a form, 3 for JSON for the playground, 4 for cells.
 int answer(base::Result<files::Opened> opened) {
   using Kind = files::Opened::Kind;
   Reader& r = reader();
   r.heading = opened ? opened->heading : 0;
-  if (!opened) {
-    r.reply = opened.error().message();
-    return 0;
-  }
+  if (!opened) return refuse(opened.error());
   switch (opened->kind) {
     case Kind::state: r.reply = files::packed(opened->state); return 1;
     case Kind::form: r.reply = document::toLines(opened->form); return 2;
@@ -48,7 +51,7 @@ int answer(base::Result<files::Opened> opened) {
 }
 
 /// `wanted` is "what style scale head with colors", separated by spaces; each may be empty.
-bool draw(std::string_view tensors, std::string_view wanted, std::string& reply) {
+base::Result<std::string> drawn(std::string_view tensors, std::string_view wanted) {
   files::FigureWords words;
   for (std::string_view* word : {&words.what, &words.style, &words.scale, &words.head, &words.with, &words.colors}) {
     const std::size_t end = std::min(wanted.find(' '), wanted.size());
@@ -57,9 +60,14 @@ bool draw(std::string_view tensors, std::string_view wanted, std::string& reply)
   }
   const auto options = files::figureOptions(words);
   const auto found = options ? files::unpackedTensors(tensors) : base::Result<files::StateTensors>(options.error());
-  auto svg = found ? files::figureSvg(*found, *options) : base::Result<std::string>(found.error());
-  reply = svg ? std::move(*svg) : svg.error().message();
-  return static_cast<bool>(svg);
+  return found ? files::figureSvg(*found, *options) : base::Result<std::string>(found.error());
+}
+
+/// The reply for a text, or why there is none.
+int told(base::Result<std::string> text) {
+  if (!text) return refuse(text.error());
+  reader().reply = std::move(*text);
+  return 1;
 }
 
 void release() {
@@ -100,28 +108,22 @@ int write(char* bytes, std::size_t size, const char* name, const char* only) {
   reply.clear();
   reply.reserve(size + (1 << 16));
   if (std::string_view(name).ends_with(".svg")) {
-    const bool isDone = draw({bytes, size}, only, reply);
+    const int isDone = told(drawn({bytes, size}, only));
     release();
-    return isDone ? 1 : 0;
+    return isDone;
   }
   const auto done = files::convert({bytes, size}, name, only, [&reply](std::string_view piece) { return reply.append(piece), true; });
-  if (!done) reply = done.error().message();
+  if (!done) refuse(done.error());
   release();
   return done ? 1 : 0;
 }
 
 /// The layer of a state as a program; 0 with an error if that is not possible.
 int code(const char* state, const char* language) {
-  std::string& reply = reader().reply;
   const auto wanted = files::languageNamed(language);
-  if (!wanted) {
-    reply = "language: " + std::string(language) + " is not one; use numpy, torch, jax or latex.";
-    return 0;
-  }
+  if (!wanted) return refuse({base::Error::Kind::range, "language", std::string(language) + " is not one; use numpy, torch, jax or latex."});
   const auto read = document::fromText(state, document::State{});
-  auto done = read ? files::toCode(*read, *wanted) : base::Result<std::string>(read.error());
-  reply = done ? std::move(*done) : done.error().message();
-  return done ? 1 : 0;
+  return told(read ? files::toCode(*read, *wanted) : base::Result<std::string>(read.error()));
 }
 
 const char* reply() { return reader().reply.data(); }
