@@ -1,6 +1,7 @@
-// The Share dialog: a link to the board with its QR code, and code that embeds it with a preview. Loaded when it is first opened.
+// The Share dialog: a link to the board with its QR code, and code that embeds it with a preview; and the dialog with the licences of what
+// others made. Loaded when one is first opened.
 import {storage} from './canvas.js';
-import {script} from './files.js';
+import {inline, script} from './files.js';
 import {homeIfKnown, languageOf} from './values.js';
 
 const SIZES = {'In a text': [640, 440], 'Wide': [960, 600], 'On a slide': [1280, 720], 'On a phone': [390, 700], 'Own size': null};
@@ -19,6 +20,7 @@ const STYLES = `
     --border: light-dark(#d9dadd, #3a3e47); --back: light-dark(#f7f7f5, #16181d); --ink: light-dark(#1f2328, #e6e7ea); --ink-text: light-dark(#fff, #16181d);
     --tag: light-dark(#7b3fa0, #c9a3e8); --name: light-dark(#0060a0, #7fb8ea); --value: light-dark(#00724f, #6fcfa6); color: var(--text); background: var(--panel); box-shadow: 0 12px 48px #0004; overflow: hidden; }
   dialog[open] { display: grid; grid-template-rows: auto auto 1fr; }
+  dialog.notices[open] { grid-template-rows: auto 1fr; }
   dialog::backdrop { background: #0008; }
   header, .tabs { margin: 0 24px; }
   header { display: flex; align-items: center; justify-content: space-between; padding: 14px 0 10px; }
@@ -135,40 +137,27 @@ const segmentsBy = (make) => (title, choices, chosen, choose) => {
   return all;
 };
 
-class Dialog {
-  constructor(board) {
+/** A dialog in front of a board, with a title and a button that closes it. */
+class Frame {
+  constructor(board, name, title) {
     this.board = board;
     const make = this.make = maker((words) => this.t(words));
-    this.segments = segmentsBy(make);
-    this.host = board.root.host;
-    const {host} = this, view = host.get('view');
-    this.asked = {theme: 'auto', view: view in VIEWS ? view : 'layer', size: 'In a text', width: 640, height: 440, lock: listed(host.lock), lesson: '', step: 0, fit: Boolean(host.fit), own: false};
-    this.hidden = new Set([...listed(host.hide)]);
-    this.isPage = host.hasAttribute('page') && !/\/embed\.html$/.test(location.pathname);
     if (!sheet) (sheet = new CSSStyleSheet()).replaceSync(STYLES + styles);
     this.place = board.root.appendChild(make('div'));
     this.place.lang = board.language ?? 'en';
     const root = this.place.attachShadow({mode: 'open'});  // keeps styles meant for what is in front of the canvas from applying here
     root.adoptedStyleSheets = [sheet];
-    this.node = make('dialog', {'aria-labelledby': 'share-title', className: 'share'});
+    this.node = make('dialog', {'aria-labelledby': `${name}-title`, className: name});
     this.node.style.colorScheme = board.run('is_dark') ? 'dark' : 'light';
     const close = make('button', {type: 'button', className: 'close', 'aria-label': 'Close', textContent: '✕'});
     close.addEventListener('click', () => this.node.close());
-    this.more = {figure: new FigureTab(this, make, this.segments), code: new CodeTab(this, make, this.segments)};
-    // Without an address of the pages there is nothing that a link or an embedding could name.
-    const isPublished = homeIfKnown() !== null, hasLink = isPublished || this.isPage;
-    const names = {...hasLink && {link: 'Link'}, ...isPublished && {embed: 'Embed'}, figure: 'Figure', code: 'Code'}, [first] = Object.keys(names);
-    this.bodies = {...hasLink && {link: this.linkBody()}, ...isPublished && {embed: this.embedBody()}, figure: this.more.figure.node, code: this.more.code.node};
-    this.node.append(make('header', {}, make('h2', {id: 'share-title', textContent: 'Share'}), close), this.tabs(names), ...Object.values(this.bodies));
+    this.node.append(make('header', {}, make('h2', {id: `${name}-title`, textContent: title}), close));
     this.node.addEventListener('close', () => this.end());
     // Typing in the dialog must not reach the board.
     for (const type of ['keydown', 'keyup', 'input', 'change', 'copy', 'paste', 'cut']) this.node.addEventListener(type, (e) => e.stopPropagation());
     this.node.addEventListener('click', (e) => { if (e.target === this.node) this.node.close(); });
     board.ends.signal.addEventListener('abort', () => this.place.remove());
     root.append(this.node);
-    this.node.showModal();
-    this.open(first);
-    this.tab[first].focus();
   }
 
   /** The translation of a text into the language of the board. */
@@ -179,6 +168,57 @@ class Dialog {
     this.board.sharing = null;
     // The browser has returned the focus to what opened the dialog, if that still exists.
     if (!this.board.root.activeElement) this.board.canvas.focus({preventScroll: true});
+  }
+}
+
+/** The notices of what others made in the playground, fetched when they are asked for. */
+class Notices extends Frame {
+  constructor(board) {
+    super(board, 'notices', 'Third-party licences');
+    const {make} = this;
+    this.text = make('pre', {className: 'program', tabIndex: 0, role: 'region', 'aria-label': 'Third-party licences'});
+    this.node.append(make('div', {className: 'shown filled'}, this.text));
+    this.node.showModal();
+    this.text.focus();
+    this.show();
+  }
+
+  async show() {
+    try {
+      Object.assign(this.text, {textContent: await this.read(), lang: 'en'});
+    } catch {
+      this.text.textContent = this.t('The licences could not be fetched: perhaps there is no connection. Please try again.');
+    }
+  }
+
+  async read() {
+    if (inline.has('NOTICES.txt')) return new TextDecoder().decode(await inline.get('NOTICES.txt')());
+    // Written in full, so that bundlers recognise it.
+    const response = await fetch(new URL('./NOTICES.txt', import.meta.url), {credentials: 'same-origin'});
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return response.text();
+  }
+}
+
+class Dialog extends Frame {
+  constructor(board) {
+    super(board, 'share', 'Share');
+    const {make} = this;
+    this.segments = segmentsBy(make);
+    this.host = board.root.host;
+    const {host} = this, view = host.get('view');
+    this.asked = {theme: 'auto', view: view in VIEWS ? view : 'layer', size: 'In a text', width: 640, height: 440, lock: listed(host.lock), lesson: '', step: 0, fit: Boolean(host.fit), own: false};
+    this.hidden = new Set([...listed(host.hide)]);
+    this.isPage = host.hasAttribute('page') && !/\/embed\.html$/.test(location.pathname);
+    this.more = {figure: new FigureTab(this, make, this.segments), code: new CodeTab(this, make, this.segments)};
+    // Without an address of the pages there is nothing that a link or an embedding could name.
+    const isPublished = homeIfKnown() !== null, hasLink = isPublished || this.isPage;
+    const names = {...hasLink && {link: 'Link'}, ...isPublished && {embed: 'Embed'}, figure: 'Figure', code: 'Code'}, [first] = Object.keys(names);
+    this.bodies = {...hasLink && {link: this.linkBody()}, ...isPublished && {embed: this.embedBody()}, figure: this.more.figure.node, code: this.more.code.node};
+    this.node.append(this.tabs(names), ...Object.values(this.bodies));
+    this.node.showModal();
+    this.open(first);
+    this.tab[first].focus();
   }
 
   tabs(names) {
@@ -449,7 +489,11 @@ function openLesson() {
 
 const listed = (words) => words.split(',').map((one) => one.trim()).filter(Boolean);
 
-/** Opens the dialog for a board, if it is not open yet. */
+/** Opens the dialog for a board, if none is open yet. */
 export function open(board) {
   board.sharing ??= new Dialog(board);
+}
+
+export function showNotices(board) {
+  board.sharing ??= new Notices(board);
 }

@@ -550,6 +550,14 @@ export class Hands {
     if (await this.copy(address)) this.say('The dialog could not be fetched: perhaps there is no connection. A link to this board is on the clipboard; press Share to try again.');
   }
 
+  /** Shows the notices of what others made in the playground. */
+  async showNotices() {
+    const dialog = await script('dialog.js', () => import('./dialog.js')).catch(() => null);
+    if (!this.alive) return;
+    if (dialog) dialog.showNotices(this);
+    else this.run('notify', 'The licences could not be fetched: perhaps there is no connection. Please try again.', 0);
+  }
+
   pickFile() {
     const chooser = document.createElement('input');
     chooser.type = 'file';

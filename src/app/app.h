@@ -74,6 +74,9 @@ class App {
   std::string kept(std::size_t most);
   /// Where the board is saved, as shown in Help: "the storage of this browser".
   void setKeptIn(std::string_view where);
+  /// What others made in the program, as listed in Help: "Eigen 3.4.0 · CLI11 2.4.1". Without it Help leads to Host::showNotices(). The text
+  /// must outlive the playground.
+  void setParts(std::string_view parts);
   /// Replaces everything by what kept() returned.
   base::Result<void> restore(std::string_view bytes);
   /// Shows a message to the user, in the page or window.

@@ -232,6 +232,7 @@ void Frame::command(Command c) {
     case Command::clearMask: return clearMask();
     case Command::fullscreen: return screen_.host.toggleFullscreen();
     case Command::share: return screen_.host.share();
+    case Command::notices: return screen_.host.showNotices();
   }
 }
 

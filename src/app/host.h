@@ -63,6 +63,8 @@ class Host : public draw::Rasteriser {
   /// share() opens a dialog with links to the board and code to embed it; canShare() says if there is one.
   virtual bool canShare() const { return false; }
   virtual void share() {}
+  /// Shows the notices of what others made in the program; only asked for if the shell has not set App::setParts().
+  virtual void showNotices() {}
   virtual void copyToClipboard(std::string_view text) = 0;
   virtual bool prefersDark() const = 0;
   virtual bool prints() const { return false; }  ///< the result is printed on paper, so the theme is light

@@ -1,5 +1,7 @@
 #include "shell/manual.h"
 
+#include "notices.h"
+
 #include <algorithm>
 #include <iterator>
 #include <vector>
@@ -241,10 +243,12 @@ std::string fish(const CLI::App& program) {
 void addManual(CLI::App& program) {
   program.add_flag("--man", "Print the manual page, for man -l -");
   program.add_option("--completion", "Print what completes the words of this program, for bash, zsh or fish")->type_name("SHELL");
+  program.add_flag("--licenses", "Print the licences of what others made in this program");
 }
 
 std::string manual(const CLI::App& program, std::string_view version) {
   if (program.count("--man") > 0) return manPage(program, version);
+  if (program.count("--licenses") > 0) return std::string(notices::files[0].text);
   if (program.count("--completion") == 0) return "";
   const std::string asked = program["--completion"]->as<std::string>();
   if (asked == "bash") return bash(program);

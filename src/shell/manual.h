@@ -1,4 +1,4 @@
-// The manual page and shell completions of a program, generated from the same option definitions as its help.
+// The manual page and shell completions of a program, generated from the same option definitions as its help, and the licences of its parts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace shell {
 
-/// Adds --man and --completion, which print and do nothing else.
+/// Adds --man, --completion and --licenses, which print and do nothing else.
 void addManual(CLI::App& program);
 /// The text requested by one of these options, once the command line is parsed; empty if neither was given. Throws a CLI::ValidationError
 /// for an unknown shell.

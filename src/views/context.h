@@ -133,6 +133,7 @@ struct ViewState {
   bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false, rotaryOpen = false;  ///< sections of the side panel that the user has expanded
   bool shares = false;      ///< can the platform create links and code for the board?
   std::string keptIn;       ///< where the board is saved, shown in Help; empty: nowhere
+  std::string_view parts;   ///< what others made in the program, listed in Help; empty: the platform shows their notices
   float scroll = 0, fling = 0;
   Scroller side, helpPage;              ///< the side panel; the list of keys
   Finger finger;
@@ -163,7 +164,7 @@ inline constexpr int kCardCount = 5;
 inline constexpr std::string_view kCardNames[kCardCount] = {"arcs", "plane", "values", "changes", "loops"};
 
 /// Requests other than edits.
-enum class Command { undo, redo, reset, pickFile, saveState, copyState, copyWeights, copyCells, clearMask, fullscreen, share, saveAs, saveNpz, saveSafetensors, saveTable };
+enum class Command { undo, redo, reset, pickFile, saveState, copyState, copyWeights, copyCells, clearMask, fullscreen, share, notices, saveAs, saveNpz, saveSafetensors, saveTable };
 
 /// The gesture of any slider drag; only one can be in progress. Those of cells count up from 1.
 inline constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};

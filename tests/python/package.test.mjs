@@ -37,7 +37,7 @@ test('wheel and sdist hold the package, the whole page and the licence, and need
   for (const name of ['__init__.py', 'watch.py', 'widget.js', 'page/index.html', 'page/element.js', 'page/standalone.js', 'page/reader.js', 'page/lessons/index.json']) {
     assert.ok(listed.includes(`attention_playground/${name}`), name);
   }
-  assert.ok(listed.some((name) => name.endsWith('licenses/LICENSE')));
+  for (const name of ['LICENSE', 'NOTICES.txt']) assert.ok(listed.some((one) => one.endsWith(`licenses/${name}`)), name);
   assert.deepEqual(listed.filter((name) => /\.map$|__pycache__/.test(name)), []);
   assert.ok(built('.whl').endsWith('-py3-none-any.whl'));
   const sources = run('tar', '-tzf', built('.tar.gz')).split('\n');

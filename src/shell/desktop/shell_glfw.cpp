@@ -322,6 +322,7 @@ base::Result<void> Desktop::openLesson() {
 }
 
 int Desktop::run() {
+  app_.setParts(AP_PARTS);
   if (const std::string wrong = load(); !wrong.empty()) return fail(wrong);
   if (const std::string wrong = window_.open(); !wrong.empty()) return fail(wrong);
   if (const std::string wrong = stage_.start(kGlsl); !wrong.empty())

@@ -41,14 +41,12 @@ EM_JS(void, host_begin_text, (float x, float y, float width, float height, float
                             text: UTF8ToString(text), name: UTF8ToString(name), wrong: UTF8ToString(wrong)});
 })
 EM_JS(void, host_drop_text, (), { Module["host"].later("dropText"); })
-EM_JS(void, host_pick_file, (), { Module["host"].later("pickFile"); })
+EM_JS(void, host_later, (const char* method), { Module["host"].later(UTF8ToString(method)); })
 EM_JS(void, host_save_file, (const char* name, const char* text, int length, int asks), {
   Module["host"].later("saveFile", UTF8ToString(name), HEAPU8.slice(text, text + length), asks);
 })
 EM_JS(void, host_choose, (const char* text), { Module["host"].later("choose", UTF8ToString(text)); })
 EM_JS(void, host_copy, (const char* text, int length), { Module["host"].later("copy", UTF8ToString(text, length)); })
-EM_JS(void, host_share, (), { Module["host"].later("share"); })
-EM_JS(void, host_toggle_fullscreen, (), { Module["host"].later("toggleFullscreen"); })
 EM_JS(int, host_prefers_dark, (), { return Module["host"].prefersDark(); })
 EM_JS(void, host_emit, (const char* type, const char* detail), {
   Module["host"].emit(UTF8ToString(type), UTF8ToString(detail));
@@ -100,7 +98,7 @@ class Browser final : public app::Host {
   }
   void dropText() override { host_drop_text(); }
   bool pickFile() override {
-    host_pick_file();
+    host_later("pickFile");
     return true;
   }
   base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) override {
@@ -108,10 +106,11 @@ class Browser final : public app::Host {
     return std::string();  // web/hands.js reports where it was saved
   }
   void choose(std::string_view choices) override { host_choose(std::string(choices).c_str()); }
-  void toggleFullscreen() override { host_toggle_fullscreen(); }
+  void toggleFullscreen() override { host_later("toggleFullscreen"); }
   void copyToClipboard(std::string_view text) override { host_copy(text.data(), static_cast<int>(text.size())); }
   bool canShare() const override { return true; }
-  void share() override { host_share(); }
+  void share() override { host_later("share"); }
+  void showNotices() override { host_later("showNotices"); }
   bool prefersDark() const override { return host_prefers_dark() > 0; }
   bool prints() const override { return host_prefers_dark() < 0; }
   bool isTouch() const override { return touch; }

@@ -1,10 +1,10 @@
 // Packs everything into a single file, for places that cannot load modules or fetch: a sandbox without an origin, a file on a disk, slides.
 //   node standalone.mjs ESBUILD WEB_FOLDER SITE_FOLDER MODULE [ESBUILD_OPTION…]
-// MODULE is the unsplit module that every engine can run.
+// MODULE is the unsplit module that every engine can run. Beside it standalone.json tells what was packed.
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {join, resolve} from 'node:path';
+import {dirname, join, resolve} from 'node:path';
 import {gzipSync} from 'node:zlib';
 
 const [esbuild, ...options] = process.argv.slice(2);
@@ -29,7 +29,8 @@ function pack(stem, pieces) {
   let end = 0;
   return {file, places: pieces.map(([name, content]) => [name, end, end += content.length])};
 }
-const first = pack('first', [['playground.wasm', readFileSync(module)], ['playground.rest.wasm', EMPTY], ['playground.files.wasm', EMPTY], ...textsOf('languages')]);
+const first = pack('first', [['playground.wasm', readFileSync(module)], ['playground.rest.wasm', EMPTY], ['playground.files.wasm', EMPTY],
+  ['NOTICES.txt', readFileSync(join(site, 'NOTICES.txt'))], ...textsOf('languages')]);
 const lessons = pack('lessons', textsOf('lessons'));  // unpacked only when one is opened
 
 const entry = `
@@ -64,6 +65,6 @@ contain(lessons, ${text(lessons.places)});
 import(${text(join(web, 'element.js'))});
 `;
 execFileSync(esbuild, ['--bundle', '--minify', '--format=iife', '--target=es2022', '--loader:.packed=binary', '--log-level=error',
-  '--define:import.meta.url=document.baseURI', `--outfile=${output}`, '--external:./playground*.js', ...options],
+  '--define:import.meta.url=document.baseURI', `--outfile=${output}`, `--metafile=${join(dirname(module), 'standalone.json')}`, '--external:./playground*.js', ...options],
 {input: entry, cwd: web, env: {...process.env, NODE_PATH: packages}, stdio: ['pipe', 'inherit', 'inherit']});
 rmSync(scratch, {recursive: true});

@@ -367,6 +367,14 @@ void help(Context& c) {
     const std::string kept = base::joined({base::late<"This board is kept in ">(), c.view.keptIn, base::late<", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
     y += paragraph(list, c.fonts.small, x, y - 12, width - 44, c.palette.muted, kept) + 8;
   }
+  if (c.view.parts.empty()) {
+    constexpr std::string_view words = "Third-party licences";
+    if (w.link("help-notices", {x, y - 14, textWidth(c.fonts.small, words), 20}, words)) c.requests.ask(Command::notices);
+    y += 18;
+  } else {
+    const std::string parts = base::joined({base::late<"It contains ">(), c.view.parts, base::late<"; attention-playground --licenses prints their licences.">()});
+    y += paragraph(list, c.fonts.small, x, y - 12, width - 44, c.palette.muted, parts) + 8;
+  }
   if (page.content != y - top) c.view.busy = true;  // it gets its new size in the next frame
   page.content = y - top;
   ImGui::SetCursorScreenPos({box.x, y - 1});
