@@ -1,7 +1,7 @@
 // The npm package as an application uses it: the tarball made by ./play dist, unpacked under node_modules.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -52,6 +52,25 @@ test('the core is imported by its name', () => {
     const attn = await loadAttention({kernel: 'wasm-simd128'});
     const {output} = attn.forward({q: [1, 0], k: [1, 0, 0, 1], v: [2, 4, 6, 8], heads: 1, queryCount: 1, keyCount: 2, headDim: 2, scale: 0});
     console.log(Array.from(output).join(' '));`), '4 6');
+});
+
+test('the README links nothing that is not in the package, names no file that is not in it, and its example of the core runs', () => {
+  const readme = readFileSync(join(installed, 'README.md'), 'utf8');
+  const links = [...readme.matchAll(/\]\(([^)]*)\)|<(?:img|a)\b[^>]*(?:src|href)="([^"]*)"/g)].map(([, link, other]) => link ?? other);
+  assert.ok(links.includes('element.d.ts') && links.includes('NOTICES.txt'));
+  for (const link of links) assert.ok(existsSync(join(installed, link)), link);
+  for (const [, name] of readme.matchAll(/`([\w.-]+\.(?:js|txt|wasm)|[a-z]+\/)`/g)) assert.ok(existsSync(join(installed, name)), name);
+  const [, example] = /```js\n(import \{loadAttention\}[^]*?)```/.exec(readme);
+  assert.match(run(example), /^wasm-(relaxed|simd128) Float32Array\(2\) \[ [\d.]+, [\d.]+ \] Float32Array\(2\)/);
+});
+
+test('it says which Node it is for, and names an address only if one was given', () => {
+  const {engines, repository, homepage} = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const [major] = process.versions.node.split('.').map(Number), [, least] = /^>=(\d+)$/.exec(engines.node);
+  assert.ok(major >= Number(least), engines.node);
+  const {AP_REPOSITORY, AP_HOMEPAGE} = process.env;
+  assert.deepEqual(repository, AP_REPOSITORY ? {type: 'git', url: `git+${AP_REPOSITORY}`} : undefined);
+  assert.equal(homepage, AP_HOMEPAGE || undefined);
 });
 
 test('on a server the import is harmless', () => {

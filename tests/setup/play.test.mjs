@@ -44,6 +44,24 @@ test('help names every command', () => {
   for (const name of ['desktop', 'test', 'bench', 'dist', 'setup', 'help']) assert.match(stdout, new RegExp(`\\./play ${name}`));
 });
 
+test('the packages name the addresses that are given, and ./play dist says which are not', () => {
+  const given = 'AP_REPOSITORY=https://example.org/playground.git AP_HOMEPAGE=https://example.org/playground/';
+  const packed = (addresses) => shell(`mkdir -p "$BUILD/package" && cp web/package.json "$BUILD/package"; ${addresses}; pack_package >/dev/null 2>&1 || exit 1
+    tar -xzOf "$BUILD"/package/*.tgz package/package.json; echo ---; addresses_for_python`).stdout.split('---\n');
+  const [npm, python] = packed(given);
+  assert.deepEqual([JSON.parse(npm).repository, JSON.parse(npm).homepage], [{type: 'git', url: 'git+https://example.org/playground.git'}, 'https://example.org/playground/']);
+  assert.equal(python, '\n[project.urls]\nRepository = "https://example.org/playground.git"\nHomepage = "https://example.org/playground/"\n');
+  const [plain, nothing] = packed('unset AP_REPOSITORY AP_HOMEPAGE');
+  assert.deepEqual([JSON.parse(plain).repository, JSON.parse(plain).homepage, nothing], [undefined, undefined, '']);
+  assert.equal(shell(`${given}; check_addresses`).stdout, '');
+  assert.match(shell('unset AP_REPOSITORY AP_HOMEPAGE; check_addresses').stdout, /^ {2}no address of the repository is known, so the packages name none; AP_REPOSITORY=https:\/\/… gives it$/m);
+  for (const [wrong, sentence] of [['/srv/playground', 'like https://example.org/playground, not /srv/playground'], ['https://example.org/"', 'like https://example.org/playground, not https://example.org/"'],
+    ['https://me:secret@example.org/playground', 'without a name and a password, like https://example.org/playground']]) {
+    const {status, stderr} = shell(`AP_HOMEPAGE='${wrong}' AP_REPOSITORY=; check_addresses`);
+    assert.deepEqual([status, stderr], [1, `play: AP_HOMEPAGE wants an address ${sentence}\n`]);
+  }
+});
+
 test('a second set-up does no work', () => {
   assert.equal(play('setup').status, 0);
   const {status, stdout} = play('setup');
