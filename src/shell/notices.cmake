@@ -77,8 +77,10 @@ function(text_of candidate out)
   set(${out} "" PARENT_SCOPE)
   string(REPLACE "|" ";" where "${candidate}")
   list(POP_FRONT where file from to)
-  file(GLOB file "${file}")  # a name may have a pattern
-  list(SORT file)
+  if(NOT EXISTS "${file}")
+    file(GLOB file "${file}")  # a name may have a pattern
+    list(SORT file)
+  endif()
   if(NOT file)
     return()
   endif()
