@@ -310,16 +310,6 @@ Result<Verdict> judge(const Goal& goal, LessonBoard& board, const State& start, 
   return out;
 }
 
-Result<bool> holdAll(const std::vector<Goal>& goals, LessonBoard& board, const State& start, LessonBoard* before) {
-  bool all = true;
-  for (const Goal& goal : goals) {
-    const Result<Verdict> verdict = judge(goal, board, start, before);
-    if (!verdict) return verdict.error();
-    all = all && verdict->holds;
-  }
-  return all;
-}
-
 Result<double> valueOf(const Run& run, LessonBoard& board, LessonBoard* before, std::string_view field) {
   double out = 0;
   for (const Term& term : run.terms) {

@@ -33,8 +33,6 @@ struct Verdict {
 /// `start` is the state at the beginning of the step, for counting edits; `before` is the board before the prediction's `after` moves, or
 /// null. Returns an error if a goal refers to cells that do not exist.
 Result<Verdict> judge(const Goal& goal, LessonBoard& board, const State& start, LessonBoard* before = nullptr);
-/// Do all goals hold?
-Result<bool> holdAll(const std::vector<Goal>& goals, LessonBoard& board, const State& start, LessonBoard* before = nullptr);
 
 /// The numbers of the given cells; an error if they do not exist.
 Result<std::vector<float>> numbersOf(LessonBoard& board, const Cells& cells, std::string_view field);

@@ -33,8 +33,6 @@ enum class Optimizer : std::uint8_t {
 
 inline constexpr std::string_view kTaskNames[] = {"tags", "previous", "induction", "reverse", "most_frequent", "sort", "translate"};
 inline constexpr std::string_view kPositionNames[] = {"none", "sinusoidal", "rotary", "alibi", "learned"};
-inline constexpr std::string_view kScoreNames[] = {"dot", "scaled", "general", "additive", "cosine"};
-inline constexpr std::string_view kNormalizerNames[] = {"softmax", "sparsemax", "sigmoid", "relu", "hardmax", "none"};
 inline constexpr std::string_view kOptimizerNames[] = {"sgd", "momentum", "adam"};
 
 struct Limits {

@@ -350,19 +350,3 @@ TEST_CASE("explain: numbers as they are written") {
   CHECK(formatNumber(0.5, -3) == "0");
   CHECK(formatNumber(1.0, 99) == "1.000000000");
 }
-
-TEST_CASE("explain: entropy of a row, in bits") {
-  Layer layer = designBoard();
-  Trace trace;
-  forward(layer.spec, layer.inputs(), trace);
-  CHECK(entropyBits(trace, 0, 0) == doctest::Approx(0.0));
-  CHECK(entropyBits(trace, 0, 3) == doctest::Approx(1.38).epsilon(0.005));
-  layer.paintNothing();
-  for (int j = 0; j < 4; ++j) layer.paint(3, j) = 1;
-  forward(layer.spec, layer.inputs(), trace);
-  CHECK(entropyBits(trace, 0, 3) == 0.0);
-  std::fill(layer.q.values().begin(), layer.q.values().end(), 0.0f);
-  layer.spec.causal = false;
-  forward(layer.spec, layer.inputs(), trace);
-  CHECK(entropyBits(trace, 0, 0) == doctest::Approx(2.0));
-}

@@ -613,14 +613,4 @@ Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, 
   return Explainer(spec, inputs, trace, cell, labels, keyLabels, decimals, marked).explain(cell.tensor);
 }
 
-double entropyBits(const Trace& trace, int head, int row) {
-  double bits = 0.0;
-  const float* weights = trace.weights.row(head, row);
-  for (int j = 0; j < trace.weights.cols(); ++j) {
-    const double w = double{weights[j]};
-    if (w > 0.0) bits -= w * std::log2(w);
-  }
-  return bits;
-}
-
 }  // namespace attention

@@ -87,7 +87,4 @@ inline Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& 
   return explain(spec, inputs, trace, cell, labels, labels, decimals);
 }
 
-/// −Σ w·log2(w) of one row of weights, in bits; 0 for a fully masked row.
-double entropyBits(const Trace& trace, int head, int row);
-
 }  // namespace attention

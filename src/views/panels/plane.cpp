@@ -184,7 +184,6 @@ class PlaneCard {
 
   // --- common to both views
 
-  std::string axisName(int which) const { return base::late<"axis ">() + std::to_string(which); }
   std::string columnName(int which) const { return (columns_ > 2 ? base::late<"axis ">() : c_.state.columnLayout ? base::late<"row ">() : base::late<"column ">()) + std::to_string(which); }
 
   std::string bothColumns() const { return c_.state.columnLayout ? base::late<"both rows, as they are">() : base::late<"both columns, as they are">(); }
