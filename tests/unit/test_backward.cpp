@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "attention/experiments/saliency.h"
-#include "attention/reference/backward.h"
+#include "reference/backward.h"
 #include "attention/steps/backward.h"
 #include "layer.h"
 #include "thorough.h"

@@ -9,7 +9,7 @@
 
 #include "attention/models/block_backward.h"
 #include "attention/models/recurrent.h"
-#include "attention/reference/backward.h"
+#include "reference/backward.h"
 #include "attention/steps/backward.h"
 #include "golden.h"
 #include "golden_json.h"

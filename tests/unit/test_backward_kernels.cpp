@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "attention/kernels/kernels.h"
-#include "attention/reference/backward.h"
+#include "reference/backward.h"
 #include "layer.h"
 #include "thorough.h"
 

@@ -4,7 +4,7 @@
 
 #include "attention/models/block_backward.h"
 #include "attention/models/hierarchy_backward.h"
-#include "attention/reference/tape.h"
+#include "reference/tape.h"
 #include "layer.h"
 
 using namespace attention;

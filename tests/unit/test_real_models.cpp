@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "attention/reference/backward.h"
+#include "reference/backward.h"
 #include "attention/steps/backward.h"
 #include "attention/steps/position.h"
 #include "golden.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-#include "attention/reference/tape.h"
+#include "reference/tape.h"
 #include "base/random.h"
 #include "thorough.h"
 #include "training/trainer.h"

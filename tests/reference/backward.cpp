@@ -1,4 +1,4 @@
-#include "attention/reference/backward.h"
+#include "reference/backward.h"
 
 #include <algorithm>
 #include <cmath>
