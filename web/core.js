@@ -30,7 +30,7 @@ const LAYER = Object.fromEntries(['score', 'normalizer', 'position', 'rotaryPair
   'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA'].map((name, word) => [name, word]));
 const LAYER_WORDS = 19;
 const CHOICES = {
-  score: ['dot', 'scaled', 'general', 'additive', 'cosine'], normalizer: ['softmax', 'sparsemax', 'sigmoid', 'relu', 'hardmax', 'none'],
+  score: ['dot', 'scaled', 'general', 'additive', 'cosine'], normalizer: [],  // named by the module
   position: ['none', 'sinusoidal', 'rotary', 'alibi'], rotaryPairs: ['adjacent', 'half'], rotaryScaling: ['none', 'linear', 'ntk'],
 };
 
@@ -303,6 +303,8 @@ class Attention {
     this.#call = wasm.call() >>> 0;
     if (wasm.callBytes() !== 4 * CALL_WORDS || !wasm.layer) throw new Error('core.js and its .wasm are of different versions');
     this.#layer = wasm.layer() >>> 0;
+    const bytes = new Uint8Array(wasm.memory.buffer, wasm.normalizers());
+    CHOICES.normalizer = String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0))).trim().split(' ');
     this.#view();
   }
 

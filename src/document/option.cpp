@@ -21,7 +21,6 @@ using ErrorKind = Error::Kind;
 constexpr std::string_view kModes[] = {"qkv", "x"};
 constexpr std::string_view kThemes[] = {"auto", "light", "dark"};
 constexpr std::string_view kScores[] = {"dot", "scaled", "general", "additive", "cosine"};
-constexpr std::string_view kNormalizers[] = {"softmax", "sparsemax", "sigmoid", "relu", "hardmax", "none"};
 constexpr std::string_view kPositions[] = {"none", "sinusoidal", "rotary", "alibi"};
 constexpr std::string_view kRotaryPairs[] = {"adjacent", "half"};
 constexpr std::string_view kRotaryScalings[] = {"none", "linear", "ntk"};
@@ -146,7 +145,7 @@ constexpr Row kRows[] = {
     invalidates(Invalidates::nothing, always(whole(Id::seed, "seed", at<&S::seed>, 0, kMaxSeed, "Of random numbers; the same seed gives the same"))),
     invalidates(Invalidates::score, choice(Id::score, "score", at<&S::score>, kScores, "How a query and a key become one number")),
     real(Id::softcap, "softcap", at<&S::softcap>, 0, kMaxSoftcap, "Scores are bent to stay within plus or minus this; 0: they are not"),
-    choice(Id::normalizer, "normalizer", at<&S::normalizer>, kNormalizers, "How a row of scores becomes a row of weights"),
+    choice(Id::normalizer, "normalizer", at<&S::normalizer>, attention::kNormalizerNames, "How a row of scores becomes a row of weights"),
     choice(Id::position, "position", at<&S::position>, kPositions, "Where the order of the tokens comes in"),
     invalidates(Invalidates::mask, whole(Id::causal_offset, "causal_offset", at<&S::causalOffset>, 0, kTokens, "Keys that were cached before the first query")),
     invalidates(Invalidates::mask, whole(Id::window_left, "window_left", at<&S::windowLeft>, -1, kTokens, "Keys before its own that a query sees; -1: all")),
@@ -226,7 +225,7 @@ constexpr Row kRows[] = {
     toggle(Id::train_causal, "train_causal", inTraining<&training::Setup::causal>, "A token of the model sees itself and those before it"),
     choice(Id::train_position, "train_position", inTraining<&training::Setup::position>, training::kPositionNames, "Where the order of the tokens comes in"),
     choice(Id::train_score, "train_score", inTraining<&training::Setup::score>, kScores, "How a query and a key become one number"),
-    choice(Id::train_normalizer, "train_normalizer", inTraining<&training::Setup::normalizer>, kNormalizers, "How a row of scores becomes a row of weights"),
+    choice(Id::train_normalizer, "train_normalizer", inTraining<&training::Setup::normalizer>, attention::kNormalizerNames, "How a row of scores becomes a row of weights"),
     choice(Id::train_optimizer, "train_optimizer", inTraining<&training::Setup::optimizer>, training::kOptimizerNames, "How a gradient becomes a step"),
     real(Id::train_rate, "train_rate", inTraining<&training::Setup::rate>, training::Limits::lowestRate, training::Limits::highestRate, "The learning rate; the run goes on with another one"),
     whole(Id::train_batch, "train_batch", inTraining<&training::Setup::batch>, 1, training::Limits::batch, "Sequences a step learns from"),

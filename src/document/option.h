@@ -29,7 +29,7 @@ enum class OptionId : std::uint8_t {
   seed,
   score,          ///< "dot" | "scaled" | "general" | "additive" | "cosine"
   softcap,        ///< c · tanh(score / c); 0: none
-  normalizer,     ///< "softmax" | "sparsemax" | "sigmoid" | "relu" | "hardmax" | "none"
+  normalizer,     ///< attention::kNormalizerNames
   position,       ///< "none" | "sinusoidal" | "rotary" | "alibi"
   causal_offset,  ///< keys cached before the first query
   window_left,    ///< how many keys before a query's own position stay visible; -1: all

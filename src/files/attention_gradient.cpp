@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/forward.h"
 #include "base/sentence.h"
 #include "document/document.h"
@@ -91,7 +92,7 @@ class Differentiation {
     for (TensorId id : by_) answer_.gradients.push_back({"d_" + nameOf(id), {}, {}});
     for (std::int64_t b = 0; b < problem_.q.batch; ++b)
       if (auto ok = addItem(state, b); !ok) return ok;
-    if (state.normalizer == attention::Normalizer::hardmax) answer_.note = kHardNote;
+    if (attention::mechanismOf(state.normalizer).isStep()) answer_.note = kHardNote;
     return std::move(answer_);
   }
 
@@ -272,7 +273,7 @@ Result<GradientAnswer> ofBoard(Result<document::State> state, const TensorsFile&
     const auto values = gradients[id].values();
     answer.gradients.push_back({"d_" + nameOf(id), boardShape(id, gradients[id]), {values.begin(), values.end()}});
   }
-  if (c->spec.normalizer == attention::Normalizer::hardmax) answer.note = kHardNote;
+  if (attention::normalizerOf(c->spec).isStep()) answer.note = kHardNote;
   return answer;
 }
 

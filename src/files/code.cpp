@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "attention/mechanisms/mechanism.h"
 #include "attention/reference/reference.h"
 #include "attention/steps/mask.h"
 #include "attention/steps/position.h"
@@ -58,6 +59,8 @@ class Program {
   std::string np(const std::string& name) const { return np_ + "." + name; }
   std::string array() const { return isTorch_ ? "torch.tensor" : np("array"); }
   std::string transposed(const std::string& name) const { return isTorch_ ? name + ".transpose(-1, -2)" : name + ".swapaxes(-1, -2)"; }
+  /// What stands for a masked score.
+  std::string masked() const { return isTorch_ ? "-float(\"inf\")" : "-" + np("inf"); }
   static std::string whole(int value) { return std::to_string(value); }
 
   /// A list of lists, one row per line.
@@ -214,45 +217,24 @@ class Program {
       if (spec_.keyLength >= 0 && spec_.keyLength < spec_.keyCount) add("j < " + whole(spec_.keyLength));
       line("visible = " + terms);
     }
-    if (!spec_.maskAfterSoftmax) line("scores = " + np("where(visible, scores, ") + (isTorch_ ? "-float(\"inf\")" : "-" + np("inf")) + ")");
+    if (!spec_.maskAfterSoftmax) line("scores = " + np("where(visible, scores, ") + masked() + ")");
   }
 
   void weights() {
-    using attention::Normalizer;
     if (spec_.temperature != 1) line("scores = scores / " + digits(spec_.temperature));
+    using attention::arithmetic::Expression;
+    const attention::NormalizerText& normalizer = attention::textOf(spec_.normalizer);
     const std::string axis = isTorch_ ? "-1, keepdim=True" : "axis=-1, keepdims=True";
-    const std::string maximum = isTorch_ ? "scores.amax(" + axis + ")" : "scores.max(" + axis + ")";
     const bool canBeEmpty = (isMasked_ && !spec_.maskAfterSoftmax) || inputs_.bias;
-    switch (spec_.normalizer) {
-      case Normalizer::softmax:
-        line("largest = " + maximum);
-        if (canBeEmpty) line("largest = " + np("where(largest > ") + (isTorch_ ? "-float(\"inf\")" : "-" + np("inf")) + ", largest, 0.0)  # a query that sees no key gets zeros");
-        line("weights = " + np("exp(scores - largest)"));
-        line("weights = weights / weights.sum(" + axis + ")" + (canBeEmpty ? ".clip(1e-37)" : ""));
-        break;
-      case Normalizer::sparsemax:  // Martins and Astudillo 2016, algorithm 1
-        line("largest = " + maximum);
-        if (canBeEmpty) line("largest = " + np("where(largest > ") + (isTorch_ ? "-float(\"inf\")" : "-" + np("inf")) + ", largest, 0.0)  # a query that sees no key gets zeros");
-        line("z = " + (canBeEmpty ? np("where(scores > ") + (isTorch_ ? "-float(\"inf\")" : "-" + np("inf")) + ", scores - largest, -1e9)" : std::string("scores - largest")));
-        line(isTorch_ ? "ordered = z.sort(-1, descending=True).values" : "ordered = -" + np("sort(-z, axis=-1)"));
-        line("n = " + np("arange(1, ") + whole(spec_.keyCount + 1) + ")");
-        line("sums = ordered.cumsum(-1)");
-        line("size = (1 + n * ordered > sums).sum(" + axis + ")");
-        line("threshold = (" + np("where(n <= size, ordered, 0.0)") + ".sum(" + axis + ") - 1) / size");
-        line("weights = (z - threshold).clip(0)");
-        if (canBeEmpty) line("weights = " + np("where(scores > ") + (isTorch_ ? "-float(\"inf\")" : "-" + np("inf")) + ", weights, 0.0)");
-        break;
-      case Normalizer::sigmoid:
-        if (isTorch_) line("weights = torch.sigmoid(scores)");
-        else line("e = " + np("exp(-") + np("abs(scores))")), line("weights = " + np("where(scores > 0, 1 / (1 + e), e / (1 + e))"));
-        break;
-      case Normalizer::relu: line("weights = scores.clip(0)"); break;
-      case Normalizer::hardmax:
-        line("weights = 1.0 * (" + np("arange(") + whole(spec_.keyCount) + ") == scores.argmax(" + axis + "))");
-        if (canBeEmpty) line("weights = weights * (scores > " + std::string(isTorch_ ? "-float(\"inf\")" : "-" + np("inf")) + ")");
-        break;
-      case Normalizer::none: line(canBeEmpty ? "weights = " + np("where(scores > ") + (isTorch_ ? "-float(\"inf\")" : "-" + np("inf")) + ", scores, 0.0)" : std::string("weights = scores")); break;
-    }
+    const attention::arithmetic::Notation python = attention::arithmetic::python(np_);
+    const Expression score(attention::normalizerOf(spec_).isByCell ? "scores" : "z", python);
+    const std::string weight = normalizer.weight ? normalizer.weight(score, Expression("threshold", python)).text : std::string();
+    attention::eachLine(normalizer.program, [&](std::string_view words) {
+      if ((attention::takePrefix(words, "?") && !canBeEmpty) || (attention::takePrefix(words, "!") && canBeEmpty)) return;
+      if ((attention::takePrefix(words, "torch:") && !isTorch_) || (attention::takePrefix(words, "numpy:") && isTorch_)) return;
+      line(attention::filled(words, {{"np", np_}, {"keep", axis}, {"max", (isTorch_ ? "scores.amax(" : "scores.max(") + axis + ")"}, {"inf", masked()},
+                                     {"n", whole(spec_.keyCount)}, {"n+1", whole(spec_.keyCount + 1)}, {"w", weight}}));
+    });
     if (spec_.maskAfterSoftmax && isMasked_) line("weights = weights * visible  # after the softmax: a mistake, rows no longer sum to 1");
   }
 
@@ -313,8 +295,7 @@ std::string scoreFormula(const attention::Spec& spec, const attention::Inputs& i
 /// The formula of A, where `scores` is the symbol of the scores.
 std::string weightsFormula(const attention::Spec& spec, const std::string& scores, bool isMaskedAfter) {
   const std::string inner = spec.temperature == 1 ? scores : fraction(scores, digits(spec.temperature));
-  constexpr std::array<std::string_view, 6> names{"\\operatorname{softmax}", "\\operatorname{sparsemax}", "\\sigma", "\\operatorname{ReLU}", "\\operatorname{hardmax}", ""};
-  const std::string name(names[static_cast<std::size_t>(spec.normalizer)]);
+  const std::string name(attention::textOf(spec.normalizer).latex);
   const std::string out = name.empty() ? inner : name + "\\left(" + inner + "\\right)";
   return isMaskedAfter ? out + " \\odot M" : out;
 }

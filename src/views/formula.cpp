@@ -2,12 +2,12 @@
 #include <cmath>
 
 #include "attention/engine/decode.h"
+#include "attention/mechanisms/mechanism.h"
 #include "views/panels/panels.h"
 
 namespace views {
 namespace {
 
-using attention::Normalizer;
 using attention::Score;
 
 std::string scoreOf(const document::Settings& s) {
@@ -37,12 +37,11 @@ std::string weightFormula(const document::Settings& s) {
   if (showsMean(s)) return "W = mean of the heads' weights";
   if (s.maskAfterSoftmax) return "softmax first, then the mask: a mistake";
   const std::string scores = s.temperature == 1.0f ? "S" : "S / T";
-  switch (s.normalizer) {
-    case Normalizer::relu: return "W = max(" + scores + ", 0)";
-    case Normalizer::none: return "W = " + scores + ", 0 where masked";
-    case Normalizer::sigmoid: return "W = 1 / (1 + exp(−" + scores + "))";
-    default: return "W = " + normalizerName(s) + "(" + scores + (s.columnLayout ? "), columns sum to 1" : "), rows sum to 1");
-  }
+  using attention::arithmetic::Expression;
+  if (!attention::mechanismOf(s.normalizer).isByCell)
+    return "W = " + normalizerName(s) + "(" + scores + (s.columnLayout ? "), columns sum to 1" : "), rows sum to 1");
+  const Expression score(scores, attention::arithmetic::kFormula);
+  return "W = " + attention::textOf(s.normalizer).weight(score, score).text + (isSigned(s) ? ", 0 where masked" : "");
 }
 
 bool showsMean(const document::Settings& s) { return s.averageHeads && s.heads > 1; }
@@ -67,8 +66,7 @@ std::string outputFormula(const document::Settings& s) {
 }
 
 std::string normalizerName(const document::Settings& s) {
-  const document::Value value = document::get(s, document::OptionId::normalizer);
-  return *std::get_if<std::string>(&value);
+  return std::string(attention::kNormalizerNames[static_cast<std::size_t>(s.normalizer)]);
 }
 
 double rowSum(const Context& c, int query) {
@@ -89,9 +87,8 @@ std::optional<double> rowEntropy(const Context& c, int query) {
   return std::max(bits, 0.0);  // avoids −0
 }
 
-bool sumsToOne(const document::Settings& s) {
-  return s.normalizer == Normalizer::softmax || s.normalizer == Normalizer::sparsemax || s.normalizer == Normalizer::hardmax;
-}
+bool sumsToOne(const document::Settings& s) { return attention::mechanismOf(s.normalizer).sumsToOne; }
+bool isSigned(const document::Settings& s) { return attention::mechanismOf(s.normalizer).least < 0; }
 
 std::string cacheWords(const Context& c) {
   const attention::CacheStep step = attention::cacheStep(c.spec, c.state.step - 1);

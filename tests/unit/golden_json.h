@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -27,10 +29,15 @@ inline attention::Tensor tensorOf(const nlohmann::json& stored) {
 
 /// The index of the word in a list, which is also the value of the enumeration.
 template <class Choice>
-Choice chosen(const nlohmann::json& word, std::initializer_list<const char*> words) {
+Choice chosen(const nlohmann::json& word, std::span<const std::string_view> words) {
   const auto found = std::find(words.begin(), words.end(), word.get<std::string>());
   REQUIRE(found != words.end());
   return static_cast<Choice>(found - words.begin());
+}
+
+template <class Choice>
+Choice chosen(const nlohmann::json& word, std::initializer_list<std::string_view> words) {
+  return chosen<Choice>(word, std::span(words.begin(), words.size()));
 }
 
 inline attention::ReferenceTensor inDouble(const attention::Tensor& from) {

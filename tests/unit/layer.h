@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -98,9 +99,12 @@ struct Layer {
 
 inline constexpr attention::Score kScores[] = {attention::Score::dot, attention::Score::scaled, attention::Score::general,
                                                attention::Score::additive, attention::Score::cosine};
-inline constexpr attention::Normalizer kNormalizers[] = {attention::Normalizer::softmax, attention::Normalizer::sparsemax,
-                                                         attention::Normalizer::sigmoid, attention::Normalizer::relu,
-                                                         attention::Normalizer::hardmax, attention::Normalizer::none};
+/// All, in the order of the registry.
+inline constexpr auto kNormalizers = [] {
+  std::array<attention::Normalizer, attention::kNormalizerCount> all{};
+  for (int i = 0; i < attention::kNormalizerCount; ++i) all[static_cast<std::size_t>(i)] = static_cast<attention::Normalizer>(i);
+  return all;
+}();
 inline constexpr attention::Position kPositions[] = {attention::Position::none, attention::Position::sinusoidal,
                                                      attention::Position::rotary, attention::Position::alibi};
 

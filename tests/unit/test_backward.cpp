@@ -52,7 +52,7 @@ Layer anyLayer(Random& random) {
       test::fill(layer.wA = {heads, units, dim}, random), test::fill(layer.uA = {heads, units, dim}, random), test::fill(layer.vA = {heads, 1, units}, random);
     }
     Spec& s = layer.spec;
-    s.normalizer = kNormalizers[random.below(6)], s.position = kPositions[random.below(4)];
+    s.normalizer = kNormalizers[static_cast<std::size_t>(random.below(kNormalizerCount))], s.position = kPositions[random.below(4)];
     if (layer.projected && random.chance(0.5)) layer = test::withBiases(layer, random);
     if (layer.projected && random.chance(0.3)) test::fill(layer.xV = {1, s.keyCount, layer.x.cols()}, random);
     if (random.chance(0.5)) {

@@ -40,7 +40,7 @@ test::Layer layerOf(const json& from) {
   Spec& s = layer.spec;
   s.heads = o.at("heads"), s.kvHeads = o.at("kvHeads");
   s.score = chosen<Score>(o.at("score"), {"dot", "scaled", "general", "additive", "cosine"});
-  s.normalizer = chosen<Normalizer>(o.value("normalizer", "softmax"), {"softmax", "sparsemax", "sigmoid", "relu", "hardmax", "none"});
+  s.normalizer = chosen<Normalizer>(o.value("normalizer", "softmax"), kNormalizerNames);
   s.position = chosen<Position>(o.value("position", "none"), {"none", "sinusoidal", "rotary", "alibi"});
   s.scale = o.at("scale"), s.temperature = o.at("temperature"), s.softcap = o.value("softcap", 0.0f);
   s.causal = o.at("causal"), s.causalOffset = o.at("causalOffset"), s.windowLeft = o.at("windowLeft"), s.windowRight = o.at("windowRight");

@@ -24,8 +24,7 @@ void readOptions(const json& options, Spec& spec) {
   spec.causal = options.at("causal"), spec.causalOffset = options.at("causalOffset");
   spec.windowLeft = options.at("windowLeft"), spec.windowRight = options.at("windowRight");
   spec.softcap = options.value("softcap", 0.0f);
-  spec.normalizer = chosen<Normalizer>(options.value("normalizer", "softmax"),
-                                       {"softmax", "sparsemax", "sigmoid", "relu", "hardmax", "none"});
+  spec.normalizer = chosen<Normalizer>(options.value("normalizer", "softmax"), kNormalizerNames);
   spec.position = chosen<Position>(options.value("position", "none"), {"none", "sinusoidal", "rotary", "alibi"});
   spec.prefix = options.value("prefix", 0), spec.keyLength = options.value("keyLength", -1);
   spec.pattern = {options.value("local", 0),  options.value("dilation", 1), options.value("stride", 0),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention/engine/engine.h"
+#include "attention/mechanisms/mechanism.h"
 #include "layer.h"
 #include "thorough.h"
 
@@ -238,6 +239,64 @@ TEST_CASE("scores: only the scaled one is scaled") {
     const Trace trace = traced(scored);
     CHECK((trace.scores == trace.raw) == (score != Score::scaled));
   }
+}
+
+TEST_CASE("normalisers: what each says of its weights is so") {
+  Random random(77);
+  for (const Normalizer normalizer : kNormalizers) {
+    CAPTURE(kNormalizerNames[static_cast<std::size_t>(normalizer)]);
+    const NormalizerMechanism& says = mechanismOf(normalizer);
+    double least = 1.0, most = 0.0, off = 0.0;
+    for (int turn = 0; turn < 200; ++turn) {
+      std::vector<float> scores(static_cast<std::size_t>(3 + random.below(8)));
+      for (float& s : scores) s = random.normal() * 2.0f;
+      const std::size_t hidden = scores.size() - 1;
+      scores[hidden] = -std::numeric_limits<float>::infinity();
+      const int count = static_cast<int>(scores.size());
+      std::vector<float> weights(scores.size()), others(scores.size()), gradient(scores.size(), 1.0f);
+      says.weigh(scores.data(), count, weights.data());
+      CHECK(weights[hidden] == 0.0f);
+      double sum = 0.0;
+      for (std::size_t i = 0; i < hidden; ++i) sum += double{weights[i]}, least = std::min(least, double{weights[i]}), most = std::max(most, double{weights[i]});
+      off = std::max(off, std::abs(sum - 1.0));
+      // By cell: the weight of the first key does not depend on the others.
+      const std::vector<float> moved = {scores[0], scores[hidden - 1] + 1.0f, scores[hidden]};
+      says.weigh(moved.data(), 3, others.data());
+      if (says.isByCell) CHECK(others[0] == weights[0]);
+      if (says.isStep()) continue;
+      says.gradient(scores.data(), weights.data(), gradient.data(), count, gradient.data());
+      CHECK(gradient[hidden] == 0.0f);
+      double total = 0.0;  // of ∂(Σ weights)/∂(score i): 0 where the sum is always 1
+      for (const float g : gradient) total += std::abs(double{g});
+      if (says.sumsToOne) CHECK(total < 1e-5);
+    }
+    CHECK((off < 2e-6) == says.sumsToOne);
+    CHECK(least >= says.least);
+    CHECK(most <= says.most);
+    CHECK((least > says.least && most < 1.0) == says.isOpen);
+  }
+}
+
+TEST_CASE("arithmetic: an expression is written with the parentheses that it needs") {
+  using namespace arithmetic;
+  const Expression a("a"), b("b"), minus("−2.00"), marked(std::string(1, mark::kCell) + "−2.00"), zero("0.00");
+  CHECK((a - (b - 1)).text == "a − (b − 1)");
+  CHECK((a + (b - 1)).text == "a + b − 1");
+  CHECK((a - b / 2).text == "a − b ÷ 2");
+  CHECK(((a - b) / 2).text == "(a − b) ÷ 2");
+  CHECK((a / (b / 2)).text == "a ÷ (b ÷ 2)");
+  CHECK((1 / (1 + exp(-a))).text == "1 ÷ (1 + exp(−a))");
+  CHECK(exp(-(a / 2)).text == "exp(−(a ÷ 2))");
+  CHECK(square(positive(a - minus)).text == "max(a − (−2.00), 0)²");
+  CHECK((minus - marked).text == "−2.00 − (\1−2.00)");
+  CHECK((-minus).text == "2.00");
+  CHECK((-marked).text == "2.00");
+  CHECK((-Expression("2.00")).text == "−2.00");
+  CHECK((-zero).text == "0.00");
+  CHECK((a - Expression("")).text == "a − ");
+  const Expression x("x", python("np")), t("t", python("np"));
+  CHECK(square(positive(x / 2 - t)).text == "(x / 2 - t).clip(0) ** 2");
+  CHECK((1 / (1 + exp(-x))).text == "1 / (1 + np.exp(-x))");
 }
 
 TEST_CASE("normalisers: rows of softmax and sparsemax sum to 1, hardmax has one 1") {

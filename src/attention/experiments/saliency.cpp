@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "attention/experiments/one_row.h"
+#include "attention/mechanisms/mechanism.h"
 
 namespace attention {
 namespace {
@@ -116,8 +117,9 @@ Saliency SaliencySolver::of(const Spec& spec, const Inputs& inputs, const Trace&
 
 std::string whyUnreached(const Spec& spec, const Trace& trace, const CellRef& target, const Saliency& saliency) {
   const Id id = target.tensor;
+  const NormalizerMechanism& normalizer = normalizerOf(spec);
   const bool isWeight = id == Id::weights, isAfter = id == Id::head_output || id == Id::concat || id == Id::output;
-  if ((isWeight || isAfter) && spec.normalizer == Normalizer::hardmax && !(isAfter && saliency.reached == 0))
+  if ((isWeight || isAfter) && normalizer.isStep() && !(isAfter && saliency.reached == 0))
     return isWeight ? "The hard maximum is a step: a small change of a score leaves every weight as it is, so the gradient is 0."
                     : "The hard maximum is a step: its gradient is 0, and nothing reaches this value through the scores.";
   if (saliency.reached > 0) return {};
@@ -127,13 +129,12 @@ std::string whyUnreached(const Spec& spec, const Trace& trace, const CellRef& ta
     return isWeight ? "This weight is masked: it is 0 whatever the scores are." : "This score is masked: no input reaches it.";
   if (isWeight && spec.maskAfterSoftmax && trace.weights.at(std::max(target.head, 0), target.row, target.col) == 0.0f)
     return "This weight is masked: it is 0 whatever the scores are.";
-  const bool isShare = spec.normalizer == Normalizer::softmax || spec.normalizer == Normalizer::sparsemax;
-  if (isWeight && isShare && everyHead(spec, target, [&](const CellRef& t) { return isOnlyOne(trace, t); }))
+  if (isWeight && normalizer.sumsToOne && everyHead(spec, target, [&](const CellRef& t) { return isOnlyOne(trace, t); }))
     return "Only one key is seen in this row: its weight is 1 whatever its score is.";
-  const bool isCut = isWeight && (spec.normalizer == Normalizer::sparsemax || spec.normalizer == Normalizer::relu);
+  const bool isCut = isWeight && normalizer.least == 0.0 && !normalizer.isOpen;
   if (isCut && everyHead(spec, target, [&](const CellRef& t) { return trace.weights.at(t.head, t.row, t.col) == 0.0f; }))
     return "The normaliser cuts this weight off: it stays 0 for small changes of the scores.";
-  if (isWeight && isShare && everyHead(spec, target, [&](const CellRef& t) {
+  if (isWeight && normalizer.sumsToOne && everyHead(spec, target, [&](const CellRef& t) {
         const float w = trace.weights.at(t.head, t.row, t.col);
         return w < 1e-12f || w > 1 - 1e-6f;
       }))

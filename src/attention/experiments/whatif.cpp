@@ -1,6 +1,7 @@
 #include "attention/experiments/whatif.h"
 
 #include "attention/experiments/one_row.h"
+#include "attention/mechanisms/mechanism.h"
 #include "base/late.h"
 #include "base/number.h"
 
@@ -17,7 +18,7 @@ double dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-bool hasOdds(const Spec& spec) { return spec.normalizer == Normalizer::softmax || spec.normalizer == Normalizer::sigmoid; }
+bool hasOdds(const Spec& spec) { return normalizerOf(spec).isOpen; }
 
 /// The layer of a single query as a function of the row that is being changed.
 class Surface {
@@ -47,7 +48,7 @@ class Surface {
  private:
   /// 1 − w; where the weights sum to 1, as the sum of the other weights, which avoids cancellation.
   double others(double weight) const {
-    if (spec_.normalizer != Normalizer::softmax || spec_.maskAfterSoftmax) return 1 - weight;
+    if (!normalizerOf(spec_).sumsToOne || spec_.maskAfterSoftmax) return 1 - weight;
     double sum = 0;
     for (int j = 0; j < made_.weights.cols(); ++j) sum += j == cell_.col ? 0.0 : double{made_.weights.at(cell_.head, 0, j)};
     return sum;
@@ -62,9 +63,9 @@ class Surface {
 
 std::string outOfRange(const Spec& spec, double wanted) {
   if (hasOdds(spec) && !(wanted > 0 && wanted < 1)) return base::late<"This weight lies between 0 and 1 and reaches neither: ask for a number between them.">();
-  const bool isShare = spec.normalizer == Normalizer::sparsemax;
-  if (isShare && !(wanted >= 0 && wanted <= 1)) return base::late<"This weight lies between 0 and 1: ask for a number from 0 to 1.">();
-  if (spec.normalizer == Normalizer::relu && !(wanted >= 0)) return base::late<"This weight is never below 0: ask for 0 or more.">();
+  const NormalizerMechanism& normalizer = normalizerOf(spec);
+  if (normalizer.most == 1 && !(wanted >= 0 && wanted <= 1)) return base::late<"This weight lies between 0 and 1: ask for a number from 0 to 1.">();
+  if (normalizer.least == 0 && !(wanted >= 0)) return base::late<"This weight is never below 0: ask for 0 or more.">();
   return std::isfinite(wanted) ? "" : base::late<"A weight is a finite number.">();
 }
 

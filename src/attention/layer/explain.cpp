@@ -9,6 +9,7 @@
 
 #include "attention/steps/mask.h"
 #include "attention/layer/explanation_format.h"
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/position.h"
 #include "base/number.h"
 
@@ -432,43 +433,14 @@ class Explainer {
     add(RowStep::weights, label, text + number(weight), weight, {{TensorId::masked, head_, row_, col_}});
   }
 
-  /// For normalisers other than softmax: the label, and the expression that gives the weight.
+  /// For normalisers other than softmax: adds what is computed of the row. Returns the label, and the expression that gives the weight.
   std::pair<std::string, std::string> otherWeight() {
-    switch (spec_.normalizer) {
-      case Normalizer::softmax: break;
-      case Normalizer::sparsemax:
-        return {"max(s − t, 0)", "max(" + score(col_) + " − " + operand(number(addThreshold())) + ", 0) = "};
-      case Normalizer::sigmoid: return {"sigmoid", "1 ÷ (1 + exp(" + number(-tempered(col_)) + ")) = "};
-      case Normalizer::relu: return {"ReLU", "max(" + score(col_) + ", 0) = "};
-      case Normalizer::hardmax: {
-        const float* row = trace_.masked.row(head_, row_);
-        const int winner = static_cast<int>(std::max_element(row, row + spec_.keyCount) - row);
-        return {"hard maximum",
-                "key " + std::to_string(winner + 1) + " has the largest score, " + number(tempered(winner)) + " : "};
-      }
-      case Normalizer::none: return {"no normaliser", "the score itself : "};
-    }
-    return {};
-  }
-
-  /// Adds the threshold of sparsemax, computed from the scores in its support.
-  double addThreshold() {
-    std::vector<int> kept;
-    double sum = 0.0;
-    for (int j : keysWhere(&Explainer::isSeen)) {
-      if (at(TensorId::weights, head_, row_, j) > 0.0) kept.push_back(j), sum += tempered(j);
-    }
-    const int count = static_cast<int>(kept.size());
-    const double threshold = (sum - 1.0) / count;
-    std::string text = "(";
-    std::vector<CellRef> cells;
-    join([&](int i) {
-      const int key = kept[static_cast<std::size_t>(i)];
-      return Piece(i == 0 ? score(key) : operand(score(key)), {{TensorId::masked, head_, row_, key}});
-    }, count, " + ", text, cells);
-    add(RowStep::threshold, "threshold t", text + " − 1) ÷ " + std::to_string(count) + " = " + number(threshold), threshold,
-        std::move(cells));
-    return threshold;
+    using arithmetic::Expression;
+    const NormalizerText& text = textOf(spec_.normalizer);
+    const ExplainedRow row{spec_.normalizer, {TensorId::weights, head_, row_, col_}, keysWhere(&Explainer::isSeen), trace_.masked.row(head_, row_),
+                           trace_.weights.row(head_, row_), double{spec_.temperature}, decimals_, marked_, out_.terms};
+    const std::string label = text.label.empty() ? text.weight(Expression("s"), Expression("t")).text : std::string(text.label);
+    return {label, text.explain ? text.explain(row) : text.weight(Expression(score(col_)), Expression("")).text + " = "};
   }
 
   void addExponential() {

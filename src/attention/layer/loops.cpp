@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/position.h"
 #include "base/late.h"
 #include "base/number.h"
@@ -123,45 +124,22 @@ class Writer {
   }
 
   void weights() {
-    const int keys = spec_.keyCount;
-    const std::string s = spec_.temperature == 1.0f ? "S[i,j]" : "S[i,j] ÷ " + text(double{spec_.temperature});
+    using arithmetic::Expression;
+    const std::string divided = spec_.temperature == 1.0f ? std::string() : " ÷ " + text(double{spec_.temperature});
+    const Expression s("S[i,j]" + divided, arithmetic::kPlain, divided.empty() ? Expression::Binding::atom : Expression::Binding::product);
+    const NormalizerText& normalizer = textOf(spec_.normalizer);
+    const std::string weight = normalizer.weight ? normalizer.weight(s, Expression("t")).text : std::string();
     const std::string after = spec_.maskAfterSoftmax ? hidden() : std::string();
+    const bool isEmpty = hasEmptyRow();
     loop(0, "i", spec_.queryCount);
-    std::string made;
-    switch (spec_.normalizer) {
-      case Normalizer::softmax: {
-        const bool isEmpty = hasEmptyRow();
-        line(1, "m = −∞");
-        loop(1, "j", keys, joined({"m = max(m, ", s, ")"}), false);
-        if (isEmpty) line(1, late<"if m = −∞: m = 0">());
-        line(1, "sum = 0");
-        loop(1, "j", keys, {}, false);
-        line(2, joined({"E[i,j] = exp(", s, " − m)"}));
-        line(2, "sum = sum + E[i,j]");
-        if (isEmpty) line(1, late<"if sum = 0: sum = 1">());
-        made = "E[i,j] ÷ sum";
-        break;
-      }
-      case Normalizer::sparsemax:
-        line(1, joined({"z = ", spec_.temperature == 1.0f ? std::string("S[i]") : "S[i] ÷ " + text(double{spec_.temperature}), late<", largest first">()}));
-        line(1, "t = 0"), line(1, "sum = 0");
-        loop(1, "r", keys, {}, false);
-        line(2, late<"if 1 + r × z[r] > sum + z[r]:">());
-        line(3, "sum = sum + z[r]"), line(3, "t = (sum − 1) ÷ r");
-        made = joined({"max(", s, " − t, 0)"});
-        break;
-      case Normalizer::hardmax:
-        line(1, "b = 1");
-        loop(1, "j", keys, late<"if S[i,j] > S[i,b]: b = j">(), false);
-        break;
-      case Normalizer::sigmoid: made = joined({"1 ÷ (1 + exp(−", spec_.temperature == 1.0f ? s : joined({"(", s, ")"}), "))"}); break;
-      case Normalizer::relu: made = joined({"max(", s, ", 0)"}); break;
-      case Normalizer::none: made = s; break;
-    }
-    loop(1, "j", keys);
-    line(2, "w = " + (made.empty() ? std::string("0") : made));
-    if (spec_.normalizer == Normalizer::hardmax) line(2, late<"if j = b and S[i,j] > −∞: w = 1">());
-    if (spec_.normalizer == Normalizer::none) line(2, late<"if S[i,j] = −∞: w = 0">());
+    int depth = 1;
+    eachLine(normalizer.loops, [&](std::string_view words) {
+      if (takePrefix(words, "?") && !isEmpty) return;
+      if (words.starts_with("w = ")) loop(depth++, "j", spec_.keyCount);
+      int indent = 0;
+      while (takePrefix(words, "  ")) ++indent;
+      line(depth + indent, filled(words, {{"s", s.text}, {"row", "S[i]" + divided}, {"n", std::to_string(spec_.keyCount)}, {"w", weight}}));
+    });
     if (!after.empty()) line(2, joined({late<"if ">(), after, ": w = 0"}));
     line(2, "W[i,j] = w", true);
   }

@@ -5,6 +5,7 @@
 
 #include "attention/engine/decode.h"
 #include "attention/layer/explanation_format.h"
+#include "attention/mechanisms/mechanism.h"
 #include "base/late.h"
 #include "base/sentence.h"
 
@@ -44,8 +45,7 @@ std::vector<RowStep> stepsOf(const Spec& spec, const Inputs& in, bool cached) {
   add(Step::biased, exists(TensorId::biased, spec, in));
   add(Step::masked, hasMask(spec, in) && !spec.maskAfterSoftmax);
   add(Step::tempered, spec.temperature != 1.0f);
-  add(Step::maximum, isSoftmax(spec) || spec.normalizer == Normalizer::hardmax);
-  add(Step::threshold, spec.normalizer == Normalizer::sparsemax);
+  add(normalizerOf(spec).before, normalizerOf(spec).before != Step::none);
   add(Step::exponentials, isSoftmax(spec));
   add(Step::sum, isSoftmax(spec));
   add(Step::weights);

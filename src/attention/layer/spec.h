@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "attention/layer/tensor.h"
+#include "attention/mechanisms/registry.h"
 
 namespace attention {
 
@@ -16,16 +17,6 @@ enum class Score : std::uint8_t {
   general,   ///< qᵀ·W_a·k (Luong et al. 2015, eq. 8, "general")
   additive,  ///< v_aᵀ·tanh(W_a·q + U_a·k) (Bahdanau et al. 2015, appendix A.1.2)
   cosine,    ///< q·k / (|q|·|k|) (Graves et al. 2014, eq. 6); 0 where one of them is 0
-};
-
-/// How a row of scores (÷ temperature) becomes a row of weights. Masked keys get weight 0 from each.
-enum class Normalizer : std::uint8_t {
-  softmax,    ///< exp(s - max) / sum; a row with every key masked gives zeros
-  sparsemax,  ///< the projection onto the probability simplex (Martins and Astudillo 2016, algorithm 1)
-  sigmoid,    ///< 1 / (1 + exp(-s)); rows need not sum to 1
-  relu,       ///< max(s, 0); rows need not sum to 1
-  hardmax,    ///< 1 for the largest score, the first of equal ones; 0 for the rest
-  none,       ///< the scores themselves
 };
 
 /// How the order of the tokens enters the layer.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/position.h"
 #include "attention/steps/steps.h"
 
@@ -27,12 +28,8 @@ bool hasPositions(const Spec& spec, const Inputs& in) { return isRotary(spec) ||
 bool isCapped(const Spec& spec, const Inputs&) { return isSoftcapped(spec); }
 bool hasSoftmax(const Spec& spec, const Inputs&) { return isSoftmax(spec); }
 /// For normalisers other than softmax: does a weight depend only on its own score, and not on the whole row?
-bool isByCell(const Spec& spec, const Inputs&) {
-  return spec.normalizer == Normalizer::sigmoid || spec.normalizer == Normalizer::relu || spec.normalizer == Normalizer::none;
-}
-bool isByRow(const Spec& spec, const Inputs&) {
-  return spec.normalizer == Normalizer::sparsemax || spec.normalizer == Normalizer::hardmax;
-}
+bool isByCell(const Spec& spec, const Inputs&) { return normalizerOf(spec).isByCell; }
+bool isByRow(const Spec& spec, const Inputs&) { return !isSoftmax(spec) && !normalizerOf(spec).isByCell; }
 
 // --- sources
 

@@ -1,6 +1,6 @@
 #include "attention/models/hierarchy_backward.h"
 
-#include "attention/steps/normalizer_backward.h"
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/steps.h"
 
 namespace attention {
@@ -12,7 +12,7 @@ void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, co
   float *d = dScores.data() + begin;
   const float* weights = trace.weights.data() + begin;
   kernels::dots(kernels::best(), dSum, h.row(0, begin), h.cols(), end - begin, h.cols(), d, 1);
-  normaliseBackward(Normalizer::softmax, trace.scores.data() + begin, weights, d, end - begin, d);
+  normalizers::softmax.gradient(trace.scores.data() + begin, weights, d, end - begin, d);
   for (int i = begin; i < end; ++i) {
     float* to = dH.row(0, i);
     for (int c = 0; c < h.cols(); ++c) to[c] = saturate(double{to[c]} + double{weights[i - begin]} * double{dSum[c]});

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "attention/layer/checks.h"
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/mask.h"
 #include "attention/steps/position.h"
 #include "attention/steps/steps.h"
-#include "attention/steps/normalizer_backward.h"
 #include "base/sentence.h"
 
 namespace attention {
@@ -168,8 +168,10 @@ class Pass {
 
   void throughNormalizer(int head, int query) {
     const float* weights = spec_.maskAfterSoftmax ? unmaskedWeights(head, query) : t_.weights.row(head, query);
-    normaliseBackward(spec_.normalizer, t_.masked.row(head, query), weights, s_.weights.row(0, query), spec_.keyCount,
-                      s_.scores.row(0, query));
+    const NormalizerMechanism& normalizer = normalizerOf(spec_);
+    float* dScores = s_.scores.row(0, query);
+    if (normalizer.isStep()) std::fill_n(dScores, spec_.keyCount, 0.0f);
+    else normalizer.gradient(t_.masked.row(head, query), weights, s_.weights.row(0, query), spec_.keyCount, dScores);
   }
 
   /// The weights of a row before the mistaken mask, which is one of softmax only.

@@ -1,10 +1,9 @@
 // The backward pass of the layer in float32: from the gradients of any of its steps to those of its inputs, using the numbers of a Trace.
 // The backward pass of each step is in this folder; tests/reference/backward.h has the same in double, written to be read.
 //
-// Conventions: ReLU has derivative 0 at 0 (as in PyTorch); hardmax has 0 everywhere; sparsemax has the Jacobian of Martins and Astudillo
-// 2016, proposition 2; masked cells have gradient 0; a row with every key masked gives zeros, and so does the cosine of a zero vector; of
-// several equal maxima of a row the first one counts; saturation at the largest float is ignored. Gradients saturate too: finite inputs
-// never give NaN.
+// Conventions: masked cells have gradient 0; a row with every key masked gives zeros, and so does the cosine of a zero vector; of several
+// equal maxima of a row the first one counts; saturation at the largest float is ignored. Gradients saturate too: finite inputs never give
+// NaN. Those of normalisers are in mechanisms/.
 #pragma once
 
 #include <array>

@@ -104,6 +104,13 @@ extern "C" {
 /// The options of a layer; those that core.js does not know keep these defaults.
 __attribute__((export_name("layer"))) attention::Words* coreLayer() { return new (std::nothrow) attention::Words; }
 
+/// The names of all normalisers, each followed by a space.
+__attribute__((export_name("normalizers"))) const char* coreNormalizers() {
+#define ATTENTION_USE(name) #name " "
+  return ATTENTION_NORMALIZERS(ATTENTION_USE);
+#undef ATTENTION_USE
+}
+
 /// Returns 0 on success and 1 if there is not enough memory. All numbers must be finite.
 __attribute__((export_name("layerForward"))) int coreLayerForward(const attention::kernels::Backward* call, const attention::Words* words) {
   using namespace attention;

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "attention/kernels/kernels.h"
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/mask.h"
-#include "attention/steps/normalizer.h"
 #include "attention/steps/position.h"
 
 namespace attention {
@@ -59,7 +59,7 @@ void makeOtherWeights(const Spec& spec, int head, int query, Trace& trace) {
   for (int j = 0; j < spec.keyCount; ++j) {
     weights[j] = masked[j] == kHiddenScore ? kHiddenScore : std::clamp(masked[j] * inverse, -kMost, kMost);
   }
-  normalise(spec.normalizer, weights, spec.keyCount, weights);
+  normalizerOf(spec).weigh(weights, spec.keyCount, weights);
 }
 
 }  // namespace

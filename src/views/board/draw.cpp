@@ -67,7 +67,7 @@ class BoardView {
     h.x = box.x, h.y = box.y, h.cell = m.cell;
     h.radius = m.cell >= 20 ? 3.0f : m.cell >= 8 ? 1.0f : 0.0f;
     h.transposed = m.transposed;
-    if (m.tensor == TensorId::weights && c_.state.normalizer != attention::Normalizer::none) {
+    if (m.tensor == TensorId::weights && !isSigned(c_.state)) {
       h.low = 0, h.high = niceBound(reach(TensorId::weights)), h.map = c_.palette.weightMap;
       h.scale = static_cast<draw::Scale>(document::shownScale(c_.state));
     } else {

@@ -5,6 +5,7 @@
 
 #include "attention/experiments/whatif.h"
 #include "attention/layer/explanation_format.h"
+#include "attention/mechanisms/mechanism.h"
 #include "base/late.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
@@ -24,11 +25,6 @@ std::optional<TensorId> changed(const Context& c) {
 }
 
 int rowOf(const Drag& drag) { return drag.by == TensorId::q ? drag.cell.row : drag.cell.col; }
-
-bool isShare(const Context& c) {
-  using enum attention::Normalizer;
-  return c.state.normalizer == softmax || c.state.normalizer == sigmoid || c.state.normalizer == sparsemax || c.state.normalizer == hardmax;
-}
 
 }  // namespace
 
@@ -51,7 +47,7 @@ void dragWeight(Context& c, Drag& drag, float pixels) {
   drag.travelled += static_cast<double>(pixels) * step;
   const double start = double{drag.before.front()};
   double wanted = std::round((start + drag.travelled) / step) * step;
-  if (isShare(c)) wanted = std::clamp(wanted, 0.005, 0.995);
+  if (attention::normalizerOf(c.spec).most == 1) wanted = std::clamp(wanted, 0.005, 0.995);
   const attention::WhatIf found = attention::WhatIfSolver().of(c.spec, c.inputs, c.trace, drag.cell, wanted, drag.by, drag.row);
   drag.why = found.why;
   if (!found.why.empty()) return;

@@ -73,7 +73,7 @@ class ModelView {
     const document::LayerPicture& of = c_.derived.layers()[static_cast<std::size_t>(layer)];
     if (of.version != 0) {
       const attention::Tensor& w = of.weights;
-      const bool isSigned = s.normalizer == attention::Normalizer::none;
+      const bool isSigned = views::isSigned(s);
       draw::Heatmap look;
       look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c_.palette.signedMap : c_.palette.weightMap;
       look.scale = static_cast<draw::Scale>(document::shownScale(s));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attention/engine/decode.h"
+#include "attention/mechanisms/mechanism.h"
 #include "document/remedy.h"
 #include "base/late.h"
 #include "base/number.h"
@@ -32,12 +33,6 @@ constexpr Entry kScores[] = {{"scaled", "Scaled dot", "q·k ÷ √d_k (Vaswani)"
                              {"general", "General", "q·W_a·k (Luong)"},
                              {"additive", "Additive", "v_a·tanh(W_a·q + U_a·k) (Bahdanau)"},
                              {"cosine", "Cosine", "q·k ÷ (|q|·|k|)"}};
-constexpr Entry kNormalizers[] = {{"softmax", "Softmax", "exp(s) ÷ its sum"},
-                                  {"sparsemax", "Sparsemax", "nearest point that sums to 1: exact zeros"},
-                                  {"sigmoid", "Sigmoid", "each key on its own"},
-                                  {"relu", "ReLU", "max(s, 0)"},
-                                  {"hardmax", "Hard maximum", "all for the largest"},
-                                  {"none", "None", "the scores themselves"}};
 constexpr Entry kPositions[] = {{"none", "None", "order plays no part"},
                                 {"sinusoidal", "Sinusoidal", "added to X"},
                                 {"rotary", "Rotary", "Q and K turned by position"},
@@ -541,7 +536,16 @@ class SidePanel {
       if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to select again
       return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
     });
-    choice(OptionId::normalizer, "Weights", kNormalizers);
+    normalizer();
+  }
+
+  void normalizer() {
+    Entry entries[attention::kNormalizerCount];
+    for (int i = 0; i < attention::kNormalizerCount; ++i) {
+      const attention::NormalizerMechanism& one = attention::mechanismOf(static_cast<attention::Normalizer>(i));
+      entries[i] = {attention::kNormalizerNames[i], one.title, one.about};
+    }
+    choice(OptionId::normalizer, "Weights", entries);
   }
 
   void scale(bool on) {

@@ -56,7 +56,7 @@ void picture(Context& c, bool mean, int head, const Box& box) {
   look.transposed = c.state.columnLayout;
   look.gap = look.cell >= 12 ? 2.0f : look.cell >= 6 ? 1.0f : 0.0f;
   look.radius = look.cell >= 12 ? 2.0f : 0.0f;
-  const bool isSigned = c.state.normalizer == attention::Normalizer::none;
+  const bool isSigned = views::isSigned(c.state);
   look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   look.scale = static_cast<draw::Scale>(document::shownScale(c.state));
   draw::Values values{w.head(head), c.rowsSoFar(), w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};

@@ -80,6 +80,8 @@ std::string cacheWords(const Context& context);
 /// The sum of a row of weights as shown. sumsToOne(): must it be 1 with this normaliser?
 double rowSum(const Context& context, int query);
 bool sumsToOne(const document::Settings& settings);
+/// Can weights of this normaliser be negative?
+bool isSigned(const document::Settings& settings);
 
 /// A legend for the colours of the weights, beside them: shown where there are many tokens, or the scale is not linear.
 void weightLegend(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look);
