@@ -14,7 +14,7 @@ export interface LoadOptions {
 }
 
 export type Score = 'dot' | 'scaled' | 'general' | 'additive' | 'cosine';
-export type Normalizer = 'softmax' | 'sparsemax' | 'sigmoid' | 'relu' | 'hardmax' | 'none';
+export type Normalizer = 'softmax' | 'sparsemax' | 'entmax15' | 'sigmoid' | 'relu' | 'hardmax' | 'none';
 
 export interface ForwardOptions {
   /** Entries that go through the same layer: every tensor but `wA`, `uA`, `vA` and a shared mask has them in front. Default 1. */

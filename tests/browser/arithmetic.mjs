@@ -97,6 +97,18 @@ function sparsemax(scores) {
   return scores.map((z) => Math.max(z - threshold, 0));
 }
 
+// Peters, Niculae and Martins 2019, algorithm 1: the threshold by bisection.
+function entmax15(scores) {
+  let high = Math.max(...scores) / 2, low = high - 1;
+  const weights = (t) => scores.map((z) => Math.max(z / 2 - t, 0) ** 2);
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (sum(weights(middle)) >= 1) low = middle;
+    else high = middle;
+  }
+  return weights(low);
+}
+
 function weigh(normalizer, scores) {
   const most = Math.max(...scores);
   if (most === -Infinity) return scores.map(() => 0);
@@ -106,6 +118,7 @@ function weigh(normalizer, scores) {
       return powers.map((p) => p / sum(powers));
     }
     case 'sparsemax': return sparsemax(scores);
+    case 'entmax15': return entmax15(scores);
     case 'sigmoid': return scores.map((z) => 1 / (1 + Math.exp(-z)));
     case 'relu': return scores.map((z) => Math.max(z, 0));
     case 'hardmax': return scores.map((_, j) => j === scores.indexOf(most) ? 1 : 0);

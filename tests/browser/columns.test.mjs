@@ -150,7 +150,7 @@ for (const [width, height] of [[1440, 900], [900, 700], [640, 440], [390, 844]])
 
 /** Converts the lines to JavaScript. Arrays start at index 1. */
 function program(lines) {
-  const words = (text) => text.replaceAll('(X + P)', 'XP').replaceAll('(X_KV + P)', 'XP_KV').replaceAll('×', '*').replaceAll('÷', '/').replaceAll('−', '-').replaceAll('∞', 'Infinity')
+  const words = (text) => text.replaceAll('(X + P)', 'XP').replaceAll('(X_KV + P)', 'XP_KV').replaceAll('×', '*').replaceAll('÷', '/').replaceAll('−', '-').replaceAll('∞', 'Infinity').replaceAll('²', ' ** 2')
     .replace(/√(\w+)/g, 'Math.sqrt($1)').replace(/\|([^|]+)\|/g, 'Math.abs($1)').replace(/\b(exp|tanh|max)\(/g, 'Math.$1(')
     .replace(/\[([^\]]+)\]/g, (_, inside) => `[${inside.split(',').join('][')}]`);
   const condition = (text) => words(text).replaceAll(' or ', ' || ').replaceAll(' and ', ' && ').replaceAll(' = ', ' === ');
@@ -213,7 +213,7 @@ async function runs(board, {tensors, options}, what, head = 0) {
   const result = empty(goal.shape[1], goal.shape[2]);
   scope[made[0]] = result;
   if (process.env.LOOPS) console.log(loops.join('\n'));
-  new Function(...Object.keys(scope), `var s, z, a, b, c, i, j, m, w, o, y, h, e, r, t, u, q, k, v, sum;\n${program(loops)}`)(...Object.values(scope));
+  new Function(...Object.keys(scope), `var s, z, a, b, c, i, j, m, w, o, y, h, e, r, t, u, q, k, v, sum, squares;\n${program(loops)}`)(...Object.values(scope));
   const want = table(goal, part);
   for (let i = 1; i < want.length; i++) {
     for (let j = 1; j < want[i].length; j++) {
@@ -225,7 +225,7 @@ async function runs(board, {tensors, options}, what, head = 0) {
 
 const LAYERS = [
   [{}], [{scale: false}], [{scale: 0.3, softcap: 2}], [{score: 'general'}], [{score: 'additive'}], [{score: 'additive', additive_dim: 5}], [{score: 'cosine', temperature: 0.2}],
-  [{normalizer: 'sparsemax', temperature: 0.5}], [{normalizer: 'sigmoid', temperature: 2}], [{normalizer: 'relu'}], [{normalizer: 'none'}], [{normalizer: 'hardmax'}],
+  [{normalizer: 'sparsemax', temperature: 0.5}], [{normalizer: 'entmax15', temperature: 0.5}], [{normalizer: 'sigmoid', temperature: 2}], [{normalizer: 'relu'}], [{normalizer: 'none'}], [{normalizer: 'hardmax'}],
   [{causal: false, window_left: 1, window_right: 1}], [{causal_offset: 1, key_length: 3}], [{prefix: 2}], [{causal: false, pattern: 'strided'}], [{key_length: 0}], [{mask_after_softmax: true}],
   [{position: 'alibi', causal_offset: 2}], [{d_k: 4, position: 'rotary'}], [{kv_heads: 1}], [{hidden_heads: [0]}],
   [{mode: 'x'}, 'q', 'k', 'v', 'output'], [{mode: 'x', projection_bias: true, position: 'sinusoidal'}, 'q', 'k', 'v', 'output'], [{mode: 'x', cross: true, key_tokens: 3}, 'q', 'k', 'v'],

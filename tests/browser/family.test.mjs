@@ -33,7 +33,7 @@ onBoard('W_a, U_a and v_a are edited on the board', async (board) => {
 });
 
 onBoard('every normaliser, with the row sum beside the weights', async (board) => {
-  for (const normalizer of ['sparsemax', 'sigmoid', 'relu', 'hardmax', 'none', 'softmax']) {
+  for (const normalizer of ['sparsemax', 'entmax15', 'sigmoid', 'relu', 'hardmax', 'none', 'softmax']) {
     await choose(board, 'normalizer', normalizer);
     await board.check();
   }

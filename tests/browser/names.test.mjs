@@ -30,7 +30,7 @@ onBoard('every option has its name, and what it was at the start', async (board)
 const CHANGES = [
   ['mode', 'qkv', 'x'], ['tokens', 6], ['labels', ['a', 'b', 'c', 'd', 'e', 'f'], 'I saw a saw too .'], ['d_k', 4], ['heads', 4, 1, 2], ['model_dim', 5], ['causal', false, true],
   ['scale', false, true, 0.25], ['temperature', 0.5, 1], ['focus_head', 1, 0], ['decimals', 0, 6, 2], ['theme', 'light', 'dark', 'auto'], ['seed', 7],
-  ['score', 'dot', 'general', 'additive', 'cosine', 'scaled'], ['softcap', 2.5, 0], ['normalizer', 'sparsemax', 'sigmoid', 'relu', 'hardmax', 'none', 'softmax'],
+  ['score', 'dot', 'general', 'additive', 'cosine', 'scaled'], ['softcap', 2.5, 0], ['normalizer', 'sparsemax', 'entmax15', 'sigmoid', 'relu', 'hardmax', 'none', 'softmax'],
   ['position', 'sinusoidal', 'rotary', 'alibi', 'none'], ['causal_offset', 2, 0], ['window_left', 2, -1], ['window_right', 1, -1], ['prefix', 2, 0], ['key_length', 3, -1],
   ['pattern', 'local', 'dilated', 'strided', 'block', 'global', 'random', 'longformer', 'bigbird', 'none'],
   ['pattern_local', 2, 0], ['pattern_dilation', 2, 1], ['pattern_stride', 3, 0], ['pattern_block', 2, 0], ['pattern_global', 1, 0], ['pattern_random', 2, 0], ['pattern_seed', 9, 1],

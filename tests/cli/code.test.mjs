@@ -30,7 +30,7 @@ const cases = [['plain', layer()], ['grouped heads', grouped], ['a float mask', 
 for (const options of [
   {causal: true}, {scale: 0.3}, {score: 'dot', temperature: 2}, {score: 'cosine'}, {softcap: 1.5, causal: true}, {window_left: 1, window_right: 0}, {key_length: 2},
   {position: 'rotary', causal: true}, {position: 'alibi'}, {position: 'alibi', causal_offset: 1, causal: true}, {prefix: 2, causal: true}, {pattern_local: 2, pattern_random: 1, pattern_global: 1},
-  {normalizer: 'sparsemax', causal: true}, {normalizer: 'sigmoid'}, {normalizer: 'relu', causal: true}, {normalizer: 'hardmax', causal: true}, {normalizer: 'none', causal: true},
+  {normalizer: 'sparsemax', causal: true}, {normalizer: 'entmax15', causal: true}, {normalizer: 'entmax15'}, {normalizer: 'sigmoid'}, {normalizer: 'relu', causal: true}, {normalizer: 'hardmax', causal: true}, {normalizer: 'none', causal: true},
   {position: 'rotary', rotary_pairs: 'half', rotary_base: 100}, {position: 'rotary', position_ids: [3, 1, 7], causal: true}, {mask_after_softmax: true, causal: true}, {causal_offset: 2, causal: true, position: 'rotary'}])
   cases.push([JSON.stringify(options), layer({options})]);
 const wide = {q: filled([2, 3, 7], 1), k: filled([2, 4, 7], 2), v: filled([2, 4, 3], 3)};
@@ -92,7 +92,7 @@ function anyLayer(seed) {
   if (maybe(0.3)) options.temperature = 0.3 + 2 * next();
   options.score = oneOf('scaled', 'scaled', 'dot', 'general', 'additive', 'cosine');
   if (options.score === 'scaled' && maybe(0.3)) options.scale = 0.1 + next();
-  options.normalizer = oneOf('softmax', 'softmax', 'softmax', 'sparsemax', 'sigmoid', 'relu', 'hardmax', 'none');
+  options.normalizer = oneOf('softmax', 'softmax', 'softmax', 'sparsemax', 'entmax15', 'sigmoid', 'relu', 'hardmax', 'none');
   if (options.normalizer === 'softmax' && maybe(0.2)) options.mask_after_softmax = true;
   options.position = oneOf('none', 'none', 'alibi', ...options.score === 'additive' ? [] : ['rotary'], ...isProjected ? ['sinusoidal'] : []);
   if (options.position === 'rotary' && maybe()) Object.assign(options, {rotary_pairs: oneOf('adjacent', 'half'), rotary_base: whole(2, 500), rotary_dims: maybe() ? 0 : 2 * whole(1, d / 2)});

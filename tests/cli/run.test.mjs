@@ -249,7 +249,7 @@ test('a state takes the options of the board', () => {
 });
 
 test('every mechanism: a state and its tensors say the same', () => {
-  const sets = [['score=cosine'], ['normalizer=sparsemax'], ['normalizer=sigmoid', 'temperature=2'], ['normalizer=hardmax'],
+  const sets = [['score=cosine'], ['normalizer=sparsemax'], ['normalizer=entmax15'], ['normalizer=sigmoid', 'temperature=2'], ['normalizer=hardmax'],
     ['position=alibi'], ['prefix=2'], ['pattern_local=1', 'pattern_stride=2'], ['pattern_random=1', 'pattern_seed=9'],
     ['mask_after_softmax=true'], ['softcap=1.5', 'normalizer=relu'], ['pattern=strided', 'pattern_stride=2'], ['pattern_block=1', 'pattern=block'],
     ['causal_offset=1'], ['key_length=2', 'causal=false']];

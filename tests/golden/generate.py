@@ -16,6 +16,7 @@ numpy: float64, written here from the papers' equations:
   q · k / (|q| |k|)                    Graves et al. 2014, "Neural Turing Machines", equation (6)
   c tanh(s / c)                        Gemma Team 2024, "Gemma 2", section 2, "Logit soft-capping"
   sparsemax                            Martins and Astudillo 2016, algorithm 1
+  entmax 1.5                           Peters, Niculae and Martins 2019, "Sparse Sequence-to-Sequence Models", algorithm 2
   sinusoids                            Vaswani et al. 2017, section 3.5
   rotary                               Su et al. 2021, "RoFormer", equation (34)
   -slope · distance                    Press et al. 2022, "Train Short, Test Long", section 3
@@ -138,10 +139,23 @@ def sparsemax(z):
     return np.maximum(z - (ordered[:support].sum() - 1) / support, 0)
 
 
+def entmax15(z):
+    """One row, -inf where masked."""
+    ordered = np.sort(z[np.isfinite(z)] / 2)[::-1]
+    if ordered.size == 0:
+        return np.zeros_like(z)
+    count = np.arange(1, ordered.size + 1)
+    mean = np.cumsum(ordered) / count
+    spread = np.array([((ordered[:k] - mean[k - 1]) ** 2).sum() for k in count])
+    thresholds = mean - np.sqrt(np.maximum(1 - spread, 0) / count)
+    threshold = thresholds[(thresholds <= ordered).sum() - 1]
+    return np.where(np.isfinite(z), np.maximum(z / 2 - threshold, 0) ** 2, 0)
+
+
 def other_weights(z, normalizer):
     seen = np.isfinite(z)
-    if normalizer == "sparsemax":
-        return np.apply_along_axis(sparsemax, 2, z)
+    if normalizer in ("sparsemax", "entmax15"):
+        return np.apply_along_axis({"sparsemax": sparsemax, "entmax15": entmax15}[normalizer], 2, z)
     if normalizer == "hardmax":
         return (np.arange(z.shape[2]) == z.argmax(axis=2)[:, :, None]) & seen
     finite = np.where(seen, z, 0.0)
@@ -317,6 +331,10 @@ def mechanism_cases(cases):
     cases.projected("cross", x, w_q, w_k, w_v, w_o, x_kv, heads=2, kvHeads=2, only=only)
     cases.projected("cross, sinusoidal, a hidden head", x, w_q, w_k, w_v, w_o, x_kv, heads=2, kvHeads=2,
                     position="sinusoidal", hiddenHeads=1, only=only)
+    cases.direct("entmax15", *triple(rng, 2, 2, 5, 5, 4, 3), normalizer="entmax15", causal=True, temperature=0.8,
+                 only=("weights", "head_output"))
+    cases.direct("entmax15 of many keys", *triple(rng, 1, 1, 3, 33, 8, 3), normalizer="entmax15", temperature=0.3, keyLength=31,
+                 only=("weights", "head_output"))
 
 
 def scaled_dot_product_attention(q, k, v, mask, causal):

@@ -2,7 +2,7 @@
 """Makes gradients.json: gradients by PyTorch's autograd, in float64, of layers written here with PyTorch's own operations.
 
 What PyTorch has, it computes: softmax, sigmoid, relu, tanh, gelu, cosine_similarity, bilinear, layer_norm, linear, RNN, LSTM,
-scaled_dot_product. Sparsemax it does not have: the support is found by sorting, and autograd goes through the formula on it.
+scaled_dot_product. Sparsemax and entmax it does not have: the support is found by sorting, and autograd goes through the formula on it.
 
 Inputs are multiples of 1/1024, so that floats hold them. Run on Debian 12: apt-get install python3-torch, then
 /usr/bin/python3 gradients.py. The result does not depend on the machine (seeds are fixed).
@@ -31,6 +31,19 @@ def sparsemax(z):
     return torch.clamp(z - (sums[count - 1] - 1) / count, min=0)
 
 
+def entmax15(z):
+    ordered, _ = torch.sort(z / 2, descending=True)
+    counts = torch.arange(1, len(z) + 1)
+    means = torch.cumsum(ordered, 0) / counts
+    spread = torch.stack([((ordered[:k] - means[k - 1]) ** 2).sum() for k in counts])
+    thresholds = means - torch.sqrt(torch.clamp((1 - spread) / counts, min=0))
+    count = int((thresholds <= ordered).sum())
+    # On the support, so that nothing is divided by the root of 0.
+    mean = ordered[:count].mean()
+    threshold = mean - torch.sqrt((1 - ((ordered[:count] - mean) ** 2).sum()) / count)
+    return torch.clamp(z / 2 - threshold, min=0) ** 2
+
+
 def normalised(z, kind):
     """z has -inf where a key is masked."""
     seen = z > -math.inf
@@ -43,7 +56,7 @@ def normalised(z, kind):
     if kind == "relu":
         return F.relu(z)
     out = torch.zeros_like(z)
-    out[seen] = sparsemax(z[seen]) if kind == "sparsemax" else z[seen]
+    out[seen] = {"sparsemax": sparsemax, "entmax15": entmax15}.get(kind, lambda kept: kept)(z[seen])
     return out
 
 
@@ -211,5 +224,7 @@ def recurrent(cell):
 
 result = {"torch": torch.__version__, "layers": cases, "recurrent": [recurrent("tanh"), recurrent("lstm")],
           "blocks": [block(norm, activation, residual) for norm in ("none", "post", "pre") for activation in ("relu", "gelu", "tanh") for residual in (True, False)]}
+result["layers"] += [case("entmax15", direct(), **two, normalizer="entmax15"),
+                     case("masked entmax15", direct(), **two, normalizer="entmax15", temperature=0.5, causal=True, causalOffset=1, windowLeft=1, keyLength=3)]
 text = json.dumps(result, separators=(",", ":")).replace('{"name"', '\n{"name"').replace('{"norm"', '\n{"norm"').replace('{"cell"', '\n{"cell"')
 (pathlib.Path(__file__).parent / "gradients.json").write_text(text + "\n")

@@ -22,6 +22,25 @@ double sparsemaxEdge(std::vector<double> z) {
   return threshold;
 }
 
+/// The roots of the weights of entmax 1.5: max(z/2 − τ, 0), with τ from bisection, for their squares sum to 1 (Peters, Niculae and Martins
+/// 2019, algorithm 1).
+std::vector<double> entmax15Roots(const std::vector<double>& z) {
+  std::vector<double> roots(z.size());
+  if (z.empty()) return roots;
+  double high = *std::max_element(z.begin(), z.end()) / 2.0, low = high - 1.0;
+  const auto squares = [&](double tau) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < z.size(); ++i) roots[i] = std::max(z[i] / 2.0 - tau, 0.0), total += roots[i] * roots[i];
+    return total;
+  };
+  for (int round = 0; round < 100; ++round) {
+    const double middle = (low + high) / 2.0;
+    (squares(middle) >= 1.0 ? low : high) = middle;
+  }
+  squares(low);
+  return roots;
+}
+
 /// One pass from output to inputs. `g` holds the gradients known so far.
 class Pass {
  public:
@@ -176,6 +195,7 @@ class Pass {
   std::vector<double> normalizerGradient(const std::vector<double>& z, const std::vector<double>& dW) const {
     std::vector<double> dZ(z.size());
     if (spec_.normalizer == Normalizer::sparsemax) return sparsemaxGradient(z, dW);
+    if (spec_.normalizer == Normalizer::entmax15) return entmax15Gradient(z, dW);
     for (std::size_t i = 0; i < z.size(); ++i) {
       const double p = 1.0 / (1.0 + std::exp(-z[i]));
       switch (spec_.normalizer) {
@@ -197,6 +217,16 @@ class Pass {
       if (z[i] > threshold) sum += dW[i], count += 1.0;
     }
     for (std::size_t i = 0; i < z.size(); ++i) dZ[i] = z[i] > threshold ? dW[i] - sum / count : 0.0;
+    return dZ;
+  }
+
+  /// Proposition 1 of Peters et al.: the Jacobian is diag(r) − r·rᵀ / Σr, with r the roots of the weights.
+  static std::vector<double> entmax15Gradient(const std::vector<double>& z, const std::vector<double>& dW) {
+    const std::vector<double> r = entmax15Roots(z);
+    double sum = 0.0, total = 0.0;
+    for (std::size_t i = 0; i < z.size(); ++i) sum += r[i] * dW[i], total += r[i];
+    std::vector<double> dZ(z.size());
+    for (std::size_t i = 0; i < z.size(); ++i) dZ[i] = r[i] * (dW[i] - sum / total);
     return dZ;
   }
 
@@ -463,6 +493,11 @@ class BackwardBounds {
       case Normalizer::softmax: z = w * (weights + keys_ * (w * weights)); break;
       case Normalizer::sparsemax: z = 2.0 * (weights * Size{1.0, 0.0}); break;
       case Normalizer::sigmoid: z = w * (weights * Size{1.0, w.off}); break;
+      case Normalizer::entmax15: {  // the sum of the roots, which is divided by, is at least 1
+        const Size root{1.0, w.off};
+        z = root * (weights + 2.0 * keys_ * (root * weights));
+        break;
+      }
       case Normalizer::hardmax: z = {}; break;
       case Normalizer::relu:
       case Normalizer::none: break;

@@ -169,6 +169,13 @@ TEST_CASE("explain: every normaliser") {
   CHECK(last(Normalizer::hardmax, 0) == "hard maximum: key 2 has the largest score, 1.05 : 0.00");
   CHECK(last(Normalizer::sparsemax, 2) == "max(s − t, 0): max(0.28 − 0.16, 0) = 0.12");
   CHECK(last(Normalizer::sparsemax, 3) == "normaliser: hidden : 0.00");
+  CHECK(last(Normalizer::entmax15, 2) == "max(s ÷ 2 − t, 0)²: max(0.28 ÷ 2 − (−0.34), 0)² = 0.23");
+  CHECK(last(Normalizer::entmax15, 3) == "normaliser: hidden : 0.00");
+  const std::string entmax = explained(layer, {TensorId::weights, 0, 2, 2}).text();
+  CHECK(entmax.find("mean m: (−0.34 + 1.05 + 0.28) ÷ 2 ÷ 3 = 0.16\n"
+                    "Σ(s ÷ 2 − m)²: (−0.34 ÷ 2 − 0.16)² + (1.05 ÷ 2 − 0.16)² + (0.28 ÷ 2 − 0.16)² = 0.24\n"
+                    "threshold t: 0.16 − √((1 − 0.24) ÷ 3) = −0.34\n") != std::string::npos);
+  layer.spec.normalizer = Normalizer::sparsemax;
   CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("threshold t: (1.05 + 0.28 − 1) ÷ 2 = 0.16") !=
         std::string::npos);
   layer.spec.temperature = 0.5f;

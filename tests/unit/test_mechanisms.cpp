@@ -37,7 +37,7 @@ std::string checked(const Layer& layer) {
 }
 
 /// Calls `use` with every score, every normaliser and every position that can be combined with it. Under the sanitizers, with one
-/// combination of seven, another one in each turn: each part goes through memory in its own way, whatever it is combined with.
+/// combination of eight, another one in each turn: each part goes through memory in its own way, whatever it is combined with.
 template <class Use>
 void forMechanisms(const Layer& plain, Random& random, Use use) {
   static int turn = 0;
@@ -47,7 +47,7 @@ void forMechanisms(const Layer& plain, Random& random, Use use) {
       layer.spec.position = position;
       for (Normalizer normalizer : kNormalizers) {
         layer.spec.normalizer = normalizer;
-        if (!isMeaningful(layer) || (turn++ % 7 != 0 && test::kSanitized)) continue;
+        if (!isMeaningful(layer) || (turn++ % 8 != 0 && test::kSanitized)) continue;
         CAPTURE(static_cast<int>(score));
         CAPTURE(static_cast<int>(position));
         CAPTURE(static_cast<int>(normalizer));
@@ -299,10 +299,10 @@ TEST_CASE("arithmetic: an expression is written with the parentheses that it nee
   CHECK((1 / (1 + exp(-x))).text == "1 / (1 + np.exp(-x))");
 }
 
-TEST_CASE("normalisers: rows of softmax and sparsemax sum to 1, hardmax has one 1") {
+TEST_CASE("normalisers: rows of softmax, sparsemax and entmax sum to 1, hardmax has one 1") {
   Random random(9);
   Layer layer = test::direct(test::shape(1, 1, 16, 300, 8, 2), random);
-  for (Normalizer normalizer : {Normalizer::softmax, Normalizer::sparsemax, Normalizer::hardmax}) {
+  for (Normalizer normalizer : {Normalizer::softmax, Normalizer::sparsemax, Normalizer::entmax15, Normalizer::hardmax}) {
     for (float temperature : {0.01f, 1.0f, 100.0f}) {
       layer.spec.normalizer = normalizer, layer.spec.temperature = temperature;
       const Trace trace = traced(layer);

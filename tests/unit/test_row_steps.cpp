@@ -149,7 +149,8 @@ TEST_CASE("stepper: the steps of every mechanism, by their names") {
   CHECK(names([](Layer& l) { l.spec.position = Position::alibi, l.spec.softcap = 3; }) == "q·k, ÷ √d_k, soft cap, ALiBi, " + tail);
   CHECK(names([](Layer& l) { l.spec.temperature = 2; }) == "q·k, ÷ √d_k, ÷ T, " + tail);
   CHECK(names([](Layer& l) { l.spec.causal = l.spec.maskAfterSoftmax = true; }) == "q·k, ÷ √d_k, max, exp, Σ, weights, mask, × V, output");
-  CHECK(names([](Layer& l) { l.spec.normalizer = Normalizer::sparsemax; }) == "q·k, ÷ √d_k, threshold, weights, × V, output");
+  for (const Normalizer n : {Normalizer::sparsemax, Normalizer::entmax15})
+    CHECK(names([&](Layer& l) { l.spec.normalizer = n; }) == "q·k, ÷ √d_k, threshold, weights, × V, output");
   CHECK(names([](Layer& l) { l.spec.normalizer = Normalizer::hardmax; }) == "q·k, ÷ √d_k, max, weights, × V, output");
   for (const Normalizer n : {Normalizer::sigmoid, Normalizer::relu, Normalizer::none})
     CHECK(names([&](Layer& l) { l.spec.normalizer = n; }) == "q·k, ÷ √d_k, weights, × V, output");

@@ -178,6 +178,7 @@ TEST_CASE("shown: weights that are no shares have bars both ways and no entropy"
 TEST_CASE("shown: the formula of the weights divides by the temperature where that is not 1") {
   const std::pair<const char*, const char*> formulas[] = {{"softmax", "W = softmax(S), rows sum to 1"},
                                                           {"sparsemax", "W = sparsemax(S), rows sum to 1"},
+                                                          {"entmax15", "W = entmax15(S), rows sum to 1"},
                                                           {"hardmax", "W = hardmax(S), rows sum to 1"},
                                                           {"sigmoid", "W = 1 / (1 + exp(−S))"},
                                                           {"relu", "W = max(S, 0)"},

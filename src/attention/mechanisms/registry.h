@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string_view>
 
-#define ATTENTION_NORMALIZERS(use) use(softmax) use(sparsemax) use(sigmoid) use(relu) use(hardmax) use(none)
+#define ATTENTION_NORMALIZERS(use) use(softmax) use(sparsemax) use(entmax15) use(sigmoid) use(relu) use(hardmax) use(none)
 
 namespace attention {
 

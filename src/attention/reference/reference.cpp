@@ -334,15 +334,29 @@ double sparsemaxThreshold(Row z) {
   return threshold;
 }
 
+/// τ with Σ max(z/2 − τ, 0)² = 1 (Peters, Niculae and Martins 2019, algorithm 2).
+double entmax15Threshold(Row z) {
+  base::sort(z, std::greater<>());
+  double sum = 0.0, squares = 0.0, threshold = 0.0;
+  for (std::size_t k = 1; k <= z.size(); ++k) {
+    const double x = (z[k - 1] - z[0]) / 2.0, n = static_cast<double>(k);
+    sum += x, squares += x * x;
+    const double mean = sum / n, within = (1.0 - (squares - n * mean * mean)) / n;
+    if (within >= 0.0 && mean - std::sqrt(within) <= x) threshold = mean - std::sqrt(within);
+  }
+  return z.empty() ? 0.0 : threshold + z[0] / 2.0;
+}
+
 /// The weights of the scores that are seen, each divided by the temperature.
 Row normalised(Normalizer normalizer, Row z) {
-  const double threshold = normalizer == Normalizer::sparsemax ? sparsemaxThreshold(z) : 0.0;
+  const double threshold = normalizer == Normalizer::sparsemax ? sparsemaxThreshold(z) : normalizer == Normalizer::entmax15 ? entmax15Threshold(z) : 0.0;
   const auto winner = std::max_element(z.begin(), z.end());
   Row weights;
   for (auto s = z.begin(); s != z.end(); ++s) {
     switch (normalizer) {
       case Normalizer::softmax: break;  // softmaxRows(), which keeps its steps
       case Normalizer::sparsemax: weights.push_back(std::max(*s - threshold, 0.0)); break;
+      case Normalizer::entmax15: weights.push_back(std::pow(std::max(*s / 2.0 - threshold, 0.0), 2.0)); break;
       case Normalizer::sigmoid: weights.push_back(1.0 / (1.0 + std::exp(-*s))); break;
       case Normalizer::relu: weights.push_back(std::max(*s, 0.0)); break;
       case Normalizer::hardmax: weights.push_back(s == winner ? 1.0 : 0.0); break;
@@ -541,7 +555,8 @@ class Bounds {
     const double off = masked() / temperature_ + 2.0 * kFloatEpsilon * size;
     switch (spec_.normalizer) {
       case Normalizer::softmax: return carried_ * 4e-7 * size + (hasPlainScore() ? 0.0 : masked() / temperature_);
-      case Normalizer::sparsemax: return 2.0 * off;
+      case Normalizer::sparsemax:
+      case Normalizer::entmax15: return 2.0 * off;
       case Normalizer::sigmoid: return off / 4.0 + 4e-7;
       case Normalizer::relu:
       case Normalizer::none: return off;

@@ -60,7 +60,7 @@ std::vector<char> referenceSees(const Spec& spec, const PaintedMask* painted, in
 ///   softcapped             the bound of scores + 4·eps·largest; biased, masked: the bound of the step before + 2·eps·largest
 ///   row_max                the bound of masked / T + eps·largest
 ///   exponentials, weights  softmax: c·4e-7·S, + the bound of masked / T where the score is not a plain dot product;
-///                          row_sum: that · its largest. With e = the bound of masked / T + 2·eps·S, sparsemax: 2·e;
+///                          row_sum: that · its largest. With e = the bound of masked / T + 2·eps·S, sparsemax and entmax: 2·e;
 ///                          sigmoid: e / 4 + 4e-7; relu and none: e; hardmax: 0, or 1 where two scores of a row are so
 ///                          close that either may be the largest
 ///   head_output, concat    softmax: the bound of weights · largest |v| + the bound of v; other normalisers:
