@@ -10,6 +10,7 @@ const {browser} = suite();
 
 /** Renders one component repeatedly into one element. */
 const REACT = `
+export const version = '18.3.1';
 const kept = [], effects = [];
 let at = 0, node = null;
 export const useRef = (value) => kept[at++] ??= {current: value};
@@ -21,7 +22,7 @@ export function render(component, given, outer) {
   const {type, props: {ref, children, style, ...attributes}} = component(given, outer);
   const isFirst = node === null;
   node ??= document.createElement(type);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) node.setAttribute(name, value);
   Object.assign(node.style, style);
   ref(node);
   if (!isFirst) return () => {};
@@ -31,7 +32,7 @@ export function render(component, given, outer) {
 }`;
 
 test('the component for React: properties, events at the newest function, the element as ref', async () => {
-  const component = readFileSync(new URL('../../web/react.js', import.meta.url), 'utf8').replace("from 'react'", "from './react.js'").replace('./element.js', '/element.js');
+  const component = readFileSync(new URL('../../web/react.js', import.meta.url), 'utf8').replace("from 'react'", "from './react.js'").replace('./package.js', '/element.js');
   const prepare = async (page) => {
     for (const [name, body] of [['react', REACT], ['component', component]]) await page.route(`**/pages/${name}.js`, (route) => route.fulfill({contentType: 'text/javascript', body}));
   };

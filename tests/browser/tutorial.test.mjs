@@ -159,7 +159,7 @@ test('it is made of what any author can use, and says what it does without scrip
   const called = [...script.matchAll(/\bboard\.(\w+)/g)].map(([, name]) => name), inText = [...html.matchAll(/data-calls='([^']*)'/g)].flatMap(([, calls]) => JSON.parse(calls).map(([name]) => name));
   for (const name of new Set([...called, ...inText])) {
     if (['addEventListener', 'dataset'].includes(name)) continue;
-    assert.match(types, new RegExp(`^  (readonly )?${name}[(:]`, 'm'), `${name} is of the public interface`);
+    assert.match(types, new RegExp(`^  (readonly |get )?${name}[(:]`, 'm'), `${name} is of the public interface`);
   }
   assert.ok(inText.includes('setTensor') && called.includes('observe') && called.includes('on'));
   assert.equal([...html.matchAll(/<attention-playground [^>]*><p>[^<]+\.<\/p>/g)].length, STEPS.length, 'each board has words of its author in its place');
