@@ -187,7 +187,11 @@ function same(a, b, names, given) {
     a.kvHeads === b.kvHeads && a.queryCount === b.queryCount && a.keyCount === b.keyCount && a.headDim === b.headDim &&
     a.valueDim === b.valueDim && a.layout === b.layout && a.causal === b.causal && a.causalOffset === b.causalOffset &&
     a.windowLeft === b.windowLeft && a.windowRight === b.windowRight && a.keyLength === b.keyLength && a.scale === b.scale &&
-    a.softcap === b.softcap && a.temperature === b.temperature && a.mask === b.mask && a.weights === b.weights;
+    a.softcap === b.softcap && a.temperature === b.temperature && a.mask === b.mask && a.weights === b.weights && a.batch === b.batch &&
+    a.score === b.score && a.normalizer === b.normalizer && a.position === b.position && a.rotaryPairs === b.rotaryPairs &&
+    a.rotaryDims === b.rotaryDims && a.rotaryScaling === b.rotaryScaling && a.rotaryBase === b.rotaryBase &&
+    a.rotaryFactor === b.rotaryFactor && a.positionIds === b.positionIds && a.prefix === b.prefix &&
+    a.maskAfterSoftmax === b.maskAfterSoftmax && a.wA === b.wA && a.uA === b.uA && a.vA === b.vA;
 }
 
 // Reads and checks the sizes and options of a call.
@@ -285,6 +289,7 @@ const PRODUCTS = {
 
 class Attention {
   #wasm;
+  #forward;        // wasm.forward: the exports of a module are a slow object to look something up in
   #workspace;
   #call;           // address of the words of a call
   #layer;          // address of the words of a layer
@@ -297,7 +302,7 @@ class Attention {
   constructor(kernel, wasm) {
     this.kernel = kernel;
     Object.defineProperty(this, 'kernel', {writable: false});
-    this.#wasm = wasm;
+    this.#wasm = wasm, this.#forward = wasm.forward;
     wasm._initialize();
     this.#workspace = wasm.workspace();
     this.#call = wasm.call() >>> 0;
@@ -370,16 +375,18 @@ class Attention {
 
   forward(given) {
     if (given === null || typeof given !== 'object') throw new TypeError('forward takes an object of options');
-    const options = {  // each is read once, inherited ones too, so that what is cached is what was computed
+    const options = {  // each is read once, inherited ones too, so that what is cached is what was computed; by name, which is ten times as fast as in a loop
       q: given.q, k: given.k, v: given.v, heads: given.heads, kvHeads: given.kvHeads, queryCount: given.queryCount, keyCount: given.keyCount,
       headDim: given.headDim, valueDim: given.valueDim, layout: given.layout, causal: given.causal, causalOffset: given.causalOffset,
       windowLeft: given.windowLeft, windowRight: given.windowRight, keyLength: given.keyLength, scale: given.scale, softcap: given.softcap,
-      temperature: given.temperature, mask: given.mask, weights: given.weights, out: given.out,
+      temperature: given.temperature, mask: given.mask, weights: given.weights, out: given.out, batch: given.batch, score: given.score,
+      normalizer: given.normalizer, position: given.position, rotaryPairs: given.rotaryPairs, rotaryDims: given.rotaryDims,
+      rotaryScaling: given.rotaryScaling, rotaryBase: given.rotaryBase, rotaryFactor: given.rotaryFactor, positionIds: given.positionIds,
+      prefix: given.prefix, maskAfterSoftmax: given.maskAfterSoftmax, wA: given.wA, uA: given.uA, vA: given.vA,
     };
-    for (const name of LAYER_OPTIONS) if (given[name] !== undefined) options[name] = given[name];
     const last = this.#last;
     if (last !== null && this.#words.length && same(last.options, options, last.names, given) && last === this.#last &&
-        this.#wasm.forward(this.#workspace, this.#call, 0) === 0) {
+        this.#forward(this.#workspace, this.#call, 0) === 0) {
       return {...last.result};
     }
     this.#last = null;
@@ -420,7 +427,7 @@ class Attention {
       this.#run('forward', settings, all, temporary);
       const result = {output: this.#result(o)};
       if (w) result.weights = this.#result(w);
-      if (!temporary.length && !m && !LAYER_OPTIONS.some((name) => name in options)) this.#last = {options, names, result};
+      if (!temporary.length && !m && LAYER_OPTIONS.every((name) => options[name] === undefined)) this.#last = {options, names, result};
       return {...result};
     } finally {
       for (const pointer of temporary) this.#wasm.free(pointer);
