@@ -81,7 +81,13 @@ export class Tables {
     const seen = (down, across) => m.turned ? [across, down] : [down, across];
     const [rows, cols] = seen(m.numbers.length, m.numbers[0]?.length ?? 0), [allRows, allCols] = seen(m.rows, m.cols);
     const [top, left] = seen(m.top, m.left), [down, across] = seen(row, col), shape = `${rows} × ${cols}`;
-    const node = this.keyed(part, `table ${m.tensor} ${m.head} ${shape} ${m.turned}`, () => {
+    const key = `table ${m.tensor} ${m.head} ${shape} ${m.turned}`, isThere = part.keyed.has(key);
+    if (!isThere && this.room <= 0) {
+      this.isPart = true;
+      return;
+    }
+    if (!isThere) this.room -= rows * cols;
+    const node = this.keyed(part, key, () => {
       const table = make('table', {role: 'grid'}, make('caption'));
       const head = table.createTHead().insertRow();
       head.append(make('td'));
@@ -94,6 +100,7 @@ export class Tables {
       }
       return table;
     });
+    if (isThere && this.goesOn) return;
     node.matrix = m;
     const span = (from, count, all, words) => all > count ? `, ${this.t(`${words} ${from + 1} to ${from + count} of ${all}`)}` : '';
     say(node.caption, title + span(top, rows, allRows, 'rows') + span(left, cols, allCols, 'columns'));

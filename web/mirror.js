@@ -10,6 +10,7 @@ import {Tables} from './mirror-tables.js';
 import {label, partOf, read} from './noted.js';
 
 const QUIET = 400, SOON = 40;  // milliseconds until it is updated: if nobody seems to use it, and otherwise
+const CELLS_AT_ONCE = 1000;  // are created in a task while nobody seems to use it; with their layout they take some 40 ms
 
 const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
 
@@ -83,6 +84,7 @@ export class Mirror {
   end() {
     this.ends.abort();
     clearTimeout(this.timer);
+    clearTimeout(this.rest);
     this.host.remove();
     this.ring.remove();
   }
@@ -95,6 +97,7 @@ export class Mirror {
 
   /** Moves the focus from the canvas to the mirror, for a key. */
   begin() {
+    this.isUsed = true;
     this.update();
     this.all.querySelector('button, input')?.focus();
   }
@@ -115,9 +118,13 @@ export class Mirror {
     }, this.isUsed ? SOON : QUIET);
   }
 
-  update(press = '', step = 0) {
+  /** Brings it up to date. Large tables that are new come one after the other, so that neither input nor training waits for all of them;
+   * `goesOn`: only the next ones. */
+  update(press = '', step = 0, goesOn = false) {
     const {board} = this;
-    this.isStale = false;
+    clearTimeout(this.rest);
+    this.isStale &&= goesOn;
+    Object.assign(this, {goesOn, room: this.isUsed ? Infinity : CELLS_AT_ONCE, isPart: false});
     if (!board.isWhole || board.nested > 5) return;
     let found;
     board.answer('mirror', [press, step], (reply) => {
@@ -135,6 +142,7 @@ export class Mirror {
     if (at >= 0 && !this.root.activeElement) this.keepFocus(activeElement.item?.name, at);
     this.noteExplained();
     this.sayNotice(notice);
+    if (this.isPart) this.rest = setTimeout(() => this.update('', 0, true), SOON);
   }
 
   /** The focused element was removed, for example a button that closes its panel: focuses the one with its name, or the one at its index. */

@@ -148,6 +148,29 @@ onBoard('where frames come late a run goes on between them, and the next frame s
   await board.rest();
 });
 
+test('while a model learns, its large tables in words come one after the other', async () => {
+  const board = await browser.open('/?view=train', {prepare: (page) => page.addInitScript(() => {
+    const {createElement} = Document.prototype;
+    let now = 0;
+    Object.assign(globalThis, {tables: 0, tablesAtOnce: 0});
+    Document.prototype.createElement = function (name, ...more) {
+      if (name === 'table') {
+        if (!now++) queueMicrotask(() => { now = 0; });
+        ++globalThis.tables, globalThis.tablesAtOnce = Math.max(globalThis.tablesAtOnce, now);
+      }
+      return createElement.call(this, name, ...more);
+    };
+  })});
+  await board.call('set', 'train_task', 'induction');  // two layers with two heads of 32 × 32 weights
+  await board.call('resetTraining');
+  await board.call('set', 'train_running', true);
+  await board.until('all tables', () => globalThis.tables >= 4);
+  assert.equal(await board.page.evaluate(() => globalThis.tablesAtOnce), 1);
+  await board.call('set', 'train_running', false);
+  await board.rest();
+  await board.close();
+});
+
 test('a place that is asked for is where it stays, also in the bar below the page', async () => {
   for (const viewport of [{width: 1440, height: 900}, {width: 640, height: 440}, {width: 390, height: 844}]) {
     const board = await browser.open('/', {viewport});
