@@ -6,8 +6,12 @@ import {fileURLToPath} from 'node:url';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const results = process.env.BENCH_RESULTS ?? `${root}build/bench`;
 
+/** Only to see that it runs: a few rounds of small sizes, whose times say little. */
+export const quick = process.argv.includes('--quick');
+
 /** heads, tokens, dim. BENCH_SHAPES=8x512x64,… for others. */
-export const SHAPES = process.env.BENCH_SHAPES?.split(',').map((s) => s.split('x').map(Number)) ?? [[8, 512, 64], [12, 1024, 64], [1, 2048, 64]];
+export const SHAPES = process.env.BENCH_SHAPES?.split(',').map((s) => s.split('x').map(Number)) ??
+  (quick ? [[4, 256, 64]] : [[8, 512, 64], [12, 1024, 64], [1, 2048, 64]]);
 
 export const median = (values) => {
   const sorted = [...values].sort((a, b) => a - b);

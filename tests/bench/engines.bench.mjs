@@ -4,9 +4,9 @@
 import {Chromium, Firefox, WebKit} from '../browser/engines/drivers.mjs';
 import {SITE, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
-import {median} from './contest.mjs';
+import {median, quick} from './contest.mjs';
 
-const rounds = process.argv.includes('--quick') ? 2 : 9;
+const rounds = quick ? 1 : 9;
 /** Notes when the board is shown, which is in the task that draws its first frame. */
 const first = () => {
   const look = () => {

@@ -6,10 +6,10 @@ import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
 import {createInterface} from 'node:readline';
 import {findChromium} from '../chromium.mjs';
-import {median, root, rounds, save, SHAPES, table, verdicts} from './contest.mjs';
+import {median, quick, root, rounds, save, SHAPES, table, verdicts} from './contest.mjs';
 import {build} from './fetch.mjs';
 
-const quick = process.argv.includes('--quick'), count = quick ? 7 : 31;
+const count = quick ? 3 : 31;
 const program = process.env.BENCH_KERNELS ?? build('native', 'bench_kernels');
 if (!process.env.BENCH_BUILD) for (const target of ['core', 'core-relaxed']) build('web', target);
 const built = process.env.BENCH_BUILD ?? `${root}build`, python = process.env.PYTHON ?? 'python3';

@@ -5,9 +5,8 @@ import {createServer} from 'node:http';
 import {fileURLToPath} from 'node:url';
 import sirv from 'sirv';
 import {launch, SITE} from '../browser/harness.mjs';
-import {median} from './contest.mjs';
+import {median, quick} from './contest.mjs';
 
-const quick = process.argv.includes('--quick');
 // Cross-origin isolated, which browsers require to measure a page's memory.
 const setHeaders = (response) => {
   response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
@@ -41,17 +40,17 @@ async function visit(path) {
 }
 const ready = (page) => page.evaluate(() => customElements.whenDefined('attention-playground')
   .then(() => Promise.all([...document.querySelectorAll('attention-playground')].map((element) => element.ready))).then(() => performance.now()));
-const scrolling = (page) => page.evaluate(async () => {
+const scrolling = (page) => page.evaluate(async (by) => {
   const times = [], frame = () => new Promise(requestAnimationFrame);
   let last = await frame();
-  for (let y = 0; y + innerHeight < document.documentElement.scrollHeight; y += 60) {
+  for (let y = 0; y + innerHeight < document.documentElement.scrollHeight; y += by) {
     scrollTo(0, y);
     const now = await frame();
     times.push(now - last);
     last = now;
   }
   return times.sort((a, b) => a - b)[times.length >> 1];
-});
+}, quick ? 600 : 60);
 /** In bytes; NaN if the browser cannot measure it (chromium-headless-shell cannot; CHROMIUM=chromium names one that can). */
 const memory = (page) => page.evaluate(() => performance.measureUserAgentSpecificMemory().then(({bytes}) => bytes, () => NaN));
 

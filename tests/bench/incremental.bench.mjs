@@ -1,14 +1,15 @@
 // The cost of an edit against recomputing everything; see incremental.cpp for the method.
-//   node incremental.bench.mjs [arguments of the program]
+//   node incremental.bench.mjs [--quick] [arguments of the program]
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, readFileSync} from 'node:fs';
-import {results, save} from './contest.mjs';
+import {quick, results, save} from './contest.mjs';
 import {build} from './fetch.mjs';
 
 const program = process.env.BENCH_INCREMENTAL ?? build('native', 'incremental');
 const file = `${results}/incremental.json`;
 mkdirSync(results, {recursive: true});
-execFileSync(program, ['--json', file, ...process.argv.slice(2)], {stdio: 'inherit'});
+const given = process.argv.slice(2).filter((word) => word !== '--quick');
+execFileSync(program, ['--json', file, ...quick ? ['--rounds', '1'] : [], ...given], {stdio: 'inherit'});
 
 const measured = JSON.parse(readFileSync(file, 'utf8'));
 save('incremental', measured, {

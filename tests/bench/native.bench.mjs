@@ -5,11 +5,10 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {cpus} from 'node:os';
 import {createInterface} from 'node:readline';
-import {causalPart, geometricMean, gflops, median, numbers, root, rounds, save, SHAPES, table, verdicts} from './contest.mjs';
+import {causalPart, geometricMean, gflops, median, numbers, quick, root, rounds, save, SHAPES, table, verdicts} from './contest.mjs';
 import {bring, build} from './fetch.mjs';
 import {graphs, session} from './onnx.mjs';
 
-const quick = process.argv.includes('--quick');
 const program = process.env.BENCH_KERNELS ?? build('native', 'bench_kernels');
 const ort = await bring('onnxruntime-node');
 

@@ -8,10 +8,9 @@ import {brotliCompressSync, constants} from 'node:zlib';
 import {fileURLToPath} from 'node:url';
 import {Board, launch, serve, SITE} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
-import {median} from './contest.mjs';
+import {median, quick} from './contest.mjs';
 import {build} from './fetch.mjs';
 
-const quick = process.argv.includes('--quick');
 const emptySite = process.env.EMPTY ?? makeEmpty();
 const [ours, empty, browser] = await Promise.all([serve(), serve(emptySite, {policy: false}), launch()]);
 
@@ -26,7 +25,7 @@ const line = (what, value, unit = '', goal = '') => console.log(`${what.padEnd(4
 // ---------------------------------------------------------------- size and requests
 
 const filesOf = (folder) => readdirSync(folder, {withFileTypes: true}).filter((entry) => entry.isFile()).map(({name}) => name);
-const brotliOf = (body) => brotliCompressSync(body, {params: {[constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length}});
+const brotliOf = (body, quality = 11) => brotliCompressSync(body, {params: {[constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length}});
 const brotli = (body) => brotliOf(body).length;
 
 /** Loads a page in a new context, over a connection with `bits` per second; returns [milliseconds to its first frame, page, bodies by
@@ -76,7 +75,7 @@ const board = new Board(page, 'attention-playground');
 const [x, y] = await board.middle('q', 0, 1, 1);
 await page.mouse.move(x, y);
 await page.mouse.down();
-for (let i = 0; i < (quick ? 60 : 200); i++) {
+for (let i = 0; i < (quick ? 31 : 200); i++) {
   await page.mouse.move(x + 40 * Math.sin(i / 5), y);
   await page.evaluate(() => new Promise(requestAnimationFrame));
 }
@@ -134,7 +133,7 @@ await page.context().close();
 // ---------------------------------------------------------------- first frame
 
 const first = {ours: [], empty: []};
-for (let i = 0; i < (quick ? 5 : 15); i++) {
+for (let i = 0; i < (quick ? 2 : 15); i++) {
   for (const [name, {url}] of [['ours', ours], ['empty', empty]]) {
     const [time, visited] = await visit(url);
     first[name].push(time);
@@ -147,14 +146,18 @@ line('ratio', (median(first.ours) / median(first.empty)).toFixed(2), '', '≤ 1.
 
 // ---------------------------------------------------------------- first frame over a slow line
 
-/** Serves a folder with compression, like a host; `instead` maps names to other files. */
+/** Serves a folder with compression, like a host; `instead` maps names to other files. Each is compressed when it is first asked for. */
 async function serveCompressed(folder, instead = {}) {
   const types = {html: 'text/html', js: 'text/javascript', wasm: 'application/wasm'};
-  const files = new Map(filesOf(folder).map((name) => [`/${name}`, brotliOf(instead[name] ?? readFileSync(`${folder}/${name}`))]));
+  const names = new Set(filesOf(folder)), packed = new Map();
+  const pack = (name) => {
+    if (!packed.has(name)) packed.set(name, brotliOf(instead[name] ?? readFileSync(`${folder}/${name}`), quick ? 5 : 11));
+    return packed.get(name);
+  };
   const server = createServer(({url}, response) => {
-    const path = url === '/' ? '/index.html' : url;
-    if (!files.has(path)) return response.writeHead(404).end();
-    response.writeHead(200, {'Content-Type': types[path.split('.').pop()] ?? 'text/plain', 'Content-Encoding': 'br'}).end(files.get(path));
+    const name = url === '/' ? 'index.html' : url.slice(1);
+    if (!names.has(name)) return response.writeHead(404).end();
+    response.writeHead(200, {'Content-Type': types[name.split('.').pop()] ?? 'text/plain', 'Content-Encoding': 'br'}).end(pack(name));
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   return {url: `http://127.0.0.1:${server.address().port}/`, close: () => new Promise((done) => { server.close(done); server.closeAllConnections(); })};
@@ -165,7 +168,8 @@ const whole = readFileSync(new URL('../../build/web/split-relaxed/whole.wasm', i
 const split = await serveCompressed(SITE);
 const unsplit = await serveCompressed(SITE, {'playground-relaxed.wasm': whole, 'playground-relaxed.rest.wasm': EMPTY_MODULE});
 const slow = {split: [], unsplit: []};
-for (let i = 0; i < (quick ? 2 : 5); i++) {
+for (const {url} of [split, unsplit]) await (await visit(url))[1].context().close();  // not measured: the files are compressed meanwhile
+for (let i = 0; i < (quick ? 1 : 5); i++) {
   for (const [name, {url}] of [['split', split], ['unsplit', unsplit]]) {
     const [time, visited] = await visit(url, SLOW);
     slow[name].push(time);

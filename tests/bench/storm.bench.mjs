@@ -3,8 +3,9 @@
 //   node storm.bench.mjs [--quick]
 import {Chromium, Firefox, WebKit} from '../browser/engines/drivers.mjs';
 import {serve} from '../browser/harness.mjs';
+import {quick} from './contest.mjs';
 
-const quick = process.argv.includes('--quick'), MINUTES = quick ? 0.2 : 10;
+const MINUTES = quick ? 0.05 : 10;
 const server = await serve(), browsers = [new Chromium(), new Firefox(), new WebKit()];
 
 /** Fills the history with edits that differ, and returns to a small board. */
@@ -65,10 +66,10 @@ async function run(browser) {
   await browser.start();
   await browser.open(`${server.url}/embed.html`, {width: 1000, height: 600});
   await browser.evaluate(fill, 0);
-  const before = await browser.evaluate(fill, quick ? 20 : 700), heaps = [], refused = {};
+  const before = await browser.evaluate(fill, quick ? 5 : 700), heaps = [], refused = {};
   let seed = 7, calls = 0;
   for (const end = Date.now() + MINUTES * 60_000; Date.now() < end;) {
-    const round = await browser.evaluate(storm, 2000, seed);
+    const round = await browser.evaluate(storm, quick ? 1000 : 2000, seed);
     ({seed} = round);
     calls += round.count;
     heaps.push(round.heap);

@@ -8,18 +8,18 @@ import {loadavg} from 'node:os';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {openPage} from './chromium.mjs';
-import {median, root, rounds, save, table, verdicts} from './contest.mjs';
+import {median, quick, root, rounds, save, table, verdicts} from './contest.mjs';
 import {build, install} from './fetch.mjs';
 import {trainPage} from './train_page.mjs';
 
-const quick = process.argv.includes('--quick'), onlyPage = process.argv.includes('--page'), count = quick ? 5 : 15;
+const onlyPage = process.argv.includes('--page'), count = quick ? 2 : 15;
 const kSteps = 32;  // the number of batches in training.cpp
 const here = fileURLToPath(new URL('.', import.meta.url));
 const built = process.env.BENCH_BUILD ?? `${root}build`, python = process.env.PYTHON ?? 'python3';
 
 const load = () => loadavg()[0].toFixed(1), before = load();
 if (onlyPage) {
-  verdicts(await trainPage(quick));
+  verdicts(await trainPage());
   console.log(`load of the machine ${before} before, ${load()} after`);
   process.exit();
 }
@@ -66,7 +66,7 @@ const losses = await page.evaluate((steps) => globalThis.bench.start(steps), kSt
 differ(losses);
 const all = {};
 for (let r = 0; r <= count; ++r) {
-  const once = await page.evaluate((ms) => globalThis.bench.round(ms), quick ? 200 : 400);
+  const once = await page.evaluate((ms) => globalThis.bench.round(ms), quick ? 50 : 400);
   if (r === 0) continue;  // warm-up
   for (const [name, t] of Object.entries(once)) (all[name] ??= []).push(t);
 }
@@ -86,7 +86,7 @@ verdicts([
     [`${tf} ÷ ${own}`, ratio(tf, own), 8],
     [`plain JavaScript ÷ ${own}`, ratio('plain JavaScript', own), 8],
   ]),
-  ...await trainPage(quick),
+  ...await trainPage(),
 ]);
 console.log(`load of the machine ${load()} at the end`);
 save('training', {native: nativeTimes, web, losses: {...native, ...losses}, load: [before, load()]}, {

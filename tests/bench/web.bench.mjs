@@ -5,10 +5,9 @@ import {fileURLToPath} from 'node:url';
 import {brotliCompressSync} from 'node:zlib';
 import {readFileSync} from 'node:fs';
 import {openPage} from './chromium.mjs';
-import {causalPart, geometricMean, gflops, median, root, save, SHAPES, table, verdicts} from './contest.mjs';
+import {causalPart, geometricMean, gflops, median, quick, root, save, SHAPES, table, verdicts} from './contest.mjs';
 import {build, install} from './fetch.mjs';
 
-const quick = process.argv.includes('--quick');
 const here = fileURLToPath(new URL('.', import.meta.url));
 const built = process.env.BENCH_BUILD ?? `${root}build`;
 install();
@@ -22,7 +21,7 @@ const ask = (name, ...args) => page.evaluate(([n, a]) => globalThis.bench[n](...
 await page.waitForFunction(() => globalThis.bench);
 console.log(`Chromium ${version}; ${(await ask('about'))}`);
 
-const rounds = quick ? 5 : 21;
+const rounds = quick ? 3 : 21;
 const data = [];
 for (const shape of SHAPES) {
   for (const causal of [false, true]) {
@@ -41,7 +40,7 @@ for (const shape of SHAPES) {
     console.log(`  largest difference between outputs: ${worst.toExponential(1)}`);
   }
 }
-const tiny = await ask('tiny', quick ? 5 : 31);
+const tiny = await ask('tiny', quick ? 3 : 31);
 const tinyMedians = Object.fromEntries(Object.entries(tiny.times).map(([name, t]) => [name, median(t)]));
 table('a call on 4×16×16', ['', 'µs'], Object.entries(tinyMedians).map(([name, t]) => [name, t * 1e6]));
 await close();
