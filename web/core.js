@@ -218,7 +218,7 @@ function settingsOf(options) {
   const softcap = real('softcap', options.softcap, 0);
   if (softcap < 0) throw new RangeError(`softcap must be 0 (none) or more, not ${softcap}`);
   const temperature = real('temperature', options.temperature, 1);
-  if (!(Math.fround(temperature) > 0)) throw new RangeError(`temperature must be more than 0, not ${temperature}`);
+  if (!(temperature >= 1e-6 && temperature <= 1e6)) throw new RangeError(`temperature must be 1e-6 to 1e6, not ${temperature}`);
   const lengths = {
     q: batch * heads * queryCount * headDim, k: batch * kvHeads * keyCount * headDim, v: batch * kvHeads * keyCount * valueDim,
     output: batch * heads * queryCount * valueDim, weights: batch * heads * queryCount * keyCount, ...layer.lengths,

@@ -80,7 +80,7 @@ export class Announcements {
     const m = this.found.matrices.find((one) => one.tensor === cell.name);
     if (m && !m.editable) this.before = {...target, value: this.valueAt(target), whose: this.whose()};
     const value = this.valueAt(target);
-    if (value !== undefined && !this.isIn) this.announce(`${this.spoken(target)}: ${this.written(value)}`);
+    if (value !== undefined && !this.isIn) this.announce(`${this.spoken(target)}: ${this.written(value, m?.limit)}`);
     this.isStale = true;
     this.later();
   }

@@ -113,7 +113,7 @@ export class Tables {
       say(cells[0], down(top + at));
       for (const cell of [...cells].slice(1)) {
         const {i, j} = cell, isSelected = s && s.tensor === m.tensor && s.row === m.firstRow + m.top + i && s.col === m.firstCol + m.left + j;
-        if (!cell.firstElementChild) say(cell, this.written(m.numbers[i][j]));
+        if (!cell.firstElementChild) say(cell, this.written(m.numbers[i][j], m.limit));
         set(cell, {'aria-selected': isSelected ? true : 'false', 'aria-readonly': m.editable ? 'false' : 'true'});
         if (this.isIn || this.isPlain) cell.tabIndex = isSelected || (!s && !i && !j) ? 0 : -1;
       }

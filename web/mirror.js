@@ -156,8 +156,11 @@ export class Mirror {
     return (Math.abs(value) < 1e7 ? value.toFixed(this.found.decimals) : value.toPrecision(4)).replace('-', '−');
   }
 
-  /** A number on its own, in the notation of the language. */
-  written(value) { return value === -Infinity ? this.t('masked') : this.asRead(this.digits(value)); }
+  /** A number on its own, in the notation of the language. From the size `limit` on it is only a bound (attention::cutOffFrom). */
+  written(value, limit = Infinity) {
+    if (value === -Infinity) return this.t('masked');
+    return (Math.abs(value) < limit ? '' : value > 0 ? '≥ ' : '≤ ') + this.asRead(this.digits(value));
+  }
 
   /** For example with a decimal comma in German. */
   asRead(digits) {

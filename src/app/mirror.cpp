@@ -1,8 +1,10 @@
 #include "app/mirror.h"
 
+#include <cmath>
 #include <cstdint>
 
 #include "app/names.h"
+#include "base/number.h"
 #include "views/board/board.h"
 
 namespace app {
@@ -27,8 +29,10 @@ void matrix(const views::Context& c, std::string& out, const views::MatrixPlace&
   const views::Slice s = isMean ? views::Slice{} : views::sliceOf(c.state, m.tensor);
   const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
   const std::string title = m.tensor == TensorId::weights ? views::weightTitle(c.state) : attention::symbol(m.tensor, c.spec.score);
+  const float limit = attention::cutOffFrom(c.spec, c.inputs, views::shownTensor(m.tensor));
   Mirror::line(out, {"M", attention::name(m.tensor), title, reinterpret_cast<std::uintptr_t>(t->row(s.head, s.firstRow) + s.firstCol), t->cols(), rows, cols,
-                     s.firstRow, s.firstCol, s.head, c.editable(m.tensor) ? 1 : 0, static_cast<int>(attention::rowsOf(m.tensor)), attention::isOfPairs(m.tensor) ? 1 : 0, c.state.columnLayout && m.transposed ? 1 : 0});
+                     s.firstRow, s.firstCol, s.head, c.editable(m.tensor) ? 1 : 0, static_cast<int>(attention::rowsOf(m.tensor)), attention::isOfPairs(m.tensor) ? 1 : 0, c.state.columnLayout && m.transposed ? 1 : 0,
+                     std::isfinite(limit) ? base::shortest(limit) : std::string()});
   for (int i = 0; i < cols && !c.state.columnNames.empty(); ++i) {
     const auto named = views::namedColumn(c.state, m.tensor, i);
     if (!named) return;

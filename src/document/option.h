@@ -22,7 +22,7 @@ enum class OptionId : std::uint8_t {
   model_dim,  ///< columns of X, 1 …
   causal,
   scale,        ///< true: × 1/√d_k; a number: × that number; false: scores are not scaled
-  temperature,  ///< 0.01 … 100
+  temperature,  ///< 1e-6 … 1e6
   focus_head,
   decimals,  ///< 0 … 6
   theme,     ///< "auto" | "light" | "dark"

@@ -1,6 +1,7 @@
 #include "files/attention_options.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 #include "base/number.h"
@@ -11,6 +12,7 @@ namespace files {
 namespace layer {
 namespace {
 
+using attention::Limits;
 using base::inQuotes;
 using ErrorKind = Error::Kind;
 
@@ -39,10 +41,9 @@ Result<void> setWhole(const Setting& setting, int least, std::string_view want, 
   return {};
 }
 
-Result<void> setReal(const Setting& setting, bool isPositive, std::string_view want, float& to) {
+Result<void> setReal(const Setting& setting, float least, float most, std::string_view want, float& to) {
   const auto value = static_cast<float>(std::clamp(setting.number, -1e39, 1e39));
-  const bool fits = setting.kind == Setting::Kind::number && std::isfinite(value) && (isPositive ? value > 0 : value >= 0);
-  if (!fits) return wrong(setting, want);
+  if (setting.kind != Setting::Kind::number || !(value >= least && value <= most)) return wrong(setting, want);
   to = value;
   return {};
 }
@@ -105,9 +106,9 @@ constexpr Entry kOptions[] = {
      [](const Setting& s, Options& o) { return setFlag(s, o.causal); }},
     {"scale", "what scores are multiplied by; 1/√d where it is not given", setScale},
     {"softcap", "c in c·tanh(s/c), after the scale and before the mask; 0: none",
-     [](const Setting& s, Options& o) { return setReal(s, false, "a number of 0 (none) or more", o.softcap); }},
-    {"temperature", "what masked scores are divided by, more than 0",
-     [](const Setting& s, Options& o) { return setReal(s, true, "a number above 0", o.temperature); }},
+     [](const Setting& s, Options& o) { return setReal(s, 0, FLT_MAX, "a number of 0 (none) or more", o.softcap); }},
+    {"temperature", "what masked scores are divided by, 1e-06 to 1000000",
+     [](const Setting& s, Options& o) { return setReal(s, Limits::coldest, Limits::hottest, "a number from 1e-06 to 1000000", o.temperature); }},
     {"window_left", "how many keys before its own position a query sees; -1: all",
      [](const Setting& s, Options& o) { return setWhole(s, -1, "a whole number from -1 (no bound) to 16777216", o.windowLeft); }},
     {"window_right", "how many keys after it; -1: all",

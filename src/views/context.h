@@ -32,6 +32,7 @@ struct Form;
 namespace views {
 
 using attention::CellRef;
+using attention::formatFactor;
 using attention::formatNumber;
 using attention::TensorId;
 

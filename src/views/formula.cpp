@@ -16,7 +16,7 @@ std::string scoreOf(const document::Settings& s) {
     case Score::dot: return product;
     case Score::scaled:
       if (s.scaleBy == 0.0f) return product + " / √d_k";
-      return product + " × " + formatNumber(static_cast<double>(s.scaleBy), 2);
+      return product + " × " + formatFactor(s.scaleBy, 2);
     case Score::general: return s.columnLayout ? "K^T·W_a^T·Q" : "Q·W_a·K^T";
     case Score::additive: return "v_a·tanh(W_a·q + U_a·k)";
     case Score::cosine: return "cos(q, k)";

@@ -348,7 +348,25 @@ TEST_CASE("explain: inputs say what they feed") {
         "Q[saw₄, 2] = −0.70\ninput: typed or loaded; it feeds the scores of query 4");
 }
 
+TEST_CASE("explain: what does not fit a float is said to be a bound") {
+  Layer layer = designBoard();
+  layer.q.at(0, 0, 0) = layer.k.at(0, 1, 0) = 1e30f, layer.q.at(0, 1, 0) = -1e30f;
+  layer.spec.causal = false;
+  const auto titled = [&](TensorId id, int row) { return explained(layer, {id, 0, row, 1}).title; };
+  CHECK(titled(TensorId::raw, 0) == "q·k[I₁, saw₂] = ≥ 3.40e38");
+  CHECK(titled(TensorId::scores, 1) == "S[saw₂, saw₂] = ≤ −1.96e38");
+  CHECK(titled(TensorId::scores, 2).find("≥") == std::string::npos);
+  CHECK(explained(layer, {TensorId::weights, 0, 0, 1}).text().find("too large: the largest 32-bit number, 3.4e38, takes its place") != std::string::npos);
+  CHECK(explained(layer, {TensorId::weights, 0, 0, 0}).text().find("too large") == std::string::npos);
+  layer.spec.causal = true;
+  CHECK(titled(TensorId::masked, 0).find("≤") == std::string::npos);
+}
+
 TEST_CASE("explain: numbers as they are written") {
+  CHECK(formatFactor(0.5f, 2) == "0.50");
+  CHECK(formatFactor(0.354f, 2) == "0.35");
+  CHECK(formatFactor(0.0003f, 2) == "0.0003");
+  CHECK(formatFactor(1e-6f, 2) == "1e-06");
   CHECK(formatNumber(-0.004, 2) == "0.00");
   CHECK(formatNumber(-0.006, 2) == "−0.01");
   CHECK(formatNumber(1234567.0, 0) == "1234567");

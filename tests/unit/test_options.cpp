@@ -64,13 +64,14 @@ TEST_CASE("options: what get gives, set takes, and nothing changes") {
 }
 
 TEST_CASE("options: refusals") {
-  CHECK(tried(OptionId::temperature, 0.0) == "temperature: 0 is too small; use 0.01 to 100.");
-  CHECK(tried(OptionId::temperature, 1e300) == "temperature: 1e+300 is too large; use 0.01 to 100.");
-  CHECK(tried(OptionId::temperature, NAN) == "temperature: NaN is not a number; use 0.01 to 100.");
+  CHECK(tried(OptionId::temperature, 0.0) == "temperature: 0 is too small; use 1e-06 to 1000000.");
+  CHECK(tried(OptionId::temperature, 1e300) == "temperature: 1e+300 is too large; use 1e-06 to 1000000.");
+  CHECK(tried(OptionId::temperature, NAN) == "temperature: NaN is not a number; use 1e-06 to 1000000.");
   CHECK(tried(OptionId::temperature, std::string("warm")) ==
-        "temperature: \"warm\" is not a number; use 0.01 to 100.");
-  CHECK(tried(OptionId::temperature, 0.01) == "accepted");
-  CHECK(tried(OptionId::temperature, 100.0) == "accepted");
+        "temperature: \"warm\" is not a number; use 1e-06 to 1000000.");
+  CHECK(tried(OptionId::temperature, 1e-7) == "temperature: 1e-07 is too small; use 1e-06 to 1000000.");
+  CHECK(tried(OptionId::temperature, 1e-6) == "accepted");
+  CHECK(tried(OptionId::temperature, 1e6) == "accepted");
   CHECK(tried(OptionId::tokens, 0.0) == "tokens: 0 is too small; use 1 to 1024.");
   CHECK(tried(OptionId::tokens, 2.5) == "tokens: 2.5 is not a whole number; use 1 to 1024.");
   CHECK(tried(OptionId::tokens, 1e18) == "tokens: 1e+18 is too large; use 1 to 1024.");

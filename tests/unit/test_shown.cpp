@@ -447,6 +447,38 @@ TEST_CASE("shown: beside a small board the softmax is of the number that it gets
   CHECK(numberAfter(f.words("brief"), "softmax(") == doctest::Approx(-1));
 }
 
+TEST_CASE("shown: a score too large for a float is marked as a bound, in its cell and in the arithmetic, whatever the scale makes of it") {
+  Shown f;
+  REQUIRE(f.app().openText(R"({"q": [[1e30, 1, 0, 0], [-1e30, 2, 0, 0]], "k": [[1e30, 0, 0, 0], [0, 1, 0, 0]], "v": [[1], [2]]})", "a.json"));
+  f.settle();
+  CHECK(f.cell("scores", 0, 0) == "≥1e38");
+  CHECK(f.cell("scores", 1, 0) == "≤−1e38");
+  CHECK(numberIn(f.cell("scores", 1, 1)) == doctest::Approx(1));
+  CHECK(f.cell("q", 0, 0).find("≥") == std::string::npos);  // it was given, and is what it says
+  f.choose("scores", 0, 0);
+  CHECK(f.words("inspector").find("= ≥ 1.70e38") != std::string::npos);
+  CHECK(f.words("inspector").find("too large") != std::string::npos);
+  f.set("scale", "0.001");
+  CHECK(f.cell("scores", 0, 0) == "≥1e35");
+  f.set("softcap", "5");
+  CHECK(numberIn(f.cell("scores", 0, 0)) == doctest::Approx(5));  // as for any number beyond a float
+}
+
+TEST_CASE("shown: a temperature that two decimals would make 0 is written with its digits, and the keys change it") {
+  Shown f;
+  f.set("temperature", "0.0004");
+  CHECK(f.words("temperature-value").find("0.0004") != std::string::npos);
+  f.type(']');
+  CHECK(f.option("temperature") == "0.0005");
+  CHECK(f.app().notice() == "Temperature 0.0005. Press [ to go back.");
+  f.set("temperature", "1e-06");
+  f.type('[');
+  CHECK(f.option("temperature") == "1e-06");
+  f.set("temperature", "1000000");
+  f.type(']');
+  CHECK(f.option("temperature") == "1000000");
+}
+
 TEST_CASE("shown: beside a small board with many words stand the strongest keys, the largest first") {
   Shown f(640, 440);
   f.set("tokens", "25");

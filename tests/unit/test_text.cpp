@@ -215,7 +215,7 @@ TEST_CASE("text: versions") {
 }
 
 TEST_CASE("text: refusals name the field, the value and the fix") {
-  CHECK(with("\"temperature\": 1", "\"temperature\": 0") == "temperature: 0 is too small; use 0.01 to 100.");
+  CHECK(with("\"temperature\": 1", "\"temperature\": 0") == "temperature: 0 is too small; use 1e-06 to 1000000.");
   CHECK(with("\"heads\": 2", "\"heads\": 4") ==
         "w_q.shape: [3, 6] does not fit tokens 4, heads 4, d_k 3 and model_dim 3; it must be [3, 12].");
   CHECK(with("\"heads\": 2", "\"heads\": 1e9") == "heads: 1000000000 is too large; use 1 to 64.");

@@ -75,13 +75,16 @@ TEST_CASE("validate: sizes are checked before anything is multiplied") {
 TEST_CASE("validate: options") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   CHECK(with(&Spec::temperature, 0.0f) ==
-        "temperature: 0 is out of range; use 0.000001 to 1000000.");
+        "temperature: 0 is out of range; use 1e-06 to 1000000.");
   CHECK(with(&Spec::temperature, -0.5f) ==
-        "temperature: -0.5 is out of range; use 0.000001 to 1000000.");
+        "temperature: -0.5 is out of range; use 1e-06 to 1000000.");
   CHECK(with(&Spec::temperature, nan) ==
-        "temperature: NaN is out of range; use 0.000001 to 1000000.");
-  CHECK(with(&Spec::temperature, infinity) == "temperature: infinity is out of range; use 0.000001 to 1000000.");
+        "temperature: NaN is out of range; use 1e-06 to 1000000.");
+  CHECK(with(&Spec::temperature, infinity) == "temperature: infinity is out of range; use 1e-06 to 1000000.");
+  CHECK(with(&Spec::temperature, 1e-45f) == "temperature: 1e-45 is out of range; use 1e-06 to 1000000.");
+  CHECK(with(&Spec::temperature, 3e38f) == "temperature: 3e+38 is out of range; use 1e-06 to 1000000.");
   CHECK(with(&Spec::temperature, 1e-6f) == "accepted");
+  CHECK(with(&Spec::temperature, 1e6f) == "accepted");
   CHECK(with(&Spec::scale, -infinity) ==
         "scale: -infinity is not a finite number; use 0 for 1/√d_k, or any other number.");
   CHECK(with(&Spec::causalOffset, -3) ==

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number.h"
 #include "base/sentence.h"
 
 namespace attention::checks {
@@ -32,10 +33,7 @@ Result<void> checkNumbers(const char* field, const Tensor& tensor) {
 std::string text(float number) {
   if (std::isnan(number)) return "NaN";
   if (std::isinf(number)) return number < 0 ? "-infinity" : "infinity";
-  std::string digits = std::to_string(number);
-  digits.erase(std::find_if(digits.rbegin(), digits.rend(), [](char c) { return c != '0'; }).base(), digits.end());
-  if (digits.back() == '.') digits.pop_back();
-  return digits;
+  return base::shortest(base::readable(number));
 }
 
 std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {

@@ -12,7 +12,7 @@
 namespace attention::checks {
 
 std::string text(std::integral auto number) { return std::to_string(number); }
-/// At most six decimals, the shortest such text: "0.5", "NaN", "-infinity".
+/// The shortest decimal that reads back to the number: "0.5", "1e-45", "NaN", "-infinity".
 std::string text(float number);
 
 /// The index of the first number that the tensor may not contain, or -1: numbers must be finite, except that a bias may contain -infinity.

@@ -86,7 +86,8 @@ class Explainer {
     if (tensorRow(id).columns != Size::one) {
       where += ", " + (isOfPairs(id) ? token(keyLabels_, col_) : std::to_string(col_ + 1));
     }
-    return std::string(symbol(id, spec_.score)) + "[" + where + "] = " + number(at(id));
+    const char* bound = !isCutOff(id) ? "" : at(id) > 0 ? "≥ " : "≤ ";
+    return std::string(symbol(id, spec_.score)) + "[" + where + "] = " + bound + number(at(id));
   }
 
   void add(RowStep step, std::string label, std::string text, double value, std::vector<CellRef> cells) {
@@ -105,6 +106,12 @@ class Explainer {
     join(piece, count, " + ", text, cells);
     if (bias) text += " + " + operand(*bias), cells.push_back(*bias);
     add(step, std::move(label), text + " = " + number(value), value, std::move(cells));
+  }
+
+  bool isCutOff(TensorId id) const { return std::isfinite(at(id)) && std::abs(at(id)) >= double{cutOffFrom(spec_, in_, id)}; }
+
+  void addCutOff(RowStep step, TensorId id) {
+    if (isCutOff(id)) add(step, "too large", "the largest 32-bit number, 3.4e38, takes its place", at(id), {});
   }
 
   // The lines of each tensor.
@@ -215,6 +222,7 @@ class Explainer {
     if (isBiased) factor += std::string(" + ") + symbol(biasOf, spec_.score);
     addProducts(RowStep::none, nth("x", row_) + " · " + factor, at(id), in_.x->cols(), [&](int i) { return CellRef{x, 0, row_, i}; },
                 [&](int i) { return CellRef{weights, 0, i, column}; }, isBiased ? &bias : nullptr);
+    addCutOff(RowStep::none, id);
   }
 
   // Scores.
@@ -317,9 +325,9 @@ class Explainer {
     if (spec_.score != Score::scaled) return;
     const double raw = at(TensorId::raw), score = at(TensorId::scores);
     const bool byRoot = spec_.scale == 0.0f;
-    const double factor = byRoot ? std::sqrt(double{static_cast<float>(spec_.headDim)}) : double{spec_.scale};
+    const std::string factor = byRoot ? number(std::sqrt(double{static_cast<float>(spec_.headDim)})) : formatFactor(spec_.scale, decimals_);
     add(RowStep::scaled, byRoot ? "÷ √" + std::to_string(spec_.headDim) : std::string("× scale"),
-        (byRoot ? number(raw, mark::kCell) + " ÷ " : operand(number(raw, mark::kCell)) + " × ") + operand(number(factor)) + " = " + number(score), score,
+        (byRoot ? number(raw, mark::kCell) + " ÷ " : operand(number(raw, mark::kCell)) + " × ") + operand(factor) + " = " + number(score), score,
         {{TensorId::raw, head_, row_, col_}});
   }
 
@@ -327,7 +335,7 @@ class Explainer {
   void addScores(TensorId last) {
     for (TensorId id = TensorId::raw; id <= last; id = static_cast<TensorId>(static_cast<int>(id) + 1)) {
       if (!exists(id, spec_, in_)) continue;
-      if (id == TensorId::raw) addRaw();
+      if (id == TensorId::raw) addRaw(), addCutOff(RowStep::raw, id);
       else if (id == TensorId::scores) addScale();
       else if (id == TensorId::biased) addBias();
       else addStep(id);
@@ -412,7 +420,7 @@ class Explainer {
   void addTemperature() {
     if (spec_.temperature == 1.0f || !isScored(col_)) return;
     add(RowStep::tempered, "÷ temperature",
-        number(maskedAt(col_), mark::kCell) + " ÷ " + number(double{spec_.temperature}) + " = " + number(tempered(col_)),
+        number(maskedAt(col_), mark::kCell) + " ÷ " + formatFactor(spec_.temperature, decimals_) + " = " + number(tempered(col_)),
         tempered(col_), {{TensorId::masked, head_, row_, col_}});
   }
 
@@ -564,6 +572,14 @@ std::string withExponent(double size, int decimals) {
 
 }  // namespace
 
+float cutOffFrom(const Spec& spec, const Inputs& inputs, TensorId id) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  const bool isProjected = inputs.projected() && TensorRange{TensorId::q, TensorId::v}.contains(id);
+  const bool isBounded = isSoftcapped(spec) && TensorRange{TensorId::softcapped, TensorId::masked}.contains(id);
+  if (isBounded || (tensorRow(id).given && !isProjected)) return std::numeric_limits<float>::infinity();
+  return TensorRange{TensorId::scores, TensorId::masked}.contains(id) ? kMost * std::min(1.0f, std::abs(scaleFactor(spec))) : kMost;
+}
+
 std::string formatNumber(double value, int decimals) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
@@ -572,6 +588,11 @@ std::string formatNumber(double value, int decimals) {
   const std::string out = size < 1e7 ? base::fixed(size, digits) : withExponent(size, digits);
   const bool isZero = out.find_first_of("123456789") == std::string::npos;
   return value < 0 && !isZero ? "−" + out : out;
+}
+
+std::string formatFactor(float value, int decimals) {
+  const double power = std::pow(10.0, decimals), given = double{value}, shown = std::round(given * power) / power;
+  return std::abs(shown - given) > 0.05 * std::abs(given) ? base::shortest(value) : formatNumber(given, decimals);
 }
 
 std::string Explanation::text() const {

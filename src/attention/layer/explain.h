@@ -23,6 +23,10 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
+/// The size from which a number of that tensor is not the computed one but a bound: a score or projection too large for a float is replaced
+/// by ±FLT_MAX, which the scale may make smaller. Infinity for inputs, which are what they are.
+float cutOffFrom(const Spec& spec, const Inputs& inputs, TensorId id);
+
 /// Restricts which blocks are returned: a bit for each tensor, and for tensors with query heads one head, or −1 for all.
 struct Wanted {
   std::uint64_t tensors = ~std::uint64_t{0};
@@ -39,6 +43,8 @@ std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell, 
 /// A number as explanations write it: `decimals` digits after the point (0 to 9), U+2212 as the minus sign, never "−0.00", "−∞" for a
 /// masked score, and scientific notation ("3.40e38") from ten million on.
 std::string formatNumber(double value, int decimals);
+/// A factor such as the temperature: the same, but with all of its digits where rounding would change it by more than 5 %: "0.0003".
+std::string formatFactor(float value, int decimals);
 
 /// What a line in the arithmetic of one query row computes, in order of computation.
 enum class RowStep : std::uint8_t {

@@ -74,7 +74,7 @@ struct Limits {
   static constexpr int modelDim = 1024;                 ///< width of X
   static constexpr int longest = 1 << 24;               ///< any size that only memory limits: float represents integers up to here exactly
   static constexpr int positionId = 1'000'000;          ///< of Spec::positionIds
-  static constexpr float coldest = 1e-6f, hottest = 1e6f;  ///< range of the temperature: 1 / T must fit a float, with some margin
+  static constexpr float coldest = 1e-6f, hottest = 1e6f;  ///< range of the temperature, the same everywhere: 1 / T must fit a float, with some margin
   static constexpr std::int64_t scores = 16'777'216;    ///< heads · queries · keys of one Trace
 };
 

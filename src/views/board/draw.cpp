@@ -37,6 +37,12 @@ constexpr float kSmallestDigits = 0.8f;  // scale of the small font: 9 px can ju
   return value < 0 ? "−" + out : out;
 }
 
+/// What stands in a cell whose number is only a bound (attention::cutOffFrom): "≥1e38", "≤−1e38", or the sign alone in a small cell.
+[[gnu::noinline]] std::string shortBound(float value, float room) {
+  const std::string sign = value < 0 ? "≤" : "≥";
+  return room < 36 ? sign : sign + shortFar(std::copysign(std::pow(10.0f, std::floor(std::log10(std::fabs(value)))), value));
+}
+
 class BoardView {
  public:
   explicit BoardView(Context& context) : c_(context), list_(ImGui::GetWindowDrawList()) {}
@@ -173,6 +179,7 @@ class BoardView {
     const float room = m.cell - 3;
     const int fewest = std::min(c_.state.decimals, 1);
     int decimals = c_.state.decimals;
+    const float limit = attention::cutOffFrom(c_.spec, c_.inputs, id);
     float length = longest(tensor, id, s, m, decimals);
     const auto fits = [&](ImFont* font, float characters) { return characters * textWidth(font, "0") <= room; };
     while (decimals > fewest && !fits(c_.fonts.monoTiny, length)) length = longest(tensor, id, s, m, --decimals);
@@ -204,6 +211,10 @@ class BoardView {
         const draw::Color under = draw::at(look.map, draw::fraction(look, value, peaks ? peaks[row] : 0));
         std::string words = formatNumber(static_cast<double>(value), decimals);
         // Only the order of magnitude, −1e30, if the number does not fit.
+        if (std::fabs(value) >= limit) {
+          textCentered(list_, c_.fonts.monoTiny, x, y + m.cell / 2, textOn(under), shortBound(value, room));
+          continue;
+        }
         if (std::fabs(value) >= kFar && static_cast<float>(words.size()) > length) words = shortFar(value);
         digitsCentered(list_, digits.font, digits.scale, x, y + m.cell / 2, textOn(under), words);
       }
@@ -259,7 +270,7 @@ class BoardView {
     const attention::Range range =
         c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols});
     const float half = 0.5f * std::pow(10.0f, -static_cast<float>(decimals));  // 9.996 is shown as 10.00, and −0.001 as 0.00
-    const auto digits = [&](float size) { return size + half < 10 ? 1.0f : std::floor(std::log10(size + half)) + 1; };
+    const auto digits = [&](float size) { return size + half < 10 ? 1.0f : size >= 1e7f ? 4 : std::floor(std::log10(size + half)) + 1; };
     // A number far beyond the others is abbreviated.
     if (const float most = c_.summaries.reach(id, tensor); range.size() > most && range.size() >= kFar) return digits(most) + (range.low < 0 ? 1.0f : 0.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
     return std::max(digits(range.high), -range.low >= half ? digits(-range.low) + 1 : 1.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);

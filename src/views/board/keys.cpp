@@ -247,7 +247,6 @@ class Keys {
 
   bool say(std::string words) { return c_.requests.say(std::move(words)), true; }
 
-  static double round2(double v) { return std::round(v * 100) / 100; }
 
   bool option(document::OptionId id, std::string_view name, document::Value value, std::string words) {
     if (c_.locked(name)) return say(joined({"This page has locked ", name, "."}));
@@ -308,9 +307,11 @@ class Keys {
   [[gnu::noinline]] bool model(int) { return hasLayers(c_.state) && open(document::View::model, base::late<"These are all heads of the model. Press a">()); }
 
   bool temperature(int step) {
-    const double to = round2(c_.state.temperature * (step > 0 ? 1.25 : 1 / 1.25));
+    const double made = c_.state.temperature * (step > 0 ? 1.25 : 1 / 1.25);
+    const double power = std::pow(10.0, std::max(2.0, 1 - std::floor(std::log10(made))));  // two decimals, or two digits where it is smaller
+    const double to = std::clamp(std::round(made * power) / power, document::kMinTemperature, document::kMaxTemperature);
     return option(document::OptionId::temperature, "temperature", to,
-                  joined({"Temperature ", formatNumber(to, 2), ". Press ", step > 0 ? "[" : "]", " to go back."}));
+                  joined({"Temperature ", formatFactor(static_cast<float>(to), 2), ". Press ", step > 0 ? "[" : "]", " to go back."}));
   }
 
   // Moves the focus from the board to the side panel, and back.

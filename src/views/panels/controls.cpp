@@ -532,7 +532,7 @@ class SidePanel {
     slider(OptionId::softcap, "Soft cap", c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",
            c_.state.softcap / 20, 0.025f, [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
     const float t = c_.state.temperature;
-    slider(OptionId::temperature, "Temperature", formatNumber(static_cast<double>(t), 2), (std::log10(t) + 1) / 2, 0.03f, [](float p) {
+    slider(OptionId::temperature, "Temperature", formatFactor(t, t < 100 ? 2 : 0), (std::log10(t) + 1) / 2, 0.03f, [](float p) {
       if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to select again
       return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
     });
@@ -553,7 +553,7 @@ class SidePanel {
     const bool given = on && c_.state.scaleBy != 0.0f;
     const Box value{box.right() - 34 - 8 - 44, box.y, 44, box.height};
     // The value is handled first: it lies inside the row of the switch, and the first one takes the click.
-    if (on) typed(OptionId::scale, value, given ? formatNumber(static_cast<double>(c_.state.scaleBy), 3) : "auto",
+    if (on) typed(OptionId::scale, value, given ? formatFactor(c_.state.scaleBy, 3) : "auto",
                   w_.keys("scale-value", value, !c_.locked("scale")).press);
     const bool can = document::isDotProduct(c_.state.score);
     if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on, false, can)) c_.requests.set(OptionId::scale, !on);
@@ -563,10 +563,11 @@ class SidePanel {
   // A key moves it by `step`, as a fraction of the track.
   void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step, double (*toValue)(float)) {
     const std::string_view name = document::option(id).name;
-    const Box box = row(24, 6), track{box.right() - 112, box.y, 76, box.height};
+    const float width = std::max(34.0f, textWidth(c_.fonts.monoSmall, shown) + 6);
+    const Box box = row(24, 6), track{box.right() - 112, box.y, 110 - width, box.height};
     label(box, words);
     const FocusRing::Key key = w_.keys(name, track);
-    typed(id, {box.right() - 34, box.y, 34, box.height}, shown, key.press);
+    typed(id, {box.right() - width, box.y, width, box.height}, shown, key.press);
     position = std::clamp(position, 0.0f, 1.0f);
     if (w_.slider(name, track, position, step * static_cast<float>(key.step))) {
       c_.requests.set(id, toValue(position), kSliderGesture);

@@ -246,8 +246,8 @@ class Inspector {
       const bool isPlain = c_.state.softcap <= 0 && c_.state.biasKind == document::Bias::none && c_.state.position != attention::Position::alibi;
       std::string inside = formatNumber(static_cast<double>((isPlain ? c_.trace.raw : c_.trace.masked).at(f.head, f.row, f.col)), decimals);
       if (isPlain && c_.state.score == attention::Score::scaled) inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
-                                                                 : " × " + formatNumber(static_cast<double>(c_.state.scaleBy), 2);
-      if (c_.state.temperature != 1.0f) inside += " ÷ " + formatNumber(static_cast<double>(c_.state.temperature), 2);
+                                                                 : " × " + formatFactor(c_.state.scaleBy, 2);
+      if (c_.state.temperature != 1.0f) inside += " ÷ " + formatFactor(c_.state.temperature, 2);
       return {"= " + normalizerName(c_.state) + "(" + inside + ")", "= " + formatNumber(static_cast<double>(w), decimals)};
     }
     std::vector<std::string> lines;
