@@ -140,7 +140,7 @@ export class Playground {
     if (!gl) throw new Failure('webgl', 'The graphics context is gone.');
     Object.assign(this, {wasm, first, isWhole: rest != null, lacks: false});
     this.adopt(gl);
-    if (!this.run('start') && !this.lacks && !gl.isContextLost()) throw new Failure('webgl', `The graphics driver refused the playground's drawing program: ${this.reply()}`);
+    if (!this.run('start', this.isFirst ? 1 : 0) && !this.lacks && !gl.isContextLost()) throw new Failure('webgl', `The graphics driver refused the playground's drawing program: ${this.reply()}`);
     this.maxText = this.run('max_text');
   }
 

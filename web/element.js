@@ -311,7 +311,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
         playground.openTables();
       }
       // On a slow connection the initial board is drawn before the rest arrives; for any other board everything is fetched at once.
-      const isPlain = this.#isPlain() && !this.#isBack();
+      const isPlain = this.#isPlain() && !this.#isBack(), isFirst = playground.isFirst = this.#isFirst();
       const [{module, create}] = await Promise.all([loadFirst(), isPlain || loadRest()]);
       if (playground !== this.#playground) return;
       if (isPlain && this.#isPlain()) {
@@ -341,7 +341,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
       this.#edited = false;
       starting.resolve(this);
       this.#send('ready', {});
-      if (playground === this.#playground && (linked === null || this.hasAttribute('lesson'))) this.#beginLesson();
+      if (playground === this.#playground && (linked === null || this.hasAttribute('lesson'))) this.#beginCoach(isFirst), this.#beginLesson();
     } catch (error) {
       if (playground !== this.#playground) return;
       this.#fail(error.type ?? 'load', error.type ? error.message : DAMAGED, error);
@@ -379,11 +379,28 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     CHECKED.forEach((attribute) => this.#checkNames(attribute));
   }
 
-  /** Is a lesson open at the start? The author's; on the page itself the first one, until the reader has closed the Guide. */
+  /** Is a lesson open at the start? The author's; on the page itself the one that the reader left open. */
   #isGuided() {
     const isHidden = this.hide.split(',').some((part) => part.trim() === 'guide');
     if (isHidden || this.hasAttribute('lesson')) return !isHidden;
-    return this.#isPage() && this.#isFirstBoard() && !this.hasAttribute('preset') && !storage()?.['attention-playground']?.startsWith('{"open":false');
+    return this.#stored()?.startsWith('{"open":true') ?? false;
+  }
+
+  /** What the Guide remembers, "" at a first visit; null where a lesson or a board is asked for, or this is no page of its own. */
+  #stored() {
+    const isAsked = !this.#isPage() || !this.#isFirstBoard() || this.hasAttribute('preset') || this.hasAttribute('lesson');
+    return isAsked || this.hide.split(',').some((part) => part.trim() === 'guide') ? null : storage()?.['attention-playground'] ?? '';
+  }
+
+  /** A first visit has a board of its own, which stays for as long as the column beside it is closed. */
+  #isFirst() {
+    const stored = this.#stored();
+    return stored === '' || (stored?.includes('"closed":true') ?? false);
+  }
+
+  /** The first steps, until they were done or skipped once, if nothing has changed the board since it was opened. */
+  #beginCoach(isFirst) {
+    if (isFirst && !this.#edited && !this.#stored()?.includes('"coached":true')) this.#playground.run('begin_coach');
   }
 
   #beginLesson() {

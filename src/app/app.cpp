@@ -12,6 +12,7 @@
 #include "app/watched.h"
 #include "base/late.h"
 #include "base/sentence.h"
+#include "document/preset.h"
 #include "files/keeper.h"
 #include "files/packed.h"
 #include "files/read.h"
@@ -24,7 +25,9 @@ using base::Error;
 using base::Result;
 
 struct App::Parts {
-  Parts(Host& host, draw::Heatmaps& heatmaps) : session(host), screen(session, host, heatmaps) {
+  Parts(Host& host, draw::Heatmaps& heatmaps, bool isFirst)
+      : session(host, isFirst ? document::firstBoard() : *document::preset(document::presets().front().name)), screen(session, host, heatmaps) {
+    screen.view.sideClosed = isFirst;
     session.setFollower(focus);
     screen.view.shares = host.canShare();
   }
@@ -48,7 +51,7 @@ struct App::Parts {
   std::unique_ptr<files::Keeper> keeper;  ///< created when the board is first saved
 };
 
-App::App(Host& host, draw::Heatmaps& heatmaps) : parts_(std::make_unique<Parts>(host, heatmaps)) {}
+App::App(Host& host, draw::Heatmaps& heatmaps, bool isFirst) : parts_(std::make_unique<Parts>(host, heatmaps, isFirst)) {}
 App::~App() = default;
 
 // --- frames
@@ -190,6 +193,12 @@ void App::reserveGuide(bool open) {
   if (parts_->screen.view.guide) return parts_->frame.guide().show(open, false);
   parts_->screen.view.guideTab = parts_->screen.view.guideOpen = open;
   parts_->screen.wake();
+}
+
+void App::beginCoach() {
+  Parts& p = *parts_;
+  p.screen.view.coach = std::make_shared<views::CoachView>(views::CoachView{document::firstBoard(), p.session.interruptions(), {}, false});
+  p.screen.wake();
 }
 
 Result<void> App::openLesson(std::string_view text, std::string_view fileName, std::string_view id, int step, bool keepsBoard) {

@@ -27,7 +27,8 @@ namespace app {
 class App {
  public:
   /// Both must outlive the app. The objects of `heatmaps` may be recreated after a lost graphics context.
-  App(Host& host, draw::Heatmaps& heatmaps);
+  /// `isFirst`: for a first visit, with document::firstBoard() and the left column of a large window closed; else with the first preset.
+  App(Host& host, draw::Heatmaps& heatmaps, bool isFirst = false);
   ~App();
 
   /// Builds one frame with Dear ImGui, between ImGui::NewFrame() and ImGui::Render(). The shell must have set size, input and time in
@@ -94,6 +95,8 @@ class App {
   // The Guide.
   /// Reserves space for the Guide before it has been loaded, so that nothing moves when it appears; unless it is hidden.
   void reserveGuide(bool open);
+  /// Shows the first steps over the board, until they are done or skipped, or something else changes the board.
+  void beginCoach();
   /// Opens a lesson from a file: the card with that id, or the first one. Errors name file, step and field. `keepsBoard`: continues with
   /// the present board.
   base::Result<void> openLesson(std::string_view text, std::string_view fileName, std::string_view id, int step, bool keepsBoard = false);

@@ -101,6 +101,7 @@ void Frame::controls(views::Context& context) {
   if (!screen_.view.text && !menuIsOpen && !screen_.view.form && views::boardKeys(context)) screen_.wake();
   if (context.pin) views::lookBefore(context);
   views::header(context);
+  views::bar(context);
   if (context.onPage()) {
     views::page(context);
   } else if (!screen_.view.form) {
@@ -117,6 +118,8 @@ void Frame::controls(views::Context& context) {
   views::help(context);
   if (screen_.view.form) views::form(context);
   views::notice(context);
+  if (screen_.view.coach && screen_.view.coach->interruptions != session_.interruptions()) screen_.view.coach.reset();
+  views::coach(context);
   isBuilding_ = true;
   screen_.host.drawText();
   isBuilding_ = false;

@@ -51,7 +51,7 @@ void Guide::show(bool open, bool isSaid) {
   screen_.view.guideTab = screen_.view.guideOpen = open;
   isWanted_ = open;
   if (open && !view_.lesson) view_.list = true;
-  if (open) wantList();
+  if (open) screen_.view.sideClosed = false, wantList();
   if (!open) {
     finishMoves();
     screen_.view.drawer = false, view_.pulled = false;
@@ -417,8 +417,9 @@ void Guide::carryOut(const GuideAct& act) {
       if (screen_.makeLayout().width == views::Width::narrow) view_.pulled = true, screen_.view.drawer = false;
       if (!view_.lesson && !last_.empty()) ask(last_, lastStep_);
       break;
-    case What::controls: screen_.view.guideTab = false; isWanted_ = false; remember(); break;
-    case What::close: show(false, true); break;
+    case What::controls: screen_.view.guideTab = screen_.view.sideClosed = isWanted_ = false; remember(); break;
+    case What::close: screen_.view.sideClosed = true, show(false, true); break;
+    case What::coached: screen_.view.coach.reset(), isCoached_ = true, remember(); break;
     case What::list: view_.list = true, screen_.view.side.wanted = 0, wantList(); break;
     case What::back: openStep(std::max(0, view_.step - 1)); break;
     case What::next: next(); break;
@@ -467,16 +468,18 @@ void Guide::remember() {
     text += "]";
     separator = ",";
   }
-  if (screen_.host.remember(text + "}}") || std::exchange(isForgetful_, true)) return;
+  text += joined({"}", screen_.view.sideClosed ? ",\"closed\":true" : "", isCoached_ ? ",\"coached\":true}" : "}"});
+  if (screen_.host.remember(text) || std::exchange(isForgetful_, true)) return;
   screen_.say(late<"What you pass is kept only until you leave: it cannot be stored here.">(), false);
 }
 
 void Guide::recall() {
   const std::string text = screen_.host.remembered();
   document::JsonText parsed;
-  static constexpr std::string_view kFields[] = {"open", "lesson", "step", "passed"};
+  static constexpr std::string_view kFields[] = {"open", "lesson", "step", "passed", "closed", "coached"};
   if (text.empty() || text.size() > document::kMaxLessonBytes || !document::parseJson(text, kFields, parsed)) return;
   const Json &root = parsed.root, *lesson = root.find("lesson"), *step = root.find("step"), *passed = root.find("passed");
+  isCoached_ = root.find("coached") != nullptr;
   if (lesson) last_ = lesson->text;
   if (step) lastStep_ = static_cast<int>(std::clamp(step->number, 0.0, 1000.0));
   for (std::size_t i = 0; passed && i < passed->keys.size(); ++i)

@@ -67,7 +67,7 @@ class Guide {
   document::State start_, try_;            ///< the state at the beginning of the step, and of its exercise
   std::unique_ptr<Moving> moving_;
   std::map<std::string, std::set<int>, std::less<>> passed_;
-  bool isWanted_ = true, isLoadingList_ = false, isForgetful_ = false;
+  bool isWanted_ = true, isLoadingList_ = false, isForgetful_ = false, isCoached_ = false;
   std::string last_;  ///< the lesson opened last, for the next visit
   int lastStep_ = 0;
   std::uint64_t seen_ = 0;

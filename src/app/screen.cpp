@@ -55,6 +55,7 @@ views::Layout Screen::layoutAt(float width, float height) const {
   };
   in.header = has("header"), in.side = has("panel");
   in.guideColumn = view.guideTab && has("guide"), in.guideBar = view.guideOpen && has("guide");
+  in.sideClosed = view.sideClosed && !onPage(), in.hasBar = !onPage();
   in.headsPanel = has("heads"), in.inspector = has("inspector");
   in.cards = 0, in.card = s.card;
   for (int i = 0; i < views::kCardCount; ++i) in.cards |= static_cast<unsigned>(has(views::kCardNames[i])) << i;

@@ -13,7 +13,7 @@ namespace app {
 
 using base::Result;
 
-Session::Session(Host& host) : host_(host), document_(*document::preset(document::presets().front().name)) {
+Session::Session(Host& host, document::State start) : host_(host), document_(std::move(start)) {
   document_.takeChanges();
   compute({attention::Change{}});
 }
@@ -35,6 +35,7 @@ Result<void> Session::apply(const document::Edit& edit, std::uint64_t gesture, S
   EditWords words = wordsBefore(state(), edit);
   if (auto ok = document_.apply(edit, gesture); !ok) return ok;
   if (document_.revision() == before) return {};
+  interruptions_ += source != Source::user;
   words.after = valueAt(state(), edit);
   compute(document_.takeChanges());
   if (gesture != 0) note(words);
@@ -57,6 +58,7 @@ Result<void> Session::applyAll(const std::vector<document::Edit>& edits, std::ui
   }
   for (const document::Edit& e : edits) (void)document_.apply(e, gesture);
   document_.endGesture();
+  interruptions_ += source != Source::user;
   compute(document_.takeChanges());
   pending_ = false;
   if (follower_) follower_->follow(ChangeKind::restored);
@@ -70,6 +72,7 @@ void Session::endGesture(Source source) {
 }
 
 void Session::changed(ChangeKind how, Source source, std::string_view action) {
+  interruptions_ += source != Source::user || how == ChangeKind::opened;
   compute(document_.takeChanges());
   pending_ = false;
   if (follower_) follower_->follow(how);

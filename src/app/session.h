@@ -38,8 +38,8 @@ class Session {
     ~Follower() = default;
   };
 
-  /// Starts with the first preset. The host must outlive the session; it receives the events.
-  explicit Session(Host& host);
+  /// The host must outlive the session; it receives the events.
+  Session(Host& host, document::State start);
   void setFollower(Follower& follower) { follower_ = &follower; }
   /// What readers cannot change; scripts can.
   void setLock(std::string_view names) { lock_ = names; }
@@ -62,6 +62,8 @@ class Session {
   enum class Way { undo, redo, reset };
   base::Result<void> mayGo(Way way);
 
+  /// How often something other than an edit of the reader's own has changed the board: a script, a lesson, or another board that was opened.
+  int interruptions() const { return interruptions_; }
   const document::State& state() const { return document_.state(); }
   const document::Document& document() const { return document_; }
   const attention::Spec& spec() const { return spec_; }
@@ -101,6 +103,7 @@ class Session {
   document::DerivedTensors derived_{document_.state(), engine_};
   std::shared_ptr<document::Pinned> pinned_;
   document::Pin pinnedText_;  ///< the text of pinned_
+  int interruptions_ = 0;
   bool pending_ = false;  ///< a gesture is in progress whose `change` event has not been sent
   EditWords gestureWords_;
 };

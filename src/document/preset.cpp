@@ -54,16 +54,18 @@ constexpr Numbers kSaw[] = {
                             0.9f, 0, 0.1f, 0, 0.8f, -0.2f, 0.2f, 0.1f, 0.7f, -0.3f, 0.6f, 0.4f}},
 };
 
-State saw(std::string_view name) {
+State saw(std::string_view name, int heads) {
   State state;
   state.preset = name;
   state.labels = {"I", "saw", "a", "saw"};
   state.tokens = state.keyTokens = 4;
-  state.heads = state.kvHeads = 2;
+  state.heads = state.kvHeads = heads;
   state.headDim = state.valueDim = state.modelDim = 3;
   for (const Numbers& n : kSaw) {
-    Tensor& tensor = *input(state, n.id) = Tensor(n.heads, n.rows, n.cols);
-    std::copy_n(n.values, tensor.size(), tensor.data());
+    const auto ofHeads = [&](int size) { return size == 6 ? 3 * heads : size; };  // both heads side by side
+    Tensor& tensor = *input(state, n.id) = Tensor(std::min(n.heads, heads), ofHeads(n.rows), ofHeads(n.cols));
+    for (int h = 0; h < tensor.heads(); ++h)
+      for (int r = 0; r < tensor.rows(); ++r) std::copy_n(n.values + (h * n.rows + r) * n.cols, tensor.cols(), tensor.row(h, r));
   }
   return state;
 }
@@ -521,12 +523,18 @@ std::span<const Preset> presets() {
   return list;
 }
 
+State firstBoard() {
+  State state = saw({}, 1);
+  state.causal = false;
+  return state;
+}
+
 Result<State> preset(std::string_view name) {
   std::vector<std::string> names;
   for (const Example& example : kExamples) {
     names.push_back(base::inQuotes(example.preset.name));
     if (example.preset.name != name) continue;
-    if (example.text.empty()) return saw(name);
+    if (example.text.empty()) return saw(name, 2);
     auto state = fromText(textOf(example), {});
     if (!state) return state.error();
     state->weightScale = Settings().weightScale;

@@ -17,6 +17,7 @@
 #include "document/pin.h"
 #include "views/finger.h"
 #include "views/guide/guide_view.h"
+#include "views/panels/coach_view.h"
 #include "views/pages/experiments_view.h"
 #include "views/pages/train_view.h"
 #include "views/panels/changes_view.h"
@@ -145,9 +146,11 @@ struct ViewState {
   Notice notice;            ///< shown until the next input
   double typingUntil = 0;   ///< until this time, in seconds, letters are text that found no field, not commands
   ExperimentsView experiments;                  ///< state of the pages
+  bool sideClosed = false;              ///< is the left column of a large window closed?
   bool guideTab = false;                ///< is the tab Guide of the left column open?
   bool guideOpen = false;               ///< is a lesson open, for which smaller windows have a bar at the bottom?
   std::shared_ptr<GuideView> guide;     ///< null until it is needed
+  std::shared_ptr<CoachView> coach;     ///< the first steps on a first visit; null: none
   TrainView train;                              ///< state of the training page
   std::shared_ptr<document::Form> form;         ///< a question in front of the board; null: none
   std::shared_ptr<StepperView> stepper;  ///< the steps of a row; null until they are first used

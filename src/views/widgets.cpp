@@ -391,14 +391,54 @@ Box beginDialog(Context& c, const char* name, float width, bool takesFocus) {
   return box;
 }
 
-HeadSteps::HeadSteps(const document::Settings& settings) {
-  for (const int n : document::allowedHeads(settings)) {
-    if (n < settings.heads) less = n;
-    if (n > settings.heads && more == 0) more = n;
+namespace {
+
+/// Can a head with columns of its own be added, or the last one be taken away? Matrices of the score and per-head biases are shared out anew
+/// by a change of the heads, and named columns too.
+bool isOwn(const Context& c) {
+  const document::State& s = c.state;
+  const bool isPlain = s.mode == document::Mode::qkv && s.kvHeads == s.heads && s.valueDim == s.headDim && !s.scoreWeights &&
+                       s.biasKind != document::Bias::perHead && s.columnNames.empty() && !hasLayers(s);
+  return isPlain && !c.locked("d_k") && (s.preset.empty() || c.ownSentence());
+}
+
+}  // namespace
+
+HeadSteps::HeadSteps(const Context& c) : keepsColumns(isOwn(c)) {
+  const document::State& s = c.state;
+  if (keepsColumns) {
+    less = s.heads - 1;
+    if (s.heads < attention::Limits::heads && (s.heads + 1) * s.headDim <= attention::Limits::headDim) more = s.heads + 1;
+    return;
+  }
+  for (const int n : document::allowedHeads(s)) {
+    if (n < s.heads) less = n;
+    if (n > s.heads && more == 0) more = n;
   }
 }
 
+void HeadSteps::ask(Context& c, int step) const {
+  using document::OptionId;
+  const int to = step < 0 ? less : more, columns = c.state.headDim;
+  if (step == 0 || to == 0) return;
+  if (!keepsColumns) return c.requests.set(OptionId::heads, static_cast<double>(to));
+  const std::uint64_t gesture = c.requests.held != 0 ? c.requests.held : c.view.nextGesture++;
+  const auto set = [&](OptionId id, int value) { c.requests.set(id, document::Value(static_cast<double>(value)), gesture); };
+  if (c.state.heads > 1) set(OptionId::heads, 1);
+  set(OptionId::d_k, to * columns);
+  if (to > 1) set(OptionId::heads, to);
+  if (c.requests.held == 0) c.requests.endGesture = true;
+  c.requests.say(base::joined({to, to == 1 ? " head with d_k " : " heads with d_k ", columns, ", as before."}));
+}
+
 Widgets::Widgets(Context& context, FocusRing* focusRing) : c_(context), focusRing_(focusRing), list_(ImGui::GetWindowDrawList()) {}
+
+bool Widgets::cross(std::string_view name, Box box) {
+  const bool pressed = press(name, box);
+  const ImU32 color = ImGui::IsItemHovered() ? c_.palette.text : c_.palette.muted;
+  for (const float dy : {-4.0f, 4.0f}) list_->AddLine({box.midX() - 4, box.midY() - dy}, {box.midX() + 4, box.midY() + dy}, color, 1.5f);
+  return pressed;
+}
 
 FocusRing::Key Widgets::keys(std::string_view name, const Box& box, bool enabled) {
   if (Mirror* m = c_.fonts.mirror; m && enabled && !c_.locked(name)) {

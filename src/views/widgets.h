@@ -66,9 +66,13 @@ std::string typedNumber();
 /// A text field over a cell of a matrix, to type its number; `first` is what was typed to open it.
 TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string_view first);
 
-/// The numbers of heads that the buttons − and + lead to; 0: none.
+/// The numbers of heads that the buttons − and + lead to; 0: none. On an example, heads share the width that is there; on a board of the
+/// reader's own, one head more or less leaves the others with their columns, and the width follows.
 struct HeadSteps {
-  explicit HeadSteps(const document::Settings& settings);
+  explicit HeadSteps(const Context& context);
+  /// Requests the step −1 or +1, and a message about it; nothing for 0.
+  void ask(Context& context, int step) const;
+  bool keepsColumns = false;
   int less = 0, more = 0;
 };
 
@@ -109,6 +113,8 @@ class Widgets {
   bool button(std::string_view name, Box box, std::string_view label, bool filled = false);
   enum class Icon { undo, redo, reset, theme, menu, more, expand, help, close, dice, pencil };
   bool icon(std::string_view name, Box box, Icon icon, bool enabled = true, bool active = false);
+  /// A cross without a frame, which closes a panel.
+  bool cross(std::string_view name, Box box);
   /// A button that opens a menu; beginMenu() takes the same name.
   void menuButton(std::string_view name, Box box, std::string_view label);
   bool beginMenu(std::string_view name, float width = 150);

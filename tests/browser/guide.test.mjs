@@ -189,7 +189,7 @@ const serveOurs = async (page) => {
   await page.route('**/lessons/b.json', (route) => route.fulfill({json: puzzle}));
 };
 
-onBoard('the first visit opens the first lesson; a click closes it, and it stays closed', async (board) => {
+onBoard('a reader who left the Guide open finds a lesson there; a click closes it, and it stays closed', async (board) => {
   await board.until('the lesson is open', () => document.querySelector('attention-playground').items().some(({name}) => name === 'guide:choice:0'));
   await board.click('guide-close');
   await board.settle();
@@ -200,7 +200,7 @@ onBoard('the first visit opens the first lesson; a click closes it, and it stays
   assert.ok(shown.includes('panel:guide') && shown.includes('causal') && !shown.some((name) => name.startsWith('guide')));
 }, {guide: true, prepare: serveOurs});
 
-onBoard('no lesson is asked for before the first frame, also at a first visit', async (board) => {
+onBoard('no lesson is asked for before the first frame', async (board) => {
   await board.until('the lesson is open', () => document.querySelector('attention-playground').items().some(({name}) => name.startsWith('guide-next')));
   const asked = await board.page.evaluate(() => globalThis.lessonsAsked);
   assert.ok(asked.length >= 2, 'the list and the lesson');
@@ -215,8 +215,8 @@ onBoard('no lesson is asked for before the first frame, also at a first visit', 
   };
 })});
 
-/** A first visit whose lessons do not arrive before `act`, which changes the board, has been called. */
-async function firstVisit(path, act) {
+/** A visit with the Guide open whose lessons do not arrive before `act`, which changes the board, has been called. */
+async function guidedVisit(path, act) {
   let release;
   const released = new Promise((resolve) => { release = resolve; });
   const board = await browser.open(path, {guide: true, prepare: (page) => page.route('**/lessons/*', async (route) => {
@@ -257,8 +257,8 @@ for (const [what, act, check] of [
   }, async (board) => assert.deepEqual([...(await board.tensor('q')).data], [7])],
   ['a view that a script has opened', (board) => board.call('set', 'view', 'cost'), async (board) => assert.equal(await board.get('view'), 'cost')],
 ]) {
-  test(`a first visit: the Guide does not replace ${what} before its lessons arrived, and shows its list`, async () => {
-    const {board, arrived} = await firstVisit('/', act);
+  test(`the Guide does not replace ${what} before its lessons arrived, and shows its list`, async () => {
+    const {board, arrived} = await guidedVisit('/', act);
     await arrived;
     if (await board.get('view') === 'layer') await isListed(board);
     await board.rest();
@@ -267,20 +267,20 @@ for (const [what, act, check] of [
   });
 }
 
-test('a first visit: a model goes on training when the lessons arrive', async () => {
-  const {board, arrived} = await firstVisit('/', (page) => page.page.evaluate(() => { globalThis.trained = document.querySelector('attention-playground').train(40); }));
+test('a model goes on training when the lessons arrive', async () => {
+  const {board, arrived} = await guidedVisit('/', (page) => page.page.evaluate(() => { globalThis.trained = document.querySelector('attention-playground').train(40); }));
   await arrived;
   assert.equal(await board.page.evaluate(async () => (await globalThis.trained).step), 40);
   await board.close();
 });
 
 test('a first visit by ?preset= shows that preset, also the usual one, and no lesson over it', async () => {
-  const board = await browser.open('/?preset=i-saw-a-saw', {guide: true});
+  const board = await browser.open('/?preset=i-saw-a-saw', {guide: 'first'});
   const usual = await browser.open('/', {});
   assert.deepEqual((await board.tensor('q')).data, (await usual.tensor('q')).data);
   await board.rest();
   assert.equal(board.requests.filter((address) => address.includes('/lessons/')).length, 0);
-  assert.ok(!(await names(board)).some((name) => name.startsWith('guide:')));
+  assert.ok(!(await names(board)).some((name) => name.startsWith('guide:') || name.startsWith('coach')));
   for (const one of [board, usual]) await one.close();
 });
 
@@ -288,10 +288,10 @@ test('a first visit by a link shows the board of the link, and no lesson over it
   const sender = await browser.open('/');
   await sender.call('set', 'tokens', 7);
   const address = new URL(await sender.call('link'));
-  const board = await browser.open(address.pathname + address.search + address.hash, {guide: true});
+  const board = await browser.open(address.pathname + address.search + address.hash, {guide: 'first'});
   await board.rest();
   assert.equal(await board.get('tokens'), 7);
-  assert.ok(!(await names(board)).some((name) => name.startsWith('guide')));
+  assert.ok(!(await names(board)).some((name) => name.startsWith('guide') || name.startsWith('coach')));
   for (const {page} of [sender, board]) await page.context().close();
 });
 

@@ -99,8 +99,8 @@ export async function start({seen: usual = false, gpu = FOR_BOARDS} = {}) {
   async function make({viewport, guide, seen, context, prepare}) {
     const page = await (await browser.newContext({viewport, ...context})).newPage();
     await throttle(page);
-    // As for a reader who has closed the Guide, unless the test is about a first visit.
-    if (!guide) await page.addInitScript(() => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } });
+    // As for a reader who has left the controls open, or with `guide` the Guide; 'first' is a first visit.
+    if (guide !== 'first') await page.addInitScript((open) => { try { localStorage['attention-playground'] ??= `{"open":${open}}`; } catch { /* a sandbox */ } }, guide);
     const see = seen ? undefined : await unsee(page);
     await prepare?.(page);
     return {page, see};

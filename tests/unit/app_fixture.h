@@ -53,7 +53,8 @@ class FakeHost : public test::QuietHost {
 // An App in a window of its own.
 class Fixture {
  public:
-  explicit Fixture(float width = 1440, float height = 900) : screen_(width, height), app_(std::make_unique<app::App>(host, heatmaps_)) {
+  explicit Fixture(float width = 1440, float height = 900, bool isFirst = false)
+      : screen_(width, height), app_(std::make_unique<app::App>(host, heatmaps_, isFirst)) {
     settle();
   }
 

@@ -147,9 +147,11 @@ class Browser final : public app::Host {
 
 /// Members are created in this order and destroyed in reverse: the app refers to the other two.
 struct Playground {
+  explicit Playground(bool isFirst) : app(host, stage.heatmaps(), isFirst) {}
+
   Browser host;
   shell::Stage stage{host};
-  app::App app{host, stage.heatmaps()};
+  app::App app;
   std::string reply;
   double lastFrame = 0;  ///< in milliseconds
   int cursor = ImGuiMouseCursor_Arrow;
@@ -322,9 +324,10 @@ int __wrap_sscanf(const char* text, const char* format, ...) {
 
 // ---------------------------------------------------------------- life
 
-/// Creates the playground in the current WebGL2 context. Returns 0 if that fails, with the driver's message as the reply.
-EMSCRIPTEN_KEEPALIVE int playground_start() {
-  self = new Playground;
+/// Creates the playground in the current WebGL2 context, with the usual board or (1) that of a first visit. Returns 0 if that fails, with the
+/// driver's message as the reply.
+EMSCRIPTEN_KEEPALIVE int playground_start(int isFirst) {
+  self = new Playground(isFirst != 0);
   self->lastFrame = emscripten_get_now();
   const std::string trouble = self->stage.start("#version 300 es");
   self->reply = trouble;
@@ -596,6 +599,11 @@ EMSCRIPTEN_KEEPALIVE void playground_embed(const char* hide, const char* lock, c
 /// Reserves space for the Guide (1), or removes it.
 EMSCRIPTEN_KEEPALIVE void playground_guide(int open) {
   self->app.reserveGuide(open != 0);
+  requestFrameIfWanted();
+}
+
+EMSCRIPTEN_KEEPALIVE void playground_begin_coach() {
+  self->app.beginCoach();
   requestFrameIfWanted();
 }
 

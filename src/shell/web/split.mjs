@@ -75,7 +75,11 @@ async function firstFrames(file, script) {
   const draw = () => {
     for (let i = 0; call('frame') & 1 && i < MOST_FRAMES; i++) now += 16;
   };
-  if (!call('start')) throw new Error(`the playground did not start: ${wasm.UTF8ToString(call('reply'))}`);
+  for (const isFirst of [1, 0]) {
+    if (!call('start', isFirst)) throw new Error(`the playground did not start: ${wasm.UTF8ToString(call('reply'))}`);
+    call('resize', 1440, 900, 1);
+    draw();
+  }
   call('max_text');
   for (const [hide, lock] of EMBEDS) {
     for (const ratio of RATIOS) {
@@ -89,7 +93,7 @@ async function firstFrames(file, script) {
     }
   }
   call('embed', '', '', '');
-  for (const open of [1, 0]) {  // the first visit reserves space for the Guide
+  for (const open of [1, 0]) {  // space is reserved for a lesson
     call('guide', open);
     for (const [width, height] of SIZES) {
       call('resize', width, height, 1);

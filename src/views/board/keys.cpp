@@ -277,9 +277,10 @@ class Keys {
   }
 
   bool heads(int step) {
-    const HeadSteps steps(c_.state);
+    const HeadSteps steps(c_);
     const int count = step > 0 ? steps.more : steps.less;
     if (count == 0) return say(step > 0 ? "There cannot be more heads in this layer." : "There cannot be fewer heads in this layer.");
+    if (steps.keepsColumns && !c_.locked("heads")) return steps.ask(c_, step), true;
     return option(document::OptionId::heads, "heads", static_cast<double>(count),
                   joined({sharedWidth(count, c_.state.heads * c_.state.headDim / count), " Press ", step > 0 ? "H" : "h", " to go back."}));
   }
@@ -316,9 +317,10 @@ class Keys {
 
   // Moves the focus from the board to the side panel, and back.
   bool options(int) {
-    if (c_.layout.side.empty()) return false;
+    if (c_.layout.side.empty() && c_.layout.bar.empty()) return false;
     panel_.on = panel_.moved = !panel_.on;
     c_.view.drawer = panel_.on && c_.layout.sidePanelIsDrawer;
+    if (panel_.on) c_.view.sideClosed = false;
     return say(panel_.on ? "The arrow keys choose and change options. Press Esc to go back to the board." : "The keys act on the board.");
   }
 
@@ -410,7 +412,7 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     case ImGuiKey_RightArrow:
     case ImGuiKey_UpArrow:
     case ImGuiKey_DownArrow: return s.active;
-    case ImGuiKey_Escape: return s.active || c.state.present || panel || c.view.help || c.view.drawer || c.view.painting || !c.view.notice.empty();
+    case ImGuiKey_Escape: return s.active || c.state.present || panel || c.view.help || c.view.drawer || c.view.painting || c.view.coach || !c.view.notice.empty();
     case ImGuiKey_Enter:
     case ImGuiKey_KeypadEnter:
     case ImGuiKey_F2:

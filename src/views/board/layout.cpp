@@ -11,7 +11,7 @@ using attention::Size;
 using attention::TensorId;
 using document::Mode;
 
-constexpr float kHeader = 44, kSide = 232, kGuide = 320;
+constexpr float kHeader = 44, kSide = 232, kGuide = 320, kOptions = 48;
 constexpr float kStrip = 64, kSheet = 140;  // height of the bar and the sheet of a lesson, at the bottom
 constexpr float kTitle = 24;        // height of a matrix's title
 constexpr float kBetween = 24;      // between matrices below each other, for column labels
@@ -136,14 +136,18 @@ class Builder {
     const float top = in_.header ? kHeader : 0;
     out_.header = {0, 0, in_.width, top};
     out_.sidePanelIsDrawer = out_.width != Width::full;
-    const bool side = (in_.side || in_.guideColumn) && !in_.present;
+    const bool isColumn = out_.width == Width::full, isClosed = isColumn && in_.sideClosed;
+    const bool side = (in_.side || in_.guideColumn) && !in_.present && !isClosed;
     const float room = in_.guideColumn && out_.width != Width::narrow ? kGuide : kSide;
     out_.side = {0, top, side ? std::min(room, in_.width) : 0, in_.height - top};
     const float left = side && !out_.sidePanelIsDrawer ? room : 0;
     const bool bar = in_.guideBar && !in_.present && out_.sidePanelIsDrawer;
     const float below = !bar ? 0 : out_.width == Width::medium ? kStrip : std::min(kSheet, std::floor(in_.height * 0.4f));
     if (bar) out_.guide = {0, in_.height - below, in_.width, below};
-    out_.board = {left, top, in_.width - left, in_.height - top - below - steps_};
+    const bool hasBar = isColumn && in_.hasBar && in_.header && in_.side && !in_.present && (isClosed || in_.guideColumn);
+    const float under = top + (hasBar ? kOptions : 0);
+    if (hasBar) out_.bar = {left, top, in_.width - left, kOptions};
+    out_.board = {left, under, in_.width - left, in_.height - under - below - steps_};
   }
 
   MatrixPlace& place(TensorId id, float x, float y, int rows, int cols, float cell, std::string_view title,

@@ -60,6 +60,8 @@ struct LayoutInput {
   float labelWidth = 30;  ///< of the widest token label
   bool present = false;   ///< presentation: only the matrices and the arithmetic, as large as possible
   bool guideColumn = false;  ///< the left column shows the Guide
+  bool sideClosed = false;   ///< the left column of a large window is closed
+  bool hasBar = true;        ///< may the bar with the most important options stand over the board?
   bool guideBar = false;     ///< a lesson is open, for which smaller windows have a bar at the bottom
   bool stepper = false;      ///< the steps of a row are shown, at the bottom of the board
   bool isPart = false;              ///< the host page asked for some matrices and cards only, listed in `only` and `cards`
@@ -93,6 +95,7 @@ enum class Width { full, medium, narrow };
 struct Layout {
   Width width = Width::full;
   Box header, side, board;
+  Box bar;        ///< over the board of a large window while the controls are not beside it, in window coordinates; else empty
   Box stepper;    ///< the bar for stepping, in window coordinates; empty if not used
   Box stepLine;   ///< the arithmetic of the steps, above the bar, if the inspector is not visible
   Box guide;  ///< the bar or sheet of the Guide at the bottom, in window coordinates; empty if not used

@@ -615,12 +615,7 @@ void tabs(Context& c, const Box& line) {
     x += 86;
   }
   tab(c, "panel:guide", {x, line.y, textWidth(c.fonts.strong, "Guide"), line.height}, "Guide", true);
-  const Box box{line.right() - 40, line.y + 4, 34, line.height - 8};
-  const bool pressed = Widgets(c).area("guide-close", box);
-  const ImU32 color = ImGui::IsItemHovered() ? c.palette.text : c.palette.muted;
-  list->AddLine({box.midX() - 4, box.midY() - 4}, {box.midX() + 4, box.midY() + 4}, color, 1.5f);
-  list->AddLine({box.midX() - 4, box.midY() + 4}, {box.midX() + 4, box.midY() - 4}, color, 1.5f);
-  if (pressed) c.requests.guide.push_back({What::close, 0, "", {}});
+  if (Widgets(c).cross("guide-close", {line.right() - 40, line.y + 4, 34, line.height - 8})) c.requests.guide.push_back({What::close, 0, "", {}});
 }
 
 /// Keyboard focus of the tabs comes after that of the lesson, which starts with the question.

@@ -274,11 +274,11 @@ class SidePanel {
     }
     blockedLine(OptionId::mode, std::string(projected ? "qkv" : "x"));
     if (hasLayers(c_.state)) layers();
-    sentence("labels", c_.state.labels, false);
+    sentenceField(c_, w_, "labels", row(28, 8), false);
     count(OptionId::tokens, c_.state.cross ? "Query tokens" : "Tokens");
     flip(OptionId::cross, "Cross-attention", c_.state.cross);
     if (c_.state.cross) {
-      sentence("key_labels", c_.state.keyLabels, true);
+      sentenceField(c_, w_, "key_labels", row(28, 8), true);
       count(OptionId::key_tokens, "Key tokens");
     }
     if (c_.ownSentence() || c_.state.sameWord) ownNumbers();
@@ -325,21 +325,6 @@ class SidePanel {
     typed(id, value, elide(c_.fonts.monoSmall, shown, value.width), w_.keys(name, value, !c_.locked(name)).press);
   }
 
-  void sentence(std::string_view name, const std::vector<std::string>& labels, bool ofKeys) {
-    const Box box = row(28, 8);
-    std::string words;
-    for (const std::string& token : labels) words += (words.empty() ? "" : " ") + token;
-    const AsIs asIs;
-    if (!w_.field(name, box, words)) return;
-    TextTarget t;
-    t.kind = TextTarget::Kind::sentence;
-    t.ofKeys = ofKeys;
-    t.name = ofKeys ? "Sentence of the keys" : "Sentence";
-    t.text = words;
-    t.box = box;
-    c_.requests.text = t;
-  }
-
   // Explains the numbers of the reader's own sentence, which have no meaning.
   void ownNumbers() {
     const Box box = row(22, 4);
@@ -371,19 +356,18 @@ class SidePanel {
     return single > 1;
   }
 
-  // Steps to the next number of heads that divides the model width; headWay() offers the remedy for the value in between.
+  // Steps to the next number of heads that is possible; headWay() offers the remedy for the value in between.
   void headCount() {
-    const HeadSteps steps(c_.state);
+    const HeadSteps steps(c_);
     const double value = c_.state.heads;
-    const int step = stepRow("heads", "Heads", std::to_string(c_.state.heads), steps.less > 0, steps.more > 0);
-    if (step != 0) c_.requests.set(OptionId::heads, static_cast<double>(step < 0 ? steps.less : steps.more));
+    steps.ask(c_, stepRow("heads", "Heads", std::to_string(c_.state.heads), steps.less > 0, steps.more > 0));
     ends(OptionId::heads, value, steps.less > 0, steps.more > 0);
   }
 
   // Below the row of d_k, so that this row does not move under the pointer.
   void headWay() {
     const double next = c_.state.heads + 1;
-    if (!wayForward(OptionId::heads) && !fits(OptionId::heads, next)) wayOut(OptionId::heads, next);
+    if (!wayForward(OptionId::heads) && !HeadSteps(c_).keepsColumns && !fits(OptionId::heads, next)) wayOut(OptionId::heads, next);
   }
 
   void moreSizes() {
@@ -582,8 +566,11 @@ class SidePanel {
     c_.view.drawer = false;
   }
 
+  void close() { c_.requests.guide.push_back({GuideAct::What::close, 0, "", {}}); }
+
   // Last, so that the focus starts with the options.
   [[gnu::noinline]] void guideKeys() {
+    if (!cross_.empty() && w_.keys("panel:close", cross_).press) close();
     if (!guideTab_.empty() && w_.keys("panel:guide", guideTab_).press) openGuide(c_);
   }
 
@@ -594,6 +581,8 @@ class SidePanel {
     tab(c_, "panel:controls", {x_, line.y, textWidth(c_.fonts.strong, "Controls"), line.height}, "Controls", true);
     if (!listed(c_.hide, "guide")) guideTab_ = {x_ + 86, line.y, textWidth(c_.fonts.text, "Guide"), line.height};
     if (!guideTab_.empty() && tab(c_, "panel:guide", guideTab_, "Guide", false)) openGuide(c_);
+    if (!c_.layout.sidePanelIsDrawer && !c_.onPage()) cross_ = {line.right() - 40, line.y + 4, 34, line.height - 8};
+    if (!cross_.empty() && Widgets(c_).cross("panel:close", cross_)) close();
     y_ = line.bottom() + 6;
   }
 
@@ -620,7 +609,7 @@ class SidePanel {
   ImDrawList* list_;
   float x_, y_, width_;
   Box stepper_;  ///< of the last row with one
-  Box guideTab_;
+  Box guideTab_, cross_;
 };
 
 /// Closes the drawer when something else is pressed.

@@ -72,7 +72,7 @@ class Header {
     logo();
     left_ += 14;
     const float most = right_ - left_ - 3 * (34 + gap_) - gap_ - (hasTabs() ? tabsWidth() + gap_ : 0);
-    presets(std::clamp(textWidth(c_.fonts.text, presetTitle()) + 38, 110.0f, std::clamp(most, 110.0f, 220.0f)));
+    presets(std::clamp(textWidth(c_.fonts.text, menuTitle()) + 38, 110.0f, std::clamp(most, 110.0f, 220.0f)));
     history();
     if (hasTabs()) tabs();
   }
@@ -151,6 +151,9 @@ class Header {
     left_ += textWidth(c_.fonts.strong, "Attention Playground") + 10;
   }
 
+  // Under the bar, which has the sentence, a board that is no example needs no name.
+  std::string_view menuTitle() const { return !c_.layout.bar.empty() && c_.state.preset.empty() && !c_.isOfLesson() ? "Examples" : presetTitle(); }
+
   std::string_view presetTitle() const {
     if (c_.ownSentence()) return "Your own sentence";
     for (const document::Preset& p : document::presets()) {
@@ -161,7 +164,7 @@ class Header {
   }
 
   void presets(float width) {
-    w_.menuButton("preset", fromLeft(width), presetTitle());
+    w_.menuButton("preset", fromLeft(width), menuTitle());
     presetMenu();
   }
 
@@ -296,9 +299,8 @@ class Header {
       textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
       left_ += textWidth(c_.fonts.text, "Heads") + 6;
     }
-    const HeadSteps steps(c_.state);
-    const int step = w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), steps.less > 0, steps.more > 0);
-    if (step != 0) c_.requests.set(OptionId::heads, static_cast<double>(step < 0 ? steps.less : steps.more));
+    const HeadSteps steps(c_);
+    steps.ask(c_, w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), steps.less > 0, steps.more > 0));
   }
 
   void nextTheme() { c_.requests.set(OptionId::theme, std::string(c_.palette.dark ? "light" : "dark")); }

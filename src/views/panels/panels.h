@@ -5,6 +5,8 @@
 
 namespace views {
 
+class Widgets;
+
 /// Handles keys of the board: moving, changing, typing, copying, shortcuts. Returns true if one was used.
 bool boardKeys(Context& context);
 /// Would that key have an effect now? Only such keys are taken from the page. `command` is Ctrl or Cmd.
@@ -36,6 +38,12 @@ void inspectorButtons(Context& context);
 void sidePanel(Context& context);
 /// The bar at the top.
 void header(Context& context);
+/// The bar over the board (Layout::bar): the sentence, Causal, Heads, and buttons that open the left column.
+void bar(Context& context);
+/// A text field for the words of the queries or of the keys.
+void sentenceField(Context& context, Widgets& widgets, std::string_view name, const Box& box, bool ofKeys);
+/// The first steps on a first visit (ViewState::coach), each beside what it is about; does nothing if there are none.
+void coach(Context& context);
 /// The list of keys and information about the build, in front of everything.
 void help(Context& context);
 /// The question in ViewState::form, which must not be null, in front of everything.

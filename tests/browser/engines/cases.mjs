@@ -25,7 +25,8 @@ const FIRST = () => {
   const {attachShadow} = Element.prototype;
   Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
 };
-const CLOSED_GUIDE = () => { try { localStorage.setItem('attention-playground', '{"open":false}'); } catch { /* a sandbox */ } };
+const CLOSED_GUIDE = () => { try { localStorage['attention-playground'] ??= '{"open":false}'; } catch { /* a sandbox */ } };
+const OPEN_GUIDE = () => { try { localStorage['attention-playground'] ??= '{"open":true}'; } catch { /* a sandbox */ } };
 
 const languages = Object.fromEntries(['de', 'zh'].map((tag) => {
   const {messages} = JSON.parse(readFileSync(fileURLToPath(new URL(`../../../web/languages/${tag}.json`, import.meta.url)), 'utf8'));
@@ -101,7 +102,7 @@ export function runIn(browser, cannot = {}) {
 
   /** `apart`: the case has a browser of its own, started with these settings. */
   const onPage = (name, body, {path = '/', first, guide = false, policy = true, wait = true, apart, ...view} = {}) => test(name, {skip: cannot[name]}, async () => {
-    const script = [FIRST, guide ? null : CLOSED_GUIDE, first].filter(Boolean).map((f) => `(${f})();`).join('\n');
+    const script = [FIRST, guide === 'first' ? null : guide ? OPEN_GUIDE : CLOSED_GUIDE, first].filter(Boolean).map((f) => `(${f})();`).join('\n');
     const server = await serve(SITE, {policy, first: script}), one = apart ? new browser.constructor() : browser;
     try {
       if (apart) await one.start(apart);
@@ -219,7 +220,22 @@ export function runIn(browser, cannot = {}) {
     await until('the board to have the focus again', async () => await focused(browser) === 'canvas');
   });
 
-  onPage('the first visit opens the Guide, and its question is answered', async (board) => {
+  onPage('a first visit: a number dragged, Causal flipped, a head added; then the Guide is offered', async (board) => {
+    await until('the first step', async () => (await board.names()).includes('coach:skip'));
+    assert.deepEqual([await board.call('get', 'heads'), await board.call('get', 'causal')], [1, false]);
+    await browser.drag(...await board.middle('q', 0, 3, 2), -40, 0);
+    await until('the number', async () => await board.value('q', 0, 3, 2) < 1.5);
+    await board.click('causal');
+    await until('the mask', async () => await board.call('get', 'causal'));
+    await board.click('heads+');
+    await until('the second head', async () => await board.call('get', 'heads') === 2);
+    assert.equal(await board.call('get', 'd_k'), 3);
+    await until('the offer', async () => (await board.names()).includes('coach:guide'));
+    await board.click('coach:guide');
+    await until('the Guide', async () => (await board.names()).includes('guide-close'));
+  }, {guide: 'first'});
+
+  onPage('the Guide opens where it was left, and its question is answered', async (board) => {
     await until('the question', async () => (await board.names()).includes('guide:choice:0'));
     await browser.evaluate(() => document.querySelector('attention-playground').addEventListener('answer', ({detail}) => { globalThis.answered = detail; }));
     await board.click('guide:choice:0');
@@ -313,7 +329,7 @@ export function runIn(browser, cannot = {}) {
   onPage('where nothing can be stored the board works', async (board) => {
     await browser.drag(...await board.middle('q', 0, 1, 1), 30, 0);
     await board.drawn('denied');
-  }, {guide: true, first: () => {
+  }, {guide: 'first', first: () => {
     for (const name of ['localStorage', 'sessionStorage', 'indexedDB']) {
       Object.defineProperty(globalThis, name, {get() { throw new DOMException('denied', 'SecurityError'); }});
     }

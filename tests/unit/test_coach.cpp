@@ -1,0 +1,143 @@
+// A first visit: its board, the bar over it, and the three steps of the coach, done with the mouse.
+#include <algorithm>
+#include <string>
+
+#include "app_fixture.h"
+#include "document/preset.h"
+#include "document/text.h"
+#include "painted.h"
+
+namespace {
+
+class Visitor : public Fixture {
+ public:
+  explicit Visitor(float width = 1440, float height = 900) : Fixture(width, height, true) {
+    app().beginCoach();
+    settle();
+  }
+  bool shows(std::string_view name) { return static_cast<bool>(app().locate(name, 0, 0, 0)); }
+  bool says(const std::string& words) {
+    return test::Painted().in(at("coach")).find(words) != std::string::npos;
+  }
+  std::string headOne() {
+    std::string numbers;
+    for (int r = 0; r < 4; ++r)
+      for (int c = 0; c < 3; ++c) numbers += std::to_string((**app().tensor("q")).at(0, r, c)) + " ";
+    return numbers;
+  }
+};
+
+bool isApart(const app::Rect& a, const app::Rect& b) {
+  return a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+}
+
+}  // namespace
+
+TEST_CASE("first visit: one head of I saw a saw, nothing masked, the column closed, and the bar over the board") {
+  Visitor f;
+  CHECK(f.app().state() == document::toText(document::firstBoard()));
+  CHECK(document::check(document::firstBoard()));
+  for (const char* name : {"panel:controls", "panel:guide", "labels", "causal", "heads+", "step-through"}) {
+    CAPTURE(name);
+    CHECK(f.shows(name));
+  }
+  CHECK(!f.shows("tokens+"));
+  f.click(f.at("panel:controls"));
+  CHECK(f.shows("tokens+"));
+  CHECK(!f.shows("step-through"));
+  f.click(f.at("panel:close"));
+  CHECK(!f.shows("tokens+"));
+  CHECK(f.shows("step-through"));
+  f.click(f.at("panel:guide"));
+  CHECK(f.shows("guide-close"));
+  CHECK(f.shows("causal"));  // the bar stays beside a lesson
+  f.click(f.at("guide-close"));
+  CHECK(f.shows("panel:guide"));
+  CHECK(!f.shows("guide-close"));
+}
+
+TEST_CASE("first visit: the three steps are done by doing them, with three mouse actions and no scrolling, from a phone to a desk") {
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {2560.0f, 1440.0f}, {1100.0f, 700.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
+    CAPTURE(width);
+    Visitor f(width, height);
+    const auto stands = [&] {
+      const app::Rect box = f.at("coach");
+      CHECK((box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height));
+      for (const char* name : {"q", "k", "weights"})
+        for (int r = 0; r < 4; ++r)
+          for (int c = 0; c < 3; ++c) CHECK(isApart(box, f.at(name, 0, r, c)));
+    };
+    REQUIRE(f.says("Drag this number:"));
+    stands();
+    f.drag(f.at("q", 0, 3, 2), -60, 0);
+    REQUIRE(f.says("Flip Causal:"));
+    stands();
+    f.click(f.at("causal"));
+    REQUIRE(f.says("Add a head:"));
+    stands();
+    const std::string before = f.headOne();
+    f.click(f.at("heads+"));
+    CHECK(f.option("heads") == "2");
+    CHECK(f.option("d_k") == "3");
+    CHECK(f.headOne() == before);
+    CHECK(f.app().notice() == "2 heads with d_k 3, as before.");
+    CHECK(!f.shows("coach"));
+    REQUIRE(f.shows("coach:guide"));
+    f.click(f.at("coach:guide"));
+    CHECK(!f.shows("coach:guide"));
+  }
+}
+
+TEST_CASE("first visit: the steps may be done in any order, and are skipped by Skip, by Esc, or when something else changes the board") {
+  Visitor any;
+  any.click(any.at("heads+"));
+  CHECK(any.says("Drag this number:"));
+  any.click(any.at("causal"));
+  CHECK(any.says("Drag this number:"));
+  any.drag(any.at("q", 0, 3, 2), -40, 0);
+  CHECK(any.shows("coach:guide"));
+  any.click(any.at("coach:close"));
+  CHECK(!any.shows("coach:guide"));
+
+  Visitor skips;
+  skips.click(skips.at("coach:skip"));
+  CHECK(!skips.shows("coach"));
+
+  Visitor escapes;
+  escapes.key(ImGuiKey_Escape);
+  CHECK(!escapes.shows("coach"));
+
+  Visitor scripted;
+  REQUIRE(scripted.app().set("tokens", "6"));
+  scripted.settle();
+  CHECK(!scripted.shows("coach"));
+
+  Visitor hidden;
+  hidden.app().setEmbed({"", "q,causal"});
+  hidden.settle();
+  CHECK(hidden.says("Add a head:"));  // what cannot be done here is passed over
+}
+
+TEST_CASE("heads: a board of the reader's own gains and loses heads that keep their columns, as one step of undo") {
+  Visitor f;
+  const std::string before = f.app().state(), first = f.headOne();
+  for (int heads = 2; heads <= 4; ++heads) {
+    f.click(f.at("heads+"));
+    CHECK(f.option("heads") == std::to_string(heads));
+    CHECK(f.option("d_k") == "3");
+    CHECK(f.option("d_v") == "3");
+    CHECK(f.headOne() == first);
+  }
+  for (int heads = 3; heads >= 1; --heads) {
+    f.click(f.at("heads-"));
+    CHECK(f.option("heads") == std::to_string(heads));
+    CHECK(f.option("d_k") == "3");
+  }
+  CHECK(f.headOne() == first);
+  for (int i = 0; i < 6; ++i) f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
+  CHECK(f.app().state() == before);
+  Fixture example;  // heads of an example share its width
+  example.click(example.at("heads+"));
+  CHECK(example.option("heads") == "3");
+  CHECK(example.option("d_k") == "2");
+}
