@@ -23,6 +23,18 @@ test('a large file is read and written in seconds and in little memory', onLinux
   assert.equal(JSON.parse(readFileSync(out, 'utf8')).present_k.data.length, length * width);
 });
 
+for (const columns of [200_000, 1_000_000]) {
+  test(`a row of ${columns.toLocaleString('en')} columns is computed in a small multiple of its memory`, onLinux, () => {
+    const row = file(`${new Array(columns).fill('1').join(',')}\n`, '.csv'), column = file(`${new Array(16).fill('1').join('\n')}\n`, '.csv');
+    const least = 100, most = least + columns * 48 / 2 ** 20;  // megabytes: those of the program, and of a number as a text, float64, in q, k and v, and in the output
+    const limits = {limits: `ulimit -v ${Math.round(most * 1024)}`};
+    const {status, stdout, stderr} = attn('run', row, '--set', 'causal=true', limits);
+    assert.equal(status, 0, stderr);
+    assert.deepEqual(JSON.parse(stdout).output, {shape: [1, columns], data: new Array(columns).fill(1)});
+    assert.equal(attn('run', column, limits).status, 0);
+  });
+}
+
 test('a text larger than the memory gets a sentence', onLinux, () => {
   const ones = {shape: [4_000_000, 1], data: new Array(4_000_000).fill(1)};
   const sentence = refusal(badData, attn('run', file({q: ones, k: ones, v: ones}), {limits: 'ulimit -v 60000'}));

@@ -489,6 +489,31 @@ TEST_CASE("kernels: memory is bounded when fused, and taken once") {
   }
 }
 
+TEST_CASE("kernels: rows of very many columns take a small multiple of their own memory, however few they are") {
+  constexpr int kColumns = 70'000;
+  test::Random random(43);
+  for (Kernel kernel : available())
+    for (const auto& [queries, keys] : {std::pair(1, 1), {3, 2}, {8, 8}, {1, 16}, {16, 1}, {9, 8}, {20, 1}, {20, 20}}) {
+      CAPTURE(name(kernel));
+      CAPTURE(queries);
+      CAPTURE(keys);
+      Case c(shaped(2, 1, queries, keys, kColumns, kColumns), random, 0, 0, false, 0.01f);
+      c.f.causal = true, c.f.causalOffset = keys - 1;
+      const std::vector<Row> rows = exactRows(c);
+      CHECK(agrees(kernel, c, rows, Ask::output));
+      CHECK(agrees(kernel, c, rows, Ask::everything));
+      Block output(2, queries, kColumns);
+      c.f.output = output.out();
+      Workspace workspace(1), shared(3);
+      REQUIRE(forward(kernel, c.f, workspace));
+      REQUIRE(forward(kernel, c.f, shared));
+      const std::size_t given = sizeof(float) * kColumns * static_cast<std::size_t>(2 * queries + 2 * keys);
+      CHECK(workspace.bytes() <= 9 * given);
+      CHECK(shared.bytes() == workspace.bytes());  // there is work for one thread
+      if (queries + keys <= 16) CHECK(workspace.bytes() < given + 200'000);
+    }
+}
+
 TEST_CASE("kernels: rows of 8,192 keys sum to 1; unit-normal weights within their bound") {
   test::Random random(40);
   for (Kernel kernel : available()) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "attention/kernels/kernels_table.h"
@@ -26,6 +27,8 @@ constexpr std::array<std::string_view, 6> kNames{"scalar", "sse4", "avx2", "avx5
 
 /// Scratch for packed K and V: large enough that packing is rare, small enough for the second-level cache.
 constexpr std::int64_t kPackedFloats = 1 << 18;
+/// So few rows of Q and K, where each is long, would take many times their memory if they were packed, and save no time.
+constexpr int kFewRows = 16;
 /// With fewer multiplications than this, waking threads costs more than they save (measured: about 20 µs per call).
 constexpr double kThreadsPay = 4e6;
 
@@ -104,15 +107,15 @@ struct Workspace::Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// Allocates `floats` numbers per thread in place of what there was; false if there is not enough memory.
-  bool reserve(std::size_t floats);
+  /// Makes sure that each of the first `count` threads has room for `floats` numbers; false if there is not enough memory.
+  bool reserve(std::size_t floats, int count);
   /// Calls work(context, thread) on `threads` threads at once; the calling thread is number 0.
   void run(int threads, void (*work)(void*, int), void* context);
 
   int threadCount = 1;
   std::vector<float*> memory;  // one block per thread
+  std::vector<std::size_t> sizes;  // of these blocks, in floats
   std::vector<Scratch> scratch;
-  std::size_t floatsEach = 0;
 #ifndef __EMSCRIPTEN__
   void serve(int thread);
   std::vector<std::thread> threads;
@@ -133,18 +136,21 @@ Workspace::Parts::Parts(int wanted) {
   (void)wanted;
 #endif
   memory.resize(static_cast<std::size_t>(threadCount), nullptr);
+  sizes.resize(static_cast<std::size_t>(threadCount), 0);
   scratch.resize(static_cast<std::size_t>(threadCount));
 }
 
-bool Workspace::Parts::reserve(std::size_t floats) {
-  floatsEach = 0;
-  for (float*& block : memory) {
+bool Workspace::Parts::reserve(std::size_t floats, int count) {
+  for (std::size_t t = 0; t < static_cast<std::size_t>(count); ++t) {
+    if (floats <= sizes[t]) continue;
+    float*& block = memory[t];
     std::free(block);
+    sizes[t] = 0;
     block = static_cast<float*>(std::aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64));
     if (!block) return false;
     std::fill(block, block + floats, 0.0f);  // tile rows beyond the last query are read too, and must not hold subnormal numbers
+    sizes[t] = floats;
   }
-  floatsEach = floats;
   return true;
 }
 
@@ -204,7 +210,7 @@ Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 int Workspace::threads() const { return parts_->threadCount; }
-std::size_t Workspace::bytes() const { return parts_->floatsEach * sizeof(float) * parts_->memory.size(); }
+std::size_t Workspace::bytes() const { return sizeof(float) * std::accumulate(parts_->sizes.begin(), parts_->sizes.end(), std::size_t{0}); }
 
 // ------------------------------------------------------------------------------------------------------------ forward
 
@@ -301,8 +307,10 @@ Plan planOf(const Forward& call, const Blocking& blocking, const Magnitudes* kno
   const bool whole = call.weights || call.exponentials;  // these are rescaled when a row is complete, so all keys must be done in one pass
   const std::int64_t each = std::int64_t{call.headDim} + roundedUp(call.valueDim, blocking.panel);
   const std::int64_t all = roundedUp(std::max(plan.keyEnd, 1), blocking.panel);
-  const bool atOnce = whole || all * each <= kPackedFloats;
-  plan.packedKeys = static_cast<int>(atOnce ? all : std::max<std::int64_t>(kPackedFloats / each / blocking.keys, 1) * blocking.keys);
+  const bool isSmall = all * each <= kPackedFloats;
+  const std::int64_t some = std::max<std::int64_t>(kPackedFloats / each / blocking.keys, 1) * blocking.keys;
+  plan.packedKeys = static_cast<int>(whole || isSmall ? all : std::min(all, some));
+  plan.isCareful = !isSmall && call.queryCount + plan.keyEnd <= kFewRows;
 
   const double log2e = 1.44269504088896340736;
   plan.finalFactor = 1.0f / call.temperature;
@@ -324,12 +332,13 @@ std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, floa
   };
   const Forward& f = plan.call;
   const std::int64_t rows = blocking.rows;
-  const std::int64_t valueDim = f.output ? roundedUp(f.valueDim, blocking.panel) : 0;
+  const std::int64_t headDim = plan.isCareful ? 0 : f.headDim;
+  const std::int64_t valueDim = f.output && !plan.isCareful ? roundedUp(f.valueDim, blocking.panel) : 0;
   scratch = Scratch{};
-  scratch.query = take(roundedUp(f.headDim, kBlockKeys) / kBlockKeys * rows * kRowStride);
+  scratch.query = take(roundedUp(headDim, kBlockKeys) / kBlockKeys * rows * kRowStride);
   scratch.scores = take(rows * kRowStride);
-  scratch.sums = take(rows * valueDim);
-  scratch.keys = take(std::int64_t{plan.packedKeys} * f.headDim);
+  scratch.sums = take(std::min(rows, roundedUp(f.queryCount, blocking.tileRows)) * valueDim);
+  scratch.keys = take(plan.packedKeys * headDim);
   scratch.packedValues = take(std::int64_t{plan.packedKeys} * valueDim);
   scratch.rowMax = take(std::int64_t{unitRows} * (f.heads / f.kvHeads));
   scratch.rowSum = take(std::int64_t{unitRows} * (f.heads / f.kvHeads) + 16);  // read in whole vectors
@@ -352,7 +361,13 @@ struct Work {
       // Later rows first: with a causal mask they see the most keys, so the small units are left for the end.
       const int part = work.unitsPerHead - 1 - i % work.unitsPerHead;
       const int begin = part * work.unitRows;
-      work.table.forward(work.plan, {i / work.unitsPerHead, begin, std::min(begin + work.unitRows, work.plan.call.queryCount)}, scratch);
+      const Unit unit{i / work.unitsPerHead, begin, std::min(begin + work.unitRows, work.plan.call.queryCount)};
+      if (!work.plan.isCareful) {
+        work.table.forward(work.plan, unit, scratch);
+        continue;
+      }
+      const int group = work.plan.call.heads / work.plan.call.kvHeads;
+      for (int head = unit.kvHead * group; head < (unit.kvHead + 1) * group; ++head) forwardCarefully(work.plan, head, unit.rowBegin, unit.rowEnd, scratch.carefulRow);
     }
   }
 };
@@ -371,24 +386,26 @@ std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& work
   // A few units per thread balance the load. The results do not depend on the division, since blocks begin at the same rows.
   const int shares = threads == 1 ? 1 : std::min(blocks, (4 * threads + call.kvHeads - 1) / call.kvHeads);
   const int unitRows = (blocks + shares - 1) / shares * table.blocking.rows;
-  const int unitsPerHead = (call.queryCount + unitRows - 1) / unitRows;
+  const int unitsPerHead = (call.queryCount + unitRows - 1) / unitRows, units = unitsPerHead * call.kvHeads;
+  const int used = std::min(threads, units);
 
   const auto placed = [&](std::size_t t) { return place(plan, table.blocking, unitRows, parts.memory[t], parts.scratch[t]); };
   const std::size_t needed = placed(0);
-  if (needed > parts.floatsEach && !(parts.reserve(needed) && placed(0))) return std::nullopt;
-  for (std::size_t t = 1; t < static_cast<std::size_t>(threads); ++t) placed(t);
+  const std::size_t unplaced = needed > parts.sizes[0] ? 0 : 1;
+  if (!parts.reserve(needed, used)) return std::nullopt;
+  for (std::size_t t = unplaced; t < static_cast<std::size_t>(used); ++t) placed(t);
 
-  Work work{plan, table, parts, unitRows, unitsPerHead, unitsPerHead * call.kvHeads};
-  parts.run(std::min(threads, work.units), &Work::serve, &work);
+  Work work{plan, table, parts, unitRows, unitsPerHead, units};
+  parts.run(used, &Work::serve, &work);
   Tiles tiles{0, 0, table.blocking.tileRows, table.blocking.panel};
   tiles.total = roundedUp(call.queryCount, tiles.rows) / tiles.rows * (roundedUp(call.keyCount, tiles.keys) / tiles.keys) * call.heads;
-  for (int t = 0; t < threads; ++t) tiles.computed += parts.scratch[static_cast<std::size_t>(t)].computed;
+  for (int t = 0; t < used; ++t) tiles.computed += parts.scratch[static_cast<std::size_t>(t)].computed;
   return tiles;
 }
 
 float* const* reserve(Workspace& workspace, std::size_t floats) {
   Workspace::Parts& parts = workspace.parts();
-  return floats > parts.floatsEach && !parts.reserve(floats) ? nullptr : parts.memory.data();
+  return parts.reserve(floats, parts.threadCount) ? parts.memory.data() : nullptr;
 }
 
 void run(Workspace& workspace, int threads, void (*work)(void*, int), void* context) { workspace.parts().run(threads, work, context); }

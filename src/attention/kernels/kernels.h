@@ -58,6 +58,9 @@ struct Out {
   explicit operator bool() const { return data != nullptr; }
 };
 
+/// A multiple of the number of queries that any kernel computes at a time. A call divided before such queries gives the same numbers.
+inline constexpr int kWholeRows = 192;
+
 /// The arguments of forward(). Q [heads, queryCount, headDim], K [kvHeads, keyCount, headDim], V [kvHeads, keyCount, valueDim]; query head
 /// h reads key head h / (heads / kvHeads). keyCount and queryCount may be 0, all other counts are >= 1; heads is a multiple of kvHeads; all
 /// inputs are finite (the bias may contain -inf). None of this is checked here.
@@ -127,8 +130,8 @@ class Workspace {
 };
 
 /// Computes what `call` asks for. If no result of the score matrix is wanted, the computation is fused: each tile of scores is used and
-/// discarded, and a thread needs about 1.3 MB and a few bytes per query, whatever the number of keys. In either case tiles that are masked
-/// entirely are not computed.
+/// discarded, and a thread needs about 1.3 MB and a few bytes per query, whatever the number of keys; of rows longer than some 10,000
+/// columns at most 9 times the memory of Q, K and V. In either case tiles that are masked entirely are not computed.
 /// Rows with every key masked: rowMax is -inf, rowSum 0, every other result 0 (but masked: -inf).
 /// The results do not depend on the number of threads.
 /// `known`, if given, saves small calls a scan of all inputs; see largestSquare().

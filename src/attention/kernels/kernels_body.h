@@ -29,7 +29,7 @@ constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries per block, whose scor
 constexpr int kTiles = kRows / kTileRows;
 constexpr int kKeys = kBlockKeys;
 constexpr int kPanels = kKeys / kPanel;
-static_assert(kRows % kTileRows == 0 && kVectors % 2 == 0 && kKeys % kPanel == 0 && kPanels <= 64);
+static_assert(kRows % kTileRows == 0 && kWholeRows % kRows == 0 && kVectors % 2 == 0 && kKeys % kPanel == 0 && kPanels <= 64);
 
 constexpr float kInfinity = __builtin_huge_valf();
 constexpr float kLargest = 3.40282347e38f;

@@ -13,8 +13,9 @@ struct Plan {
   bool isMasked = false;  ///< some query cannot see some key before keyEnd
   bool isDirect = false;  ///< every query sees all keys, they fit one block, and V consists of whole panels: no sums have to be kept between blocks
   bool isBounded = false; ///< fits() and isBounded() are known to hold for the whole call
+  bool isCareful = false; ///< all rows are computed by forwardCarefully()
   int keyEnd = 0;         ///< number of keys that are not padding
-  int packedKeys = 0;     ///< keys that are packed at a time: all, or a multiple of Blocking::keys
+  int packedKeys = 0;     ///< keys that are packed at a time: all, with the last panel padded, or a multiple of Blocking::keys
   float queryFactor = 1.0f;  ///< multiplies Q when it is packed
   float finalFactor = 1.0f;  ///< multiplies the masked scores (when not plain)
   double margin = 1.0;       ///< by how much the factors above may enlarge a product of Q and K
@@ -71,8 +72,8 @@ struct Table {
 inline constexpr int kBlockKeys = 256;
 inline constexpr int kRowStride = kBlockKeys + 16;
 
-/// forward() for rows whose products might overflow a float: in double precision, one number at a time. Computes everything that a kernel's
-/// forward does for these rows. `row` is scratch memory for keyCount numbers.
+/// forward() for rows whose products might overflow a float, and for a few rows of very many columns: in double precision, one number at a
+/// time. Computes everything that a kernel's forward does for these rows. `row` is scratch memory for keyCount numbers.
 void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, double* row);
 
 /// Half-open range of the keys that causal, window and padding leave visible to a query.
