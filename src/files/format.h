@@ -24,8 +24,9 @@ std::string formatList();
 /// become (match.h, read_layer.h, opener.h; tests/unit/test_reading.cpp measures it):
 ///   4 × the file's size + 4 bytes for each value of the layer + kBytesOfEntry for each tensor and text + kBytesOfReader.
 /// Values are computed with as 32-bit floats, so the second term is the least that a file of smaller types can take; one tensor that is q, k
-/// and v alike has its values three times. A compressed archive may inflate to 4 times its size or 64 MB (zip.h), and that is its size here.
-/// A single text of more than a million characters takes up to 5 times its length while it is parsed.
+/// and v alike has its values three times, and four times where the board has to ask about it. A compressed archive may inflate to 4 times
+/// its size or 64 MB (zip.h), and that is its size here. A single text of more than a million characters takes up to 5 times its length
+/// while it is parsed.
 inline constexpr std::size_t kBytesOfEntry = 512, kBytesOfReader = 100'000;
 
 /// Reads everything in a file, with its types. Tensors point into `bytes`. In formats without names (npy, csv, tsv), and for JSON that is a

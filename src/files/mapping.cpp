@@ -1,8 +1,10 @@
 #include "files/mapping.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "base/sentence.h"
@@ -153,19 +155,15 @@ Mapping::Item Mapping::itemOf(std::string_view name) {
   return item;
 }
 
-bool Mapping::hasRole(std::string_view prefix, Role role, bool isWeight) const {
-  return std::any_of(items_.begin(), items_.end(), [&](const Item& item) { return item.role == role && item.isWeight == isWeight && !item.isBias && item.prefix == prefix && isMatrix(tensor(item.tensor)); });
-}
-
 void Mapping::findLayers() {
-  std::vector<std::string> prefixes;
-  for (const Item& item : items_) prefixes.push_back(item.prefix);
-  base::sort(prefixes, [](const std::string& a, const std::string& b) { return isBefore(a, b); });
-  prefixes.erase(std::unique(prefixes.begin(), prefixes.end()), prefixes.end());
-  for (const std::string& prefix : prefixes)
-    for (const bool isWeight : {false, true})
-      if (hasRole(prefix, Role::qkv, isWeight) || (hasRole(prefix, Role::q, isWeight) && hasRole(prefix, Role::k, isWeight) && hasRole(prefix, Role::v, isWeight)))
-        if (layers_.empty() || layers_.back() != prefix) layers_.push_back(prefix);
+  // The roles of the matrices under each prefix, as bits: of those that are inputs, and of those that are weights.
+  std::map<std::string_view, std::array<unsigned, 2>, decltype(&isBefore)> found(&isBefore);
+  const auto bit = [](Role role) { return 1u << static_cast<unsigned>(role); };
+  for (const Item& item : items_)
+    if (!item.isBias && isMatrix(tensor(item.tensor))) found[item.prefix][item.isWeight ? 1 : 0] |= bit(item.role);
+  const unsigned all = bit(Role::q) | bit(Role::k) | bit(Role::v);
+  for (const auto& [prefix, roles] : found)
+    if (std::any_of(roles.begin(), roles.end(), [&](unsigned has) { return (has & bit(Role::qkv)) != 0 || (has & all) == all; })) layers_.emplace_back(prefix);
 }
 
 Mapping::Mapping(StoredFile file, std::string title) : file_(std::move(file)), title_(std::move(title)) {
@@ -295,9 +293,7 @@ document::Form Mapping::form(const Choices& choices) {
 
 Result<State> Mapping::state(const Choices& choices) {
   given_ = choices, form_ = {}, added_.clear(), axes_ = 0, entry_ = -1;
-  Result<State> made = make();
-  kept_.clear();
-  return made;
+  return make();
 }
 
 Result<State> Mapping::make() {
@@ -315,7 +311,6 @@ Result<State> Mapping::make() {
   Result<StoredFile> chosen = as == 1 ? projected() : direct();
   if (!chosen) return chosen.error();
   Result<TensorsFile> tensors = tensorsOf(std::move(*chosen));
-  kept_.clear();
   if (!tensors) return tensors.error();
   return stateOf(std::move(*tensors), State{});
 }
@@ -386,7 +381,6 @@ Result<State> Mapping::allLayers() {
     Result<State> made = stateOf(std::move(*tensors), State{});
     if (!made) return made.error();
     states.push_back(std::move(*made));
-    kept_.clear();
   }
   std::erase_if(form_.fields, [&](const document::Field& one) { return one.name != "layer" && !isShared(one.name); });
   State all = states.front();
@@ -726,15 +720,12 @@ Result<State> Mapping::weightsAlone() {
 Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> arrays, int tokens, int keys) {
   StoredFile out;
   const bool isPlain = arrays.front().first == "q";
-  for (auto [key, text] : file_.notes) {
-    const bool isOwn = !layer_.empty() && key.starts_with(layer_);
-    if (isOwn) key.erase(0, layer_.size());
-    else if (std::any_of(file_.notes.begin(), file_.notes.end(), [&](const auto& other) { return other.first == layer_ + key && !layer_.empty(); })) continue;
-    if (isPlain || key != "options") out.notes.emplace_back(std::move(key), std::move(text));
-  }
+  for (const auto& [key, text] : notesOf(file_, layer_))
+    if (isPlain || key != "options") out.notes.emplace_back(key, text);
   for (auto& [name, array] : arrays) {
-    kept_.push_back(std::move(array.values));
-    out.tensors.push_back(storedOf(name, array.shape, kept_.back()));
+    const auto kept = std::make_shared<const std::vector<float>>(std::move(array.values));
+    Stored& tensor = out.tensors.emplace_back(storedOf(name, array.shape, *kept));
+    tensor.owned = std::shared_ptr<const char[]>(kept, tensor.bytes.data());
   }
   for (const Role role : {Role::tokens, Role::keyTokens}) {
     const int found = findTexts(role), count = role == Role::tokens ? tokens : keys;

@@ -42,7 +42,6 @@ class Mapping {
 
   static Item itemOf(std::string_view name);
   void findLayers();
-  bool hasRole(std::string_view prefix, Role role, bool isWeight) const;
   const Stored& tensor(int index) const { return file_.tensors[static_cast<std::size_t>(index)]; }
   int find(Role role, bool isWeight, bool isBias = false) const;  ///< in the present layer; the index of a tensor, or -1
 
@@ -77,7 +76,6 @@ class Mapping {
   std::string layer_, added_;
   int axes_ = 0, entry_ = -1;
   bool isJoined_ = true;  ///< where all layers can be read together, is that the default?
-  std::vector<std::vector<float>> kept_;  ///< the numbers that tensors of finish() point to
 };
 
 }  // namespace files

@@ -236,19 +236,17 @@ class Matcher {
 
   /// Reads the metadata of safetensors; anything but options and labels is ignored.
   Result<void> readNotes() {
-    for (const auto& [key, text] : stored_.notes) {
-      const auto own = without(prefix_, key);
-      if (!own && std::any_of(stored_.notes.begin(), stored_.notes.end(), [&](const auto& other) { return other.first == prefix_ + key; })) continue;
-      const std::string name = knownName(own.value_or(key));
+    for (const auto& [key, text] : notesOf(stored_, prefix_)) {
+      const std::string name = knownName(key);
       if (name == "options") {
-        if (auto ok = takeOptions(text); !ok) return ok;
+        if (auto ok = takeOptions(std::string(text)); !ok) return ok;
       } else if (name == "labels" || name == "key_labels") {
         std::optional<document::Value>& to = name == "labels" ? file_.labels : file_.keyLabels;
-        to = text;
+        to = std::string(text);
         if (text.starts_with('['))
           if (auto list = document::valueFromJson(text, name)) to = *list;
       } else if (layer::isOption(name)) {
-        auto setting = settingFrom(name + "=" + text);
+        auto setting = settingFrom(name + "=" + std::string(text));
         if (setting) setting->field = "options." + name, file_.options.push_back(std::move(*setting));
       }
     }
@@ -304,17 +302,18 @@ StoredFile withTexts(StoredFile file, bool isJson) {
     file.notes.emplace_back(tensor.name == "options" ? tensor.name : knownName(tensor.name), isText ? tensor.texts.front() : textOf(tensor, 0));
     return true;
   });
+  std::set<std::string> names;
+  for (const Stored& tensor : file.tensors) names.insert(tensor.name);
   std::string options;
   for (auto& [key, text] : std::exchange(file.notes, {})) {
     const std::size_t end = key.find_last_of("./");
     const bool isOfLayer = end != std::string::npos;  // of several
     const std::string name = knownName(std::string_view(key).substr(isOfLayer ? end + 1 : 0));
-    const bool isThere = std::any_of(file.tensors.begin(), file.tensors.end(), [&](const Stored& tensor) { return tensor.name == key; });
-    if (isThere) continue;
+    if (names.contains(key)) continue;
     const auto value = document::valueFromJson(text, key);
     if (name == "labels" || name == "key_labels") {
       Stored& labels = file.tensors.emplace_back();
-      labels.name = key, labels.type = Type::text;
+      labels.name = *names.insert(key).first, labels.type = Type::text;
       labels.texts = value && text.starts_with('[') ? document::labelsOf(*value) : std::vector{text};
       if (text.starts_with('[')) labels.shape = {static_cast<std::int64_t>(labels.texts.size())};
     } else if (isOfLayer && (name == "options" || layer::isOption(name))) {
@@ -327,6 +326,18 @@ StoredFile withTexts(StoredFile file, bool isJson) {
   }
   if (!options.empty()) file.notes.emplace_back("options", "{" + options + "}");
   return file;
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> notesOf(const StoredFile& file, std::string_view prefix) {
+  std::set<std::string_view> own;
+  for (const auto& [key, text] : file.notes)
+    if (const auto rest = without(prefix, key)) own.insert(*rest);
+  std::vector<std::pair<std::string_view, std::string_view>> notes;
+  for (const auto& [key, text] : file.notes) {
+    const auto rest = without(prefix, key);
+    if (rest || !own.contains(key)) notes.emplace_back(rest.value_or(key), text);
+  }
+  return notes;
 }
 
 bool isNameless(const StoredFile& file) {

@@ -3,6 +3,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "files/stored.h"
 
@@ -24,6 +26,9 @@ Result<TensorsFile> tensorsOfOne(StoredFile file);
 /// Converts the metadata of a file for formats without metadata: labels become texts, and the settings of a layer one text, "options". Other
 /// metadata, such as PyTorch's "format", is dropped. For JSON, scalars that are settings become part of "options" too.
 StoredFile withTexts(StoredFile file, bool isJson);
+
+/// The notes of one layer, without its prefix: its own, and of the others those that it does not have itself.
+std::vector<std::pair<std::string_view, std::string_view>> notesOf(const StoredFile& file, std::string_view prefix);
 
 /// Are the tensors called arr_0, arr_1 …, which numpy.savez assigns to unnamed arrays?
 bool isNameless(const StoredFile& file);

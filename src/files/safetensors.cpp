@@ -17,7 +17,6 @@ using base::shapeText;
 using ErrorKind = Error::Kind;
 
 constexpr std::size_t kMaxSafetensorsHeader = 100'000'000;  ///< the limit of the format itself
-constexpr std::size_t kMaxTensors = 100'000;
 constexpr std::string_view kNotes = "__metadata__";
 
 struct Dtype {
@@ -111,7 +110,7 @@ class SafetensorsHeader final : public nlohmann::json_sax<nlohmann::json> {
       return fail(ErrorKind::range, "the shape " + shapeText(shape_) + " of " + dtype_ + " takes " +
                                    (!count || *count > std::int64_t{1} << 59 ? "more bytes than any memory holds" : std::to_string(static_cast<std::uint64_t>(*count) * item) + " bytes") +
                                    ", and its data_offsets have " + std::to_string(size) + "; the header lies.");
-    if (file.tensors.size() == kMaxTensors) return fail(ErrorKind::memory, "there are more than " + std::to_string(kMaxTensors) + " tensors; give fewer.");
+    if (file.tensors.size() == kMostTensors) return fail(ErrorKind::memory, "there are more than " + std::to_string(kMostTensors) + " tensors; give fewer.");
     Stored tensor;
     tensor.name = std::move(name_), tensor.type = known->type, tensor.shape = shape_, tensor.bytes = data_.substr(offsets_[0], size);
     file.tensors.push_back(std::move(tensor));
@@ -144,9 +143,7 @@ Result<void> checkWhole(const StoredFile& file, std::string_view data) {
   }
   if (end != data.data() + data.size())
     return base::refuse(ErrorKind::syntax, "file", {"its tensors take " + std::to_string(end - data.data()) + " bytes, found " + std::to_string(data.size()) + "; the header lies."});
-  base::sort(order, [](const Stored* a, const Stored* b) { return a->name < b->name; });
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (order[i - 1]->name == order[i]->name) return base::refuse(ErrorKind::syntax, fieldOf(order[i]->name), {"the header has it twice; give it once."});
+  if (const std::string* const name = repeatedName(file)) return base::refuse(ErrorKind::syntax, fieldOf(*name), {"the header has it twice; give it once."});
   return {};
 }
 

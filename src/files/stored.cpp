@@ -9,8 +9,8 @@
 #include <new>
 
 #include "base/number.h"
-#include "base/number.h"
 #include "base/sentence.h"
+#include "base/sort.h"
 
 namespace files {
 namespace {
@@ -116,6 +116,15 @@ std::optional<Type> typeNamed(std::string_view name) {
   for (std::size_t i = 0; i < kTypes.size(); ++i)
     if (kTypes[i].name == name) return static_cast<Type>(i);
   return std::nullopt;
+}
+
+const std::string* repeatedName(const StoredFile& file) {
+  std::vector<const std::string*> names;
+  names.reserve(file.tensors.size());
+  for (const Stored& tensor : file.tensors) names.push_back(&tensor.name);
+  base::sort(names, [](const std::string* a, const std::string* b) { return *a < *b; });
+  const auto found = std::adjacent_find(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a == *b; });
+  return found == names.end() ? nullptr : *found;
 }
 
 std::optional<std::int64_t> checkedCount(const Shape& shape) {

@@ -36,6 +36,7 @@ struct Stored {
 };
 
 inline constexpr std::size_t kMaxRank = 32;         ///< of a tensor, as in NumPy
+inline constexpr std::size_t kMostTensors = 100'000;  ///< in one file
 inline constexpr std::size_t kMostTexts = 100'000;  ///< in one file: each takes many times its length in memory
 
 /// The content of a file.
@@ -44,6 +45,9 @@ struct StoredFile {
   std::vector<std::pair<std::string, std::string>> notes;  ///< the metadata of safetensors
   std::size_t heading = 0;  ///< the row of a table, from 1, that was taken as a heading and left out; 0 if there was none
 };
+
+/// A name that two of the tensors have; null if there is none.
+const std::string* repeatedName(const StoredFile& file);
 
 /// The product of the sizes; nothing if one is negative or the product exceeds 2^60.
 std::optional<std::int64_t> checkedCount(const Shape& shape);

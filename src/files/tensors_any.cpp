@@ -19,7 +19,7 @@ using base::inQuotes;
 using base::shapeText;
 using ErrorKind = Error::Kind;
 
-constexpr std::size_t kMaxJsonTensors = 5000;
+constexpr std::size_t kFew = 64;  ///< values of a small tensor
 
 /// Receives the events of the parser. Numbers are stored in the type of their tensor, so that they take no more memory than it has to;
 /// where data stand before their dtype, as 64 bits each until the tensor ends.
@@ -123,11 +123,12 @@ bool AnyCollector::take(std::uint64_t bits, Item kind) {
   return counts_.empty() && !isTensor_ ? finish() : true;
 }
 
-/// Makes room for the values of a tensor at its first one. Its shape may claim any size.
+/// Makes room for the values of a tensor at its first one, and if it is not a small one, for as many as may come. Its shape may claim any
+/// size.
 template <class T>
 void AnyCollector::reserve(std::vector<T>& values, std::size_t each) {
-  if (count_ > 0) return;
-  std::size_t most = mostValues_;
+  if (count_ != 0 && count_ != kFew) return;
+  std::size_t most = count_ == 0 ? std::min(mostValues_, kFew) : mostValues_;
   if (hasShape_) most = std::min(most, static_cast<std::size_t>(checkedCount(shape_).value_or(0)));
   values.reserve(most * each);
 }
@@ -290,9 +291,7 @@ bool AnyCollector::finish() {
   if (!count || static_cast<std::size_t>(*count) != count_)
     return fail(ErrorKind::range, "there are " + std::to_string(count_) + " values, but the shape " + shapeText(shape_) + " asks for " +
                                  (count ? std::to_string(*count) : "more than any memory holds") + "; make them fit.");
-  for (const Stored& other : file.tensors)
-    if (other.name == tensor.name) return fail(ErrorKind::syntax, "the file has it twice; give it once.");
-  if (file.tensors.size() == kMaxJsonTensors) return fail(ErrorKind::memory, "there are more than " + std::to_string(kMaxJsonTensors) + " tensors; give fewer.");
+  if (file.tensors.size() == kMostTensors) return fail(ErrorKind::memory, "there are more than " + std::to_string(kMostTensors) + " tensors; give fewer.");
   mostValues_ -= std::min(mostValues_, count_);
   if (kind_ == Item::text) {
     tensor.type = Type::text, tensor.texts = std::move(texts_);
@@ -326,6 +325,7 @@ Result<StoredFile> collected(std::string_view text, std::string_view name, bool 
     if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, name, false);
   if (!collector.ok) return collector.ok.error();
   if (!isWhole) return base::refuse(ErrorKind::syntax, "file", {"it is no JSON; check the file."});
+  if (const std::string* const twice = repeatedName(collector.file)) return base::refuse(ErrorKind::syntax, fieldOf(*twice), {"the file has it twice; give it once."});
   return std::move(collector.file);
 }
 

@@ -17,7 +17,6 @@ using ErrorKind = Error::Kind;
 constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator = 0x07064b50;
 constexpr std::uint32_t kFull = 0xffffffff;  ///< marks a 32-bit field whose value is in the 64-bit extra field
 constexpr std::uint64_t kFreely = 64u << 20; ///< bytes that any archive may decompress to, however small it is
-constexpr std::size_t kMaxEntries = 100'000;
 
 /// Little-endian numbers at given offsets; 0 beyond the end.
 class Fields {
@@ -81,8 +80,10 @@ Result<Directory> findDirectory(std::string_view bytes) {
 Result<std::vector<Claim>> readDirectory(std::string_view bytes, const Directory& directory) {
   std::vector<Claim> claims;
   constexpr std::size_t least = 46;
-  if (directory.count > kMaxEntries || directory.count * least > directory.size)
+  if (directory.count > directory.size / least)
     return damaged("its directory of " + std::to_string(directory.size) + " bytes claims " + std::to_string(directory.count) + " entries");
+  if (directory.count > kMostTensors)
+    return base::refuse(ErrorKind::memory, "file", {"the archive has " + std::to_string(directory.count) + " entries; give at most " + std::to_string(kMostTensors) + "."});
   const std::string_view all = bytes.substr(directory.begin, directory.size);
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < directory.count; ++i) {

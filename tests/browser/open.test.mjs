@@ -1,7 +1,7 @@
 // Opening files: dropped, chosen, pasted, by src="…". They are real files, written by NumPy.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -13,10 +13,17 @@ import {SITE, start} from './harness.mjs';
 
 const script = fileURLToPath(new URL('files.py', import.meta.url));
 let browser, folder;
+const path = (name) => join(folder, name);
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'open-'));
   const made = spawnSync(python, [script, 'make', folder], {encoding: 'utf8'});
   assert.equal(made.status, 0, made.stderr);
+  writeFileSync(path('row.csv'), `${new Array(200_000).fill('1').join(',')}\n`);
+  const header = Buffer.from(JSON.stringify(Object.fromEntries(Array.from({length: 100_001}, (_, i) => [`t${i}`, {dtype: 'F32', shape: [0], data_offsets: [0, 0]}]))));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  writeFileSync(path('many.safetensors'), Buffer.concat([length, header]));
+  writeFileSync(path('deep.json'), `{"q": ${'['.repeat(1e6)}${']'.repeat(1e6)}}`);
   browser = await start();
 });
 after(async () => {
@@ -24,7 +31,6 @@ after(async () => {
   rmSync(folder, {recursive: true});
 });
 
-const path = (name) => join(folder, name);
 const names = async (board) => (await board.call('items')).map(({name}) => name);
 const isAsked = async (board) => (await names(board)).includes('form');
 const choose = async (board, field, number) => {
@@ -225,6 +231,8 @@ const WRONG = [
   ['nan.npz', /^nan\.npz: k\[1, 2, 3\]: NaN cannot be used/],
   ['ragged.csv', /^ragged\.csv: row 2: it has 2 numbers, those before it 3/],
   ['empty.npz', /^empty\.npz: file: it is empty/],
+  ['many.safetensors', /there are more than 100000 tensors; give fewer\.$/],
+  ['deep.json', /lists (and objects )?are more than \d+ deep; use /],
   ['bomb.npz', /the archive of 1 MB would inflate to more than 68 MB \(this entry alone to 1001 MB\)/],
 ];
 test('what is wrong is said in one sentence, and the board stays', () => onBoard(async (board) => {
@@ -235,6 +243,16 @@ test('what is wrong is said in one sentence, and the board stays', () => onBoard
     assert.equal(detail.message.split('\n').length, 1);
   }
   assert.deepEqual(await board.call('getState'), before);
+  const {heapBytes} = await board.stats();
+  assert.ok(heapBytes < 64e6, `the board took ${heapBytes} bytes meanwhile`);
+}));
+
+test('a row of 200,000 columns is read, and cannot be opened, as the board has fewer', () => onBoard(async (board) => {
+  await drop(board, 'row.csv');
+  await until('the question', () => isAsked(board));
+  await board.rest();
+  assert.equal((await names(board)).includes('form-open'), false);
+  await board.click('form-cancel');
   const {heapBytes} = await board.stats();
   assert.ok(heapBytes < 64e6, `the board took ${heapBytes} bytes meanwhile`);
 }));

@@ -41,6 +41,9 @@ each('what is not JSON', badData, [
   ['lists without end', '['.repeat(100000), 'is not an object'],
   ['lists without end in a field', '{"output": ' + '['.repeat(200000), 'ends too early'],
   ['lists without end in labels', '{"labels": ' + '['.repeat(200000), 'a list is not a text'],
+  ['objects without end', '{"a":'.repeat(200000), 'ends too early'],
+  ['lists a million deep in a state', `{"version": 1, "x": ${'['.repeat(1e6)}${']'.repeat(1e6)}}`, 'more than 64 deep'],
+  ['more fields than there are names', Object.fromEntries(Array.from({length: 1001}, (_, i) => [`t${i}`, [[1]]])), 'more than 1000 fields'],
   ['lists without end in q', '{"q": ' + '['.repeat(200000), 'more than 4 deep'],
 ]);
 

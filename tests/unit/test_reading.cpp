@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <ctime>
+#include <limits>
 #include <cstring>
 #include <new>
 #include <string>
@@ -20,6 +22,7 @@
 #include "files/opener.h"
 #include "files/read.h"
 #include "files/read_layer.h"
+#include "files/safetensors.h"
 #include "files/zip.h"
 
 // The sanitizers have an allocator of their own, which stays in place: there the files are only read.
@@ -293,4 +296,130 @@ TEST_CASE("reading: what a hostile file claims is not allocated") {
   for (int i = 0; i < 8; ++i) many += static_cast<char>(std::uint64_t{header.size()} >> 8 * i & 255);
   many += header;
   checkBound("many tensors of nothing", peakOf([&] { CHECK(files::readStored(many, Format::safetensors, "t")); }), many.size(), 0, 20'000);
+}
+
+namespace {
+
+/// Tensors of one number each, named by `nameOf`.
+template <class Name>
+StoredFile manyTensors(int count, Name nameOf) {
+  static const float one = 1;
+  StoredFile file;
+  for (int i = 0; i < count; ++i) {
+    Stored tensor;
+    tensor.name = nameOf(i), tensor.shape = {1, 1}, tensor.bytes = {reinterpret_cast<const char*>(&one), sizeof one};
+    file.tensors.push_back(std::move(tensor));
+  }
+  return file;
+}
+
+/// Files of many small things, of which each way of reading has to find some.
+std::string manyThings(const std::string& what, int count) {
+  const auto number = [](int i) { return std::to_string(i); };
+  StoredFile file;
+  if (what == "tensors without a meaning") file = manyTensors(count, [&](int i) { return "t" + number(i); });
+  if (what == "layers") file = manyTensors(count, [&](int i) { return "l" + number(i / 3) + "." + "qkv"[i % 3]; });
+  if (what == "projections") file = manyTensors(count, [&](int i) { return "l" + number(i / 3) + "." + "qkv"[i % 3] + "_proj.weight"; });
+  if (what == "weights") file = manyTensors(count, [&](int i) { return "l" + number(i) + ".weights"; });
+  if (what == "notes") {
+    file = manyTensors(count, [&](int i) { return i < 3 ? std::string("a.") + "qkv"[i] : "a.t" + number(i); });
+    for (int i = 0; i < count; ++i) file.notes.emplace_back("n" + number(i), "1");
+  }
+  std::string out;
+  REQUIRE(files::writeSafetensors(file, [&](std::string_view piece) { return out += piece, true; }));
+  return out;
+}
+
+/// The least processor time of a few calls, in seconds.
+template <class Call>
+double secondsOf(int times, Call call) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < times; ++i) {
+    const std::clock_t began = std::clock();
+    call();
+    least = std::min(least, static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("reading: ten times as many tensors, layers and notes take about ten times as long, and not a hundred times") {
+  constexpr int few = 3000;
+  for (const char* const what : {"tensors without a meaning", "layers", "projections", "weights", "notes"}) {
+    CAPTURE(what);
+    const std::string small = manyThings(what, few), large = manyThings(what, 10 * few);
+    const auto all = [](const std::string& bytes) {
+      std::size_t heading = 0;
+      files::Opener().open(bytes, "layer.safetensors");
+      files::readLayer(bytes, Format::safetensors, "layer", {}, heading);
+      const auto stored = files::readStored(bytes, Format::safetensors, "layer");
+      REQUIRE(stored);
+      for (const Format format : {Format::npz, Format::json}) {
+        const std::string other = written(*stored, format);
+        CHECK(files::readStored(other, format, "layer"));
+      }
+    };
+    const double least = std::max(secondsOf(3, [&] { all(small); }), 1e-3);
+    CHECK(secondsOf(2, [&] { all(large); }) < 30 * least);
+  }
+}
+
+TEST_CASE("reading: a file may have 100,000 tensors, in each format that names them, and one more is refused with a sentence") {
+  const int most = static_cast<int>(files::kMostTensors);
+  StoredFile file = manyTensors(most, [](int i) { return "t" + std::to_string(i); });
+  for (const Format format : {Format::npz, Format::safetensors, Format::json}) {
+    const std::string bytes = written(file, format);
+    checkBound(std::string(files::name(format)), peakOf([&] {
+      const auto read = files::readStored(bytes, format, "t");
+      REQUIRE(read);
+      CHECK(read->tensors.size() == files::kMostTensors);
+    }), bytes.size(), files::kMostTensors, files::kMostTensors);
+  }
+  file.tensors.push_back(file.tensors.front());
+  file.tensors.back().name = "last";
+  for (const auto& [format, sentence] : {std::pair(Format::npz, "the archive has 100001 entries; give at most 100000."),
+                                         {Format::safetensors, "there are more than 100000 tensors; give fewer."},
+                                         {Format::json, "there are more than 100000 tensors; give fewer."}}) {
+    const auto read = files::readStored(written(file, format), format, "t");
+    REQUIRE_FALSE(read);
+    CHECK(read.error().sentence == sentence);
+  }
+  file.tensors.pop_back();
+  file.tensors.back().name = "t5";
+  for (const Format format : {Format::npz, Format::safetensors, Format::json}) {
+    const auto read = files::readStored(written(file, format), format, "t");
+    REQUIRE_FALSE(read);
+    CHECK(read.error().message().find("t5") != std::string::npos);
+    CHECK(read.error().sentence.find("twice; give it once.") != std::string::npos);
+  }
+}
+
+TEST_CASE("reading: a row of a million columns is read in the memory of its numbers, and refused by the board with the limit") {
+  const std::string row = repeated("1,", 999'999) + "1\n";
+  checkBound("the row", peakOf([&] {
+    const auto opened = files::Opener().open(row, "row.csv");
+    REQUIRE(opened);
+    CHECK(opened->kind == files::Opened::Kind::form);
+    CHECK_FALSE(opened->form.isReady);
+    CHECK(opened->form.says == "d_k: 1000000 is too large; use 1 to 512.");
+  }), row.size(), 4'000'000);  // q, k and v alike, and one of them once more while it is converted
+}
+
+TEST_CASE("reading: lists and objects nested half a million deep are refused, in every way of reading, in little memory") {
+  for (const std::string& begin : {std::string(), std::string("{\"q\":"), std::string("{\"weights\":"), std::string("{\"version\":1,\"x\":")})
+    for (const char* const open : {"[", "{\"a\":"}) {
+      const std::string deep = begin + repeated(open, 500'000);
+      CAPTURE(deep.substr(0, 20));
+      std::size_t heading = 0;
+      checkBound("deep", peakOf([&] {
+        const auto file = files::readTensorsFile(deep);
+        CHECK((!file || file->isState));
+        CHECK_FALSE(files::readLayer(deep, Format::json, "t", {}, heading));
+        files::Opener opener;
+        const auto opened = opener.open(deep, "deep.json");  // a text: that of a state, which has the sentence
+        CHECK((!opened || opened->kind == files::Opened::Kind::text));
+        CHECK_FALSE(opener.paste(deep));
+      }), deep.size(), 0);
+    }
 }
