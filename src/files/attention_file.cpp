@@ -48,20 +48,6 @@ kernels::In inOf(const std::vector<float>& values, const View& view, std::int64_
   return {values.data() + batch * view.batchStride, view.headStride, view.rowStride};
 }
 
-/// The part of a call that reads one key head.
-kernels::Forward ofKeyHead(kernels::Forward f, int head) {
-  const int group = f.heads / f.kvHeads;
-  const std::ptrdiff_t first = std::ptrdiff_t{head} * group;
-  f.k.data += head * f.k.headStride, f.v.data += head * f.v.headStride;
-  for (kernels::In* in : {&f.q, &f.bias})
-    if (*in) in->data += first * in->headStride;
-  for (kernels::Out* out : {&f.output, &f.weights, &f.scores, &f.softcapped, &f.masked})
-    if (*out) out->data += first * out->headStride;
-  if (f.blocked) f.blocked += first * f.blockedHeadStride;
-  f.heads = group, f.kvHeads = 1;
-  return f;
-}
-
 class Computation {
  public:
   Computation(TensorsFile file, const Problem& problem, const RunRequest& request)
@@ -137,14 +123,17 @@ class Computation {
     if (problem_.q.rows == 0 || problem_.keys() == 0) return true;  // no queries, or no keys to see: the results are zeros
     kernels::Workspace workspace(request_.threads);
     const kernels::Kernel kernel = request_.kernel.value_or(kernels::best());
+    double all = 0;
+    for (std::int64_t b = 0; b < problem_.q.batch; ++b) all += multiplyAdds(call(b));
+    Work work(request_.progress, all);
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
       kernels::Forward f = call(b);
       for (std::size_t i = 0; i < results.size(); ++i) point(f, request_.outputs[i], results[i], b);
-      const int parts = request_.progress ? f.kvHeads : 1;
-      for (int part = 0; part < parts; ++part) {
-        if (!kernels::forward(kernel, parts > 1 ? ofKeyHead(f, part) : f, workspace)) return false;
-        if (request_.progress) request_.progress(b * parts + part + 1, problem_.q.batch * parts);
-      }
+      const bool isDone = forParts(f, workspace.threads(), [&](const kernels::Forward& part) {
+        if (!kernels::forward(kernel, part, workspace)) return false;
+        return work.add(multiplyAdds(part)), true;
+      });
+      if (!isDone) return false;
     }
     return true;
   }
@@ -181,9 +170,11 @@ class Computation {
     if (auto ok = readWeights(file_, state); !ok) return ok;
     document::DerivedTensors derived(state, *traced);
     const bool isAfter = problem_.options.shared.maskAfterSoftmax;
+    double all = 0;
+    for (std::int64_t b = 0; b < problem_.q.batch; ++b) all += multiplyAdds(specOf(file_, problem_, state, b));
+    Work work(request_.progress, all);
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
-      attention::Spec spec = document::spec(state);
-      spec.keyLength = keyLength(file_, problem_, b), spec.causalOffset = std::max(firstPosition(file_, problem_, b), 0);
+      const attention::Spec spec = specOf(file_, problem_, state, b);
       if (auto ok = checkPosition(file_, problem_, spec, b); !ok) return ok;
       const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(k_, kView_, b), v = headsOf(v_, vView_, b);
       const bool isPaintedAfter = isAfter && !mask_.blocked.empty();
@@ -195,7 +186,7 @@ class Computation {
       const attention::PaintedMask painted = isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
       inputs.painted = painted.empty() ? nullptr : &painted;
       if (auto ok = attention::validate(spec, inputs, attention::Room::memory); !ok) return ok;
-      attention::forward(spec, inputs, *traced, scratch);
+      work.forward(spec, inputs, *traced, scratch, multiplyAdds(spec));
       derived.changed();
       for (std::size_t i = 0; i < results.size(); ++i)
         if (auto ok = copyOut(*traced, derived, request_.outputs[i], results[i], b); !ok) return ok;
@@ -260,7 +251,9 @@ Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const Ru
   if (auto ok = attention::validate(spec, inputs); !ok) return ok;
   if (auto ok = checkMemory(spec, request); !ok) return ok;
   const auto trace = std::make_unique<attention::Trace>();
-  attention::forward(spec, inputs, *trace);
+  attention::Scratch scratch;
+  const double all = multiplyAdds(spec, inputs.projected() ? state->modelDim : 0);
+  Work(request.progress, all).forward(spec, inputs, *trace, scratch, all);
   document::DerivedTensors derived(*state, *trace);
   std::vector<NamedArray> results;
   for (const OutputId id : request.outputs) {

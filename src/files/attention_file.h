@@ -6,6 +6,7 @@
 
 #include "attention/kernels/kernels.h"
 #include "files/tensors_json.h"
+#include "files/work.h"
 
 namespace files {
 
@@ -21,7 +22,7 @@ struct RunRequest {
   std::vector<Setting> settings;  ///< from the command line; override those of the file
   std::optional<attention::kernels::Kernel> kernel;  ///< empty: the fastest
   int threads = 0;                ///< 0: the number of processor cores
-  std::function<void(std::int64_t done, std::int64_t all)> progress;  ///< called after the heads that share each key head; may be empty
+  Progress progress;              ///< called as the layer is computed, every second or so unless it has very long rows; may be empty
   std::function<std::int64_t()> freeMemory;  ///< bytes available at the moment; 0, or no function: unknown
 };
 

@@ -23,6 +23,7 @@ using attention::Tensor;
 using attention::TensorId;
 using ErrorKind = Error::Kind;
 
+constexpr double kPasses = 3;  ///< what forward and backward pass cost together, where the forward pass costs 1
 constexpr const char* kHardNote = "The normaliser is a hard maximum, a step: the gradient through it is 0.";
 
 std::string nameOf(TensorId id) { return std::string(attention::name(id)); }
@@ -90,8 +91,11 @@ class Differentiation {
     isPainted_ = file_.mask && isPainted(*file_.mask);
     if (file_.mask) maskShape_ = file_.mask->shape, mask_ = maskOf(std::move(*file_.mask), problem_);
     for (TensorId id : by_) answer_.gradients.push_back({"d_" + nameOf(id), {}, {}});
+    double all = 0;
+    for (std::int64_t b = 0; b < problem_.q.batch; ++b) all += kPasses * multiplyAdds(specOf(file_, problem_, state, b));
+    Work work(request_.progress, all);
     for (std::int64_t b = 0; b < problem_.q.batch; ++b)
-      if (auto ok = addItem(state, b); !ok) return ok;
+      if (auto ok = addItem(state, b, work); !ok) return ok;
     if (attention::mechanismOf(state.normalizer).isStep()) answer_.note = kHardNote;
     return std::move(answer_);
   }
@@ -110,10 +114,9 @@ class Differentiation {
     return readWeights(file_, state);
   }
 
-  Result<void> addItem(const document::State& state, std::int64_t b) {
+  Result<void> addItem(const document::State& state, std::int64_t b, Work& work) {
     const auto c = std::make_unique<Case>();
-    c->spec = document::spec(state);
-    c->spec.keyLength = keyLength(file_, problem_, b), c->spec.causalOffset = std::max(firstPosition(file_, problem_, b), 0);
+    c->spec = specOf(file_, problem_, state, b);
     if (auto ok = checkPosition(file_, problem_, c->spec, b); !ok) return ok;
     const Tensor q = headsOf(file_.q->values, problem_.q, b);
     const Tensor k = headsOf(file_.k->values, problem_.k, b, file_.pastK ? &*file_.pastK : nullptr, problem_.past);
@@ -129,7 +132,9 @@ class Differentiation {
     RunRequest memory;
     memory.freeMemory = request_.freeMemory;
     if (auto ok = checkMemory(c->spec, memory); !ok) return ok;
-    attention::forward(c->spec, c->inputs, c->trace);
+    const double all = multiplyAdds(c->spec);
+    attention::Scratch forward;
+    work.forward(c->spec, c->inputs, c->trace, forward, all);
 
     Tensor dOutput, dWeights;
     std::vector<attention::Upstream> upstream;
@@ -148,6 +153,7 @@ class Differentiation {
     if (request_.target && !isHere) upstream.clear();
     attention::Gradients gradients;
     if (auto ok = differentiate(*c, isHere ? &target : nullptr, upstream, by_, gradients, scratch_); !ok) return ok;
+    work.add((kPasses - 1) * all);
     for (std::size_t i = 0; i < by_.size(); ++i) put(by_[i], gradients[by_[i]], b, answer_.gradients[i]);
     return {};
   }
@@ -245,7 +251,10 @@ Result<GradientAnswer> ofBoard(Result<document::State> state, const TensorsFile&
   RunRequest memory;
   memory.freeMemory = request.freeMemory;
   if (auto ok = checkMemory(c->spec, memory); !ok) return ok;
-  attention::forward(c->spec, c->inputs, c->trace);
+  const double all = multiplyAdds(c->spec, c->inputs.projected() ? state->modelDim : 0);
+  attention::Scratch forward;
+  Work work(request.progress, kPasses * all);
+  work.forward(c->spec, c->inputs, c->trace, forward, all);
   std::vector<TensorId> by = request.by;
   if (by.empty() && c->inputs.projected()) {
     for (TensorId id : {TensorId::x, TensorId::x_kv, TensorId::w_q, TensorId::w_k, TensorId::w_v, TensorId::w_o, TensorId::b_q, TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v})

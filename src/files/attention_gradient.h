@@ -22,6 +22,7 @@ struct GradientRequest {
   std::vector<attention::TensorId> by;           ///< the inputs to differentiate by; empty: q, k and v, or x and its weights
   std::vector<Setting> settings;                 ///< from the command line; override those of the file
   std::function<std::int64_t()> freeMemory;      ///< as in RunRequest
+  Progress progress;                             ///< as in RunRequest; counts the forward pass, and twice as much for the backward pass
 };
 
 /// The result of `attn grad`.

@@ -411,6 +411,12 @@ int firstPosition(const TensorsFile& file, const Problem& problem, std::int64_t 
   return keyLength(file, problem, batch) - static_cast<int>(problem.q.rows);
 }
 
+attention::Spec specOf(const TensorsFile& file, const Problem& problem, const document::Settings& settings, std::int64_t batch) {
+  attention::Spec spec = document::spec(settings);
+  spec.keyLength = keyLength(file, problem, batch), spec.causalOffset = std::max(firstPosition(file, problem, batch), 0);
+  return spec;
+}
+
 bool isOrdered(const attention::Spec& spec) {
   return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.pattern.any() || spec.position != attention::Position::none;
 }

@@ -66,6 +66,9 @@ Result<void> checkPosition(const TensorsFile& file, const Problem& problem, cons
 /// Does any step depend on the position of a query?
 bool isOrdered(const attention::Spec& spec);
 
+/// What the board computes for an item of the batch, where `settings` are those of the problem.
+attention::Spec specOf(const TensorsFile& file, const Problem& problem, const document::Settings& settings, std::int64_t batch);
+
 /// Converts an array to a tensor, with one matrix per head, or a single matrix.
 attention::Tensor tensorOf(const Array& array);
 /// Past and new keys (or values) of one batch item, one after the other, divided into heads.

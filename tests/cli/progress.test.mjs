@@ -1,9 +1,10 @@
 // Progress output: shown on a terminal, and nowhere else. The terminals are real ones, of Python's pty.
 import assert from 'node:assert/strict';
-import {spawnSync} from 'node:child_process';
-import {mkdirSync, readFileSync, readdirSync} from 'node:fs';
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {test} from 'node:test';
+import {until} from '../until.mjs';
 import {attn, file, filled, folder, here, layer} from './harness.mjs';
 
 const program = process.env.ATTN ? resolve(process.env.ATTN) : resolve(here, '../../build/native/attn');
@@ -29,6 +30,7 @@ print(child.wait())
 sys.stdout.flush()
 sys.stdout.buffer.write(seen)
 `;
+const core = ['taskset', '-c', '0'], oneCore = spawnSync(core[0], [...core.slice(1), 'true']).status === 0 ? core : [];  // as slow as others, however many there are
 const onTerminal = (args, after = 0, way = []) => {
   const out = join(folder, 'stdout');
   const began = performance.now(), done = spawnSync('python3', ['-c', terminal, String(after), out, ...way, program, ...args], {encoding: 'utf8', timeout: 120_000});
@@ -62,17 +64,61 @@ test('attn run says on a terminal how far it is, once it takes a while, and comp
     assert.ok(seen === '' || seconds > 0.5, 'quick ones say nothing');
   }
   const long = file({q: filled([16, 4096, 8], 1), k: filled([8, 4096, 8], 2), v: filled([8, 4096, 8], 3)});
-  const core = ['taskset', '-c', '0'], way = spawnSync(core[0], [...core.slice(1), 'true']).status === 0 ? core : [];  // as slow as others, however many cores
-  const {status, seen, stdout} = onTerminal(['run', long, '--kernel', 'scalar'], 0, way);
+  const {status, seen, stdout} = onTerminal(['run', long, '--kernel', 'scalar'], 0, oneCore);
   assert.equal(status, 0);
   assert.notEqual(seen, '', '8.6 billion operations take longer than half a second');
-  const bars = seen.trim().split('\r').filter(Boolean).map((bar) => /^\[(#*)\.*\] key heads: (\d) of 8 *$/.exec(bar)).map(([, marks, done]) => [marks.length, Number(done)]);
-  assert.deepEqual(bars.at(-1), [30, 8]);
-  assert.ok(bars.every(([marks, done]) => marks === Math.floor(30 * done / 8)));
-  assert.ok(seen.endsWith('\n'));
+  checkBars(seen);
   const piped = attn('run', long, '--kernel', 'scalar');
   assert.deepEqual([piped.stderr, piped.stdout], ['', stdout]);
 });
+
+// The bars of a run: each further than the one before, the last one full.
+function checkBars(seen) {
+  const bars = seen.trim().split('\r').filter(Boolean).map((bar) => /^\[(#*)\.*\] (\d+) %(?:, \d+ (?:second|minute|hour|day)s? left)? *$/.exec(bar) ?? assert.fail(bar));
+  const shares = bars.map(([, , share]) => Number(share));
+  assert.equal(shares.at(-1), 100);
+  assert.equal(bars.at(-1)[1].length, 30);
+  assert.deepEqual(shares, shares.toSorted((a, b) => a - b));
+  assert.ok(bars.every(([, marks, share]) => Math.abs(marks.length - 0.3 * Number(share)) <= 1));
+  assert.ok(seen.endsWith('\n'));
+}
+
+test('a layer that is computed row by row and gradients have the same bar', () => {
+  const long = {q: filled([1, 1500, 24], 1), k: filled([1, 1500, 24], 2), v: filled([1, 1500, 24], 3), d_output: filled([1, 1500, 24], 4)};
+  const path = file({...long, w_a: filled([1, 24, 24], 5), u_a: filled([1, 24, 24], 6), v_a: filled([1, 24], 7), options: {score: 'additive'}});
+  for (const command of [['run', path], ['grad', path]]) {
+    const {status, seen, stdout, seconds} = onTerminal(command, 0, oneCore);
+    assert.equal(status, 0, seen);
+    if (seen === '') assert.ok(seconds < 5, 'what takes long says so');
+    else checkBars(seen);
+    assert.deepEqual(Object.keys(JSON.parse(stdout)), command[0] === 'run' ? ['output'] : ['d_q', 'd_k', 'd_v']);
+  }
+});
+
+for (const [how, ...settings] of [['every key'], ['earlier keys', '--set', 'causal=true']]) {
+  test(`a million tokens, to ${how}: the time that they take is said before, on a terminal and elsewhere, and Ctrl-C leaves nothing`, {timeout: 120_000}, async () => {
+    const place = mkdtempSync(join(folder, 'million-')), out = join(place, 'out.npy');
+    const tokens = 1_000_000, header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${tokens}, 1), }`.padEnd(117) + '\n';
+    const path = join(folder, 'million.npy');
+    writeFileSync(path, Buffer.concat([Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, 118, 0]), Buffer.from(header), Buffer.alloc(4 * tokens)]));
+    const args = ['run', path, '--kernel', 'scalar', '--out', out, ...settings];
+    const [first, ...rest] = [...oneCore, program, ...args];
+    const child = spawn(first, rest, {stdio: ['ignore', 'ignore', 'pipe']});
+    let said = '';
+    child.stderr.on('data', (piece) => said += piece);
+    const ended = new Promise((done) => child.on('exit', (status, by) => done(by ?? status)));
+    await until('what is said', () => said.includes('\n') || child.exitCode !== null);
+    assert.match(said, /^attn: This takes about \d+ (minute|hour|day)s?: \d\.\de\+12 multiply-adds\. Ctrl-C ends it; nothing is written before the end\.\n$/);
+    assert.equal(said.includes(settings.length > 0 ? '1.0e+12' : '2.0e+12'), true, said);
+    child.kill('SIGINT');
+    assert.equal(await ended, 'SIGINT');
+    assert.deepEqual(readdirSync(place), []);
+    const shown = onTerminal(args, 40, oneCore);  // Ctrl-C once the bar is there
+    assert.match(shown.seen, /^\r\[#*\.*\] 0 %, \d+ (second|minute|hour|day)s? left/);
+    assert.notEqual(shown.status, 0);
+    assert.deepEqual(readdirSync(place), []);
+  });
+}
 
 test('piped, nothing of it is printed', () => {
   const {status, stdout, stderr} = attn('train', '--task', 'tags', '--steps', '60');

@@ -14,7 +14,7 @@ namespace {
 /// Computes a layer number by number, and counts the operations.
 Cost counted(const CostSpec& spec) {
   const Spec& s = spec.layer;
-  const int n = static_cast<int>(spec.tokens), model = spec.modelDim;
+  const int n = static_cast<int>(spec.tokens), m = spec.keys < 0 ? n : static_cast<int>(spec.keys), model = spec.modelDim;
   Cost c;
   const auto product = [](double& count, int rows, int inner, int cols) {
     for (int i = 0; i < rows; ++i)
@@ -23,23 +23,23 @@ Cost counted(const CostSpec& spec) {
   };
   if (model > 0) {
     product(c.projections, n, model, s.heads * s.headDim);
-    product(c.projections, n, model, s.kvHeads * s.headDim);
-    product(c.projections, n, model, s.kvHeads * s.valueDim);
+    product(c.projections, m, model, s.kvHeads * s.headDim);
+    product(c.projections, m, model, s.kvHeads * s.valueDim);
     product(c.projections, n, s.heads * s.valueDim, model);
     for (const int cols : {s.heads * s.headDim, s.kvHeads * s.headDim, s.kvHeads * s.valueDim, s.heads * s.valueDim}) {
       for (int i = 0; i < model * cols; ++i) ++c.parameters;
     }
   }
   Spec layer = s;
-  layer.queryCount = layer.keyCount = n;
+  layer.queryCount = n, layer.keyCount = m, layer.causalOffset = static_cast<int>(spec.offset);
   for (int h = 0; h < s.heads; ++h) {
     if (s.score == Score::general) product(c.scores, n, s.headDim, s.headDim), c.parameters += s.headDim * s.headDim;
     if (s.score == Score::additive) {
-      product(c.scores, n, s.headDim, s.headDim), product(c.scores, n, s.headDim, s.headDim);
+      product(c.scores, n, s.headDim, s.headDim), product(c.scores, m, s.headDim, s.headDim);
       c.parameters += 2 * s.headDim * s.headDim + s.headDim;
     }
     for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) {
+      for (int j = 0; j < m; ++j) {
         if (!isVisible(layer, i, j)) continue;
         ++c.scoreNumbers;
         for (int k = 0; k < s.headDim; ++k) ++c.scores, c.tanhs += s.score == Score::additive;
@@ -48,9 +48,9 @@ Cost counted(const CostSpec& spec) {
     }
   }
   if (s.score == Score::cosine) {
-    for (int v = 0; v < n * (s.heads + s.kvHeads); ++v) c.scores += s.headDim;
+    for (int v = 0; v < n * s.heads + m * s.kvHeads; ++v) c.scores += s.headDim;
   }
-  for (int t = 0; t < n; ++t)
+  for (int t = 0; t < m; ++t)
     for (int h = 0; h < s.kvHeads; ++h) c.keptNumbers += s.headDim + s.valueDim;
   c.steps = 1;
   return c;
@@ -81,6 +81,7 @@ TEST_CASE("cost: formulas are what loops count, for every score, mask and size")
     if (random.chance(0.5)) spec.layer.windowLeft = random.below(12);
     if (random.chance(0.5)) spec.layer.windowRight = random.below(12);
     spec.tokens = 1 + random.below(9);
+    if (random.chance(0.5)) spec.keys = random.below(12), spec.offset = random.below(20) - 8;
     spec.modelDim = random.chance(0.5) ? 1 + random.below(5) : 0;
     compare(costOf(spec), counted(spec));
   }

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "files/attention_file.h"
+#include "files/work.h"
 #include "layer.h"
 
 namespace {
@@ -274,4 +276,70 @@ TEST_CASE("the block of q, k and v: x is q, for every entry of a batch; memory f
   CHECK((*results)[2].values == std::vector<float>{5, 6});
   request.freeMemory = [] { return std::int64_t{40}; };
   CHECK(refusalOf(file, request).find(" take ") != std::string::npos);
+}
+
+TEST_CASE("work: a call in parts gives the same numbers, bit for bit, and its parts cost what it does") {
+  namespace kernels = attention::kernels;
+  test::Random random(71);
+  // Long rows and many queries; and many heads. With more threads the parts are larger: there must be something for each of them to do.
+  for (const auto& [heads, kvHeads, queries, keys, dim, threads, parts] :
+       {std::tuple(1, 1, 1300, 4000, 512, 1, 2), {1, 1, 4100, 1000, 512, 1, 3}, {2, 1, 1300, 2200, 512, 1, 2}, {2, 2, 1300, 2200, 512, 64, 1}, {12, 6, 700, 1000, 512, 1, 3}, {2, 1, 5, 9, 4, 1, 1}}) {
+    CAPTURE(queries);
+    CAPTURE(threads);
+    const auto numbers = [&](std::ptrdiff_t count) {
+      std::vector<float> all(static_cast<std::size_t>(count));
+      for (float& x : all) x = random.normal();
+      return all;
+    };
+    const std::ptrdiff_t rows = queries, width = keys, columns = dim;
+    const std::vector<float> q = numbers(heads * rows * columns), k = numbers(kvHeads * width * columns), v = numbers(kvHeads * width * columns), bias = numbers(rows * width);
+    std::vector<std::uint8_t> blocked(static_cast<std::size_t>(heads * rows));
+    for (std::uint8_t& one : blocked) one = random.chance(0.3);
+    kernels::Forward f;
+    f.heads = heads, f.kvHeads = kvHeads, f.queryCount = queries, f.keyCount = keys, f.headDim = f.valueDim = dim;
+    f.q = {q.data(), rows * columns, columns}, f.k = {k.data(), width * columns, columns}, f.v = {v.data(), width * columns, columns};
+    f.scale = 0.05f, f.keyLength = keys - 3;
+    if (keys > queries) f.causal = true, f.causalOffset = keys - queries, f.windowLeft = keys - 7;
+    f.bias = {bias.data(), 0, width};
+    f.blocked = blocked.data(), f.blockedHeadStride = 1, f.blockedRowStride = 0;  // each head has a mask of its own, of all columns that fit
+    if (heads * queries < keys + heads) f.blocked = nullptr;
+    std::vector<float> output(q.size()), weights(static_cast<std::size_t>(heads * rows * width)), masked = weights;
+    const auto pointAt = [&](std::vector<float>& o, std::vector<float>& w, std::vector<float>& m) {
+      f.output = {o.data(), rows * columns, columns}, f.weights = {w.data(), rows * width, width}, f.masked = {m.data(), rows * width, width};
+    };
+    pointAt(output, weights, masked);
+    kernels::Workspace workspace(1);
+    REQUIRE(kernels::forward(kernels::best(), f, workspace));
+    std::vector<float> output2(output.size()), weights2(weights.size()), masked2 = weights2;
+    pointAt(output2, weights2, masked2);
+    double cost = 0;
+    int count = 0;
+    CHECK(files::layer::forParts(f, threads, [&](const kernels::Forward& part) {
+      ++count, cost += files::layer::multiplyAdds(part);
+      return kernels::forward(kernels::best(), part, workspace).has_value();
+    }));
+    CHECK(count == parts);
+    CHECK(cost == files::layer::multiplyAdds(f));
+    CHECK(output == output2);
+    CHECK(weights == weights2);
+    CHECK(masked == masked2);
+  }
+}
+
+TEST_CASE("work: its progress begins with nothing, never goes back, and ends with all of it, whatever computes the layer") {
+  for (const char* options : {R"({"causal": true})", R"({"normalizer": "sparsemax"})", R"({"score": "additive", "window_left": 2})"}) {
+    CAPTURE(options);
+    const std::string tensor = "[[[1, 0], [0, 1], [2, 2]], [[1, 1], [0, 3], [1, 2]]]";
+    double before = -1, last = -1, whole = 0;
+    RunRequest request;
+    request.progress = [&](double done, double all) {
+      CHECK(done >= last);
+      if (last < 0) before = done;
+      last = done, whole = all;
+    };
+    REQUIRE(files::run("{\"q\": " + tensor + ", \"k\": " + tensor + ", \"v\": " + tensor + ", \"options\": " + options + "}", request));
+    CHECK(before == 0);
+    CHECK(whole > 0);
+    CHECK(last == doctest::Approx(whole));
+  }
 }

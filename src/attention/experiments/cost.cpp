@@ -5,40 +5,45 @@
 namespace attention {
 namespace {
 
-/// Σ min(i, most) over i from 0 to n − 1: the visible keys on one side of all queries.
-double sumUpTo(double n, double most) {
-  const double m = std::min(most, n - 1);
-  return m * (m + 1) / 2 + (n - 1 - m) * m;
+/// Σ max(i + first, 0) over i from 0 to n − 1.
+double sumFrom(double first, double n) {
+  const double count = std::clamp(n + std::min(first, 0.0), 0.0, n);  // of the terms above 0, which are the last ones
+  return count * (2 * (first + n) - count - 1) / 2;
 }
+
+/// Σ of i + first, limited to 0 and `most`, over i from 0 to n − 1.
+double sumWithin(double first, double most, double n) { return sumFrom(first, n) - sumFrom(first - most, n); }
 
 }  // namespace
 
-double pairsOf(const Spec& layer, double n) {
-  // On each side of its own position a query sees this many keys, or as many as there are.
-  const double left = layer.windowLeft < 0 ? n - 1 : layer.windowLeft;
-  const double right = layer.causal ? 0 : layer.windowRight < 0 ? n - 1 : layer.windowRight;
-  return n + sumUpTo(n, left) + sumUpTo(n, right);
+double pairsOf(const Spec& layer, double queries, double keys, double offset) {
+  // Query i sees the keys before `end`, but not those before `begin`.
+  const int right = layer.causal ? 0 : layer.windowRight;
+  const double end = right < 0 ? queries * keys : sumWithin(offset + right + 1, keys, queries);
+  const double begin = layer.windowLeft < 0 ? 0 : sumWithin(offset - layer.windowLeft, keys, queries);
+  return end - begin;
 }
 
 Cost costOf(const CostSpec& spec) {
   const Spec& layer = spec.layer;
-  const double n = spec.tokens, heads = layer.heads, kvHeads = layer.kvHeads, dk = layer.headDim, dv = layer.valueDim, model = spec.modelDim;
-  const double pairs = heads * pairsOf(layer, n), square = heads * dk * dk;
+  const double n = spec.tokens, m = spec.keys < 0 ? n : spec.keys, heads = layer.heads, kvHeads = layer.kvHeads, dk = layer.headDim, dv = layer.valueDim, model = spec.modelDim;
+  const double pairs = heads * pairsOf(layer, n, m, spec.offset), square = heads * dk * dk;
   const double out = spec.outputDim < 0 ? model : spec.outputDim;
   Cost cost;
-  cost.parameters = model * (heads * dk + kvHeads * (dk + dv)) + (model > 0 ? heads * dv * out : 0);
-  cost.projections = n * cost.parameters;
+  const double ofQueries = model * heads * dk + (model > 0 ? heads * dv * out : 0), ofKeys = model * kvHeads * (dk + dv);
+  cost.parameters = ofQueries + ofKeys;
+  cost.projections = n * ofQueries + m * ofKeys;
   if (spec.hasBiases && model > 0) cost.parameters += heads * dk + kvHeads * (dk + dv) + out;
   cost.scores = pairs * dk;
   if (layer.score == Score::general) cost.parameters += square, cost.scores += n * square;
   if (layer.score == Score::additive) {
     cost.parameters += 2 * square + heads * dk;
-    cost.scores += 2 * n * square;  // once for each token
+    cost.scores += (n + m) * square;  // once for each token
     cost.tanhs = pairs * dk;
   }
-  if (layer.score == Score::cosine) cost.scores += n * (heads + kvHeads) * dk;  // the norms |q| and |k|
+  if (layer.score == Score::cosine) cost.scores += (n * heads + m * kvHeads) * dk;  // the norms |q| and |k|
   cost.sums = pairs * dv;
-  cost.keptNumbers = n * kvHeads * (dk + dv);
+  cost.keptNumbers = m * kvHeads * (dk + dv);
   cost.scoreNumbers = pairs;
   cost.steps = 1;
   return cost;

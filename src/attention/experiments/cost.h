@@ -7,7 +7,7 @@
 
 namespace attention {
 
-/// One forward pass over one sequence.
+/// One forward pass over one sequence, or over two of cross-attention.
 struct Cost {
   double parameters = 0;   ///< learned numbers
   double projections = 0;  ///< multiply-adds of x·W_Q, x·W_K, x·W_V and W_O; of a recurrent cell x·W
@@ -27,14 +27,17 @@ struct Cost {
 
 struct CostSpec {
   Spec layer;          ///< heads, d_k, d_v, score, causal and window are used; queryCount and keyCount are ignored
-  double tokens = 1;   ///< number of queries and of keys, 1 to 1,000,000
+  double tokens = 1;   ///< number of queries, and of keys unless these are given, 0 to 16,777,216
   int outputDim = -1;      ///< columns of W_O; -1: modelDim; 0: no W_O
   bool hasBiases = false;  ///< do the projections have biases?
   int modelDim = 0;    ///< width of x and of the output; 0: Q, K and V are inputs, and only the score has learned parameters
+  double keys = -1;    ///< number of keys; -1: as many as queries
+  double offset = 0;   ///< position of the first query among the keys; may be negative
 };
 
-/// Number of pairs of query and key that one head scores. Takes causal and the window into account, not patterns and painted cells.
-double pairsOf(const Spec& layer, double tokens);
+/// Number of pairs of query and key that one head scores, where the first query is at position `offset` of the keys. Takes causal and the
+/// window into account, not patterns and painted cells.
+double pairsOf(const Spec& layer, double queries, double keys, double offset = 0);
 Cost costOf(const CostSpec& spec);
 /// The cost of a recurrent network: h = tanh(x·W + h·U + b), or an LSTM.
 Cost recurrentCost(CellKind cell, double tokens, int width, int units);

@@ -66,6 +66,7 @@ void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, S
       makeWeights(spec, h, query, trace);
       maskWeights(spec, in.painted, h, query, trace);
       makeHeadOutput(spec, h, query, trace);
+      if (scratch.afterRow) scratch.afterRow();
     }
   }
 }

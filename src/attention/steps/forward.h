@@ -1,6 +1,7 @@
 // The forward pass of the layer, from inputs to a full Trace, in float32.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "attention/kernels/kernels.h"
@@ -15,6 +16,7 @@ struct Scratch {
   kernels::Workspace workspace;
   std::vector<float> transposed;  ///< V or a weight matrix, columns as rows
   Scorer scorer;
+  std::function<void()> afterRow;  ///< called after each row of a layer that is computed row by row; may be empty
 };
 
 /// Fills `trace` with every intermediate, in this order: positions, projections, scores, scale, soft cap, bias, mask, temperature and

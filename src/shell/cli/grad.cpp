@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/memory.h"
+#include "cli/progress.h"
 #include "files/attention_gradient.h"
 #include "files/attention_options.h"
 
@@ -53,10 +54,13 @@ files::GradientRequest requestOf(GradArguments& arguments) {
 }
 
 void grad(GradArguments& arguments) {
-  const files::GradientRequest request = requestOf(arguments);
+  files::GradientRequest request = requestOf(arguments);
   std::string text = readText(arguments.in);
   Output output(arguments.out);
+  std::optional<Progress> progress;
+  request.progress = showing(progress);
   auto answer = files::gradient(std::move(text), request);
+  progress.reset();
   if (!answer) throw failureOf(arguments.in, answer.error());
   output.finish(files::writeTensors(answer->gradients, [&](std::string_view piece) { return output.put(piece); }));
   if (!answer->note.empty()) std::fprintf(stderr, "attn: %s\n", answer->note.c_str());

@@ -1,15 +1,14 @@
 // `attn run`: computes the tensors of the attention layer in a file.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <sstream>
 
-#include "cli/bar.h"
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
 #include "cli/memory.h"
+#include "cli/progress.h"
 #include "base/sentence.h"
 #include "files/attention_file.h"
 #include "files/attention_options.h"
@@ -103,20 +102,15 @@ void run(RunArguments& arguments) {
   for (const std::string& path : arguments.in) inputs.push_back(std::make_unique<Input>("IN", path));
   const std::string in = inputs.front()->path();
   Output output(arguments.out);
-  std::optional<Bar> bar(std::in_place);
-  const auto began = std::chrono::steady_clock::now();
-  if (Bar::isSeen())
-    request.progress = [&](std::int64_t done, std::int64_t all) {
-      const bool isLong = std::chrono::steady_clock::now() - began > std::chrono::milliseconds(500);
-      if (isLong) bar->show(done, all, base::joined({"key heads: ", done, " of ", all}));
-    };
+  std::optional<Progress> progress;
+  request.progress = showing(progress);
   files::Result<std::vector<files::NamedArray>> results = [&] {
     if (inputs.size() == 1 && inputs.front()->format() == files::Format::json) return files::run(inputs.front()->takeText(), request);
     files::TensorsFile file = tensorsOf(inputs, arguments.prefix);
     inputs.clear();  // frees the memory
     return files::run(std::move(file), request);
   }();
-  bar.reset();
+  progress.reset();
   if (!results) throw failureOf(in, results.error());
   const auto put = [&](std::string_view piece) { return output.put(piece); };
   if (format == files::Format::json) return output.finish(files::writeTensors(*results, put));
