@@ -34,7 +34,7 @@ function once(action) {
   }), {forget});
 }
 
-async function kindOfModule() {
+function kindOfModule() {
   if (typeof WebAssembly !== 'object' || !hasSimd()) {
     throw new Failure('no-simd', 'This browser cannot run WebAssembly SIMD, which the playground computes with; please update it (Chrome 91, Firefox 89, Safari 16.4 or newer).');
   }
@@ -43,12 +43,12 @@ async function kindOfModule() {
 
 /** Loads what draws the initial board; everything else is the rest. */
 const loadFirst = once(async () => {
-  const name = await kindOfModule();
+  const name = kindOfModule();
   const [module, {default: create}] = await inTime((signal) => Promise.all([compile(`${name}.wasm`, signal), script(`${name}.js`, glue[name])]));
   return {module, create};
 });
 const loadRest = once(async () => {
-  const name = await kindOfModule();
+  const name = kindOfModule();
   const [rest, {extend}] = await inTime((signal) => Promise.all([compile(`${name}.rest.wasm`, signal), script('later.js', () => import('./later.js'))]));
   extend(Playground);
   return rest;
@@ -306,13 +306,16 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
     const starting = this.#starting;
     const playground = this.#playground = new Playground(this.#root, 'Attention playground', this.#listeners());
     try {
+      // Requested first: while the files arrive, the browser starts its graphics process, for which openContext() waits.
+      const first = loadFirst();
+      first.catch(() => {});  // awaited below, unless something else fails before
       if (!playground.openContext()) {
         await loadRest();
         playground.openTables();
       }
       // On a slow connection the initial board is drawn before the rest arrives; for any other board everything is fetched at once.
       const isPlain = this.#isPlain() && !this.#isBack(), isFirst = playground.isFirst = this.#isFirst();
-      const [{module, create}] = await Promise.all([loadFirst(), isPlain || loadRest()]);
+      const [{module, create}] = await Promise.all([first, isPlain || loadRest()]);
       if (playground !== this.#playground) return;
       if (isPlain && this.#isPlain()) {
         await playground.start(create, module);
