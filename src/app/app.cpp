@@ -60,7 +60,6 @@ bool App::frame() { return parts_->frame.build(); }
 void App::carryOut() { parts_->frame.finish(); }
 void App::wake() { parts_->frame.wake(); }
 bool App::wantsFrame() const { return parts_->screen.wanted > 0; }
-bool App::wantsAllGlyphs() const { return parts_->screen.onPage() || parts_->screen.view.guide; }
 bool App::isDark() const { return parts_->screen.dark(); }
 float App::zoomFor(float width, float height) { return parts_->screen.zoom = parts_->screen.zoomFor(width, height); }
 float App::zoom() const { return parts_->screen.zoom; }

@@ -53,8 +53,6 @@ class App {
   float zoom() const;
   /// Would the wheel or a finger scroll something at this point? `dy` > 0 is towards the end.
   bool scrollsAt(float x, float y, float dy) const;
-  /// Does it show characters that most frames do not need, such as Greek letters?
-  bool wantsAllGlyphs() const;
   /// The rectangles of all named parts of the screen as JSON text [{"name", "x", "y", "width", "height"}, …], in logical pixels.
   std::string items() const;
 

@@ -105,9 +105,8 @@ float Screen::heightFor(float width) const {
 void Screen::measureLabels(const views::Fonts& fonts) {
   const document::State& s = session.state();
   const float scale = ImGui::GetIO().FontGlobalScale;
-  const int glyphs = fonts.text->Glyphs.Size;  // of a font that may be rebuilt with more glyphs
-  if (scale == measured_.scale && glyphs == measured_.glyphs && s.labels == measured_.labels && s.keyLabels == measured_.keyLabels && s.columnNames == measured_.columnNames) return;
-  measured_ = {scale, glyphs, s.labels, s.keyLabels, s.columnNames};
+  if (scale == measured_.scale && s.labels == measured_.labels && s.keyLabels == measured_.keyLabels && s.columnNames == measured_.columnNames) return;
+  measured_ = {scale, s.labels, s.keyLabels, s.columnNames};
   labelWidth_ = nameWidth_ = 0;
   const views::AsIs asIs;
   for (const std::string& name : s.columnNames) nameWidth_ = std::max(nameWidth_, std::min(views::textWidth(fonts.small, name), 84.0f));

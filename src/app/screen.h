@@ -32,7 +32,7 @@ class Screen {
   float heightFor(float width) const;
   /// Measures the token labels; only if they or the fonts have changed since the last call, because there may be two thousand.
   void measureLabels(const views::Fonts& fonts);
-  /// To be called when the fonts have changed, but not their number of glyphs.
+  /// To be called when the fonts have changed.
   void forgetLabels() { measured_ = {}; }
   /// The trace with everything that such a board shows: see attention::Engine::traceWith().
   const attention::Trace& traceFor(const views::Layout& layout);
@@ -91,7 +91,6 @@ class Screen {
   float labelWidth_ = 30, nameWidth_ = 0;
   struct {
     float scale = 0;
-    int glyphs = 0;
     std::vector<std::string> labels, keyLabels, columnNames;
   } measured_;  ///< what labelWidth_ and nameWidth_ were measured for
 };

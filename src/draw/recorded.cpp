@@ -77,7 +77,7 @@ class Reader {
   void quad(const std::vector<ImDrawVert>& v) {
     if (isLines_) return line(v);
     const auto known = glyphs_.find({v[0].uv.x, v[0].uv.y, v[2].uv.x, v[2].uv.y});
-    if (known != glyphs_.end() && v[0].uv.x != v[2].uv.x) return letter(v, *known->second.first, *known->second.second);
+    if (known != glyphs_.end()) return letter(v, *known->second.first, *known->second.second);
     endWords();
     if ((v[0].col & IM_COL32_A_MASK) == 0) return;
     const ImVec2 a = middle(v[0].pos, v[3].pos), b = middle(v[1].pos, v[2].pos);

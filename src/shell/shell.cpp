@@ -18,32 +18,13 @@
 namespace shell {
 namespace {
 
-// The glyphs that the panels themselves use. Rasterising all glyphs takes three times as long, and the first frame waits for it.
-constexpr ImWchar kFewGlyphs[] = {0x20,   0x7E,   0xB1,   0xB3,   0xB7,   0xB9,   0xD7,   0xD7,   0xF7,   0xF7,   0x3A3,  0x3A3,
-                                  0x2013, 0x2026, 0x2070, 0x2089, 0x2190, 0x2193, 0x2211, 0x2211, 0x221A, 0x221E,
-                                  0x2260, 0x2265, 0x2212, 0x2212, 0x27F6, 0x27F6, 0};
+constexpr float kNoTime = 1e-4f;  // Dear ImGui requires that some time passes between two frames
+
+// For the smallest numbers.
 constexpr ImWchar kDigits[] = {0x2B, 0x39, 0x65, 0x65, 0x2212, 0x2212, 0x221E, 0x221E, 0};
-// All glyphs of the fonts; the fonts for numbers have fewer. What a font lacks is drawn by the platform.
+// Everything that the fonts have; the fonts for numbers have fewer. What a font lacks is drawn by the platform.
 constexpr ImWchar kAllGlyphs[] = {0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3C9,  0x1D40, 0x1D40, 0x2013, 0x2026, 0x2070,
                                   0x2089, 0x2190, 0x21BA, 0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
-
-bool isIn(const ImWchar* ranges, unsigned c) {
-  for (; ranges[0] != 0; ranges += 2) {
-    if (c >= ranges[0] && c <= ranges[1]) return true;
-  }
-  return false;
-}
-
-/// Does the text contain a character that the fonts have, but that is not in kFewGlyphs?
-bool needsAllGlyphs(std::string_view text) {
-  const char *at = text.data(), *end = at + text.size();
-  while (at < end) {
-    unsigned c = 0;
-    at += std::max(1, ImTextCharFromUtf8(&c, at, end));
-    if (c >= 0x80 && isIn(kAllGlyphs, c) && !isIn(kFewGlyphs, c)) return true;
-  }
-  return false;
-}
 
 /// Reads big-endian numbers from an OpenType file; 0 outside of it.
 class OpenType {
@@ -83,7 +64,7 @@ class OpenType {
 struct FaceSet {
   ImFontAtlas& atlas;
   float scale;
-  const ImWchar* glyphs;
+  const ImWchar* glyphs = kAllGlyphs;
 
   /// Glyphs are placed at fractional pixels, so they are rasterised at twice the horizontal resolution.
   ImFont* words(std::span<const unsigned char> bytes, float size) const {
@@ -139,11 +120,10 @@ float exactScale(float logical, int framebuffer, float scale) {
 
 }  // namespace
 
-void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs) {
+void addFonts(ImGuiIO& io, views::Fonts& fonts, float scale) {
   ImFontAtlas& atlas = *io.Fonts;
   atlas.Clear();
-  atlas.Flags = ImFontAtlasFlags_NoPowerOfTwoHeight | ImFontAtlasFlags_NoMouseCursors | ImFontAtlasFlags_NoBakedLines;
-  const FaceSet add{atlas, scale, allGlyphs ? kAllGlyphs : kFewGlyphs};
+  const FaceSet add{atlas, scale};
   fonts.text = add.words(fonts::inter_regular, 13.5f);
   fonts.small = add.words(fonts::inter_regular, 12);
   fonts.strong = add.words(fonts::inter_semibold, 13.5f);
@@ -199,8 +179,6 @@ void Stage::resize(int framebufferWidth, int framebufferHeight, float scale) {
 
 bool Stage::inputIsWaiting() { return io().Ctx->InputEventsQueue.Size > 0; }
 
-void Stage::needGlyphs(std::string_view text) { allGlyphs_ = allGlyphs_ || needsAllGlyphs(text); }
-
 void Stage::setFace(bool isOwn) {
   fonts_.ownFace = isOwn;
   lines_.forget();
@@ -209,30 +187,26 @@ void Stage::setFace(bool isOwn) {
 void Stage::setWords(std::string_view table) {
   words_ = table.empty() ? nullptr : std::make_unique<views::Words>(table);
   fonts_.words = words_.get();
-  allGlyphs_ = allGlyphs_ || words_;
-}
-
-void Stage::lookForGlyphs(const app::App& app) {
-  const document::Document& document = app.document();
-  allGlyphs_ = allGlyphs_ || app.wantsAllGlyphs();
-  if (allGlyphs_ || document.revision() == seenRevision_) return;
-  seenRevision_ = document.revision();
-  for (const std::string& label : document.state().labels) needGlyphs(label);
-  for (const std::string& label : document.state().keyLabels) needGlyphs(label);
 }
 
 void Stage::refreshFonts() {
   const float scale = scale_ * zoom_;
-  if (builtScale_ == scale && builtAll_ == allGlyphs_) return;
-  builtScale_ = scale, builtAll_ = allGlyphs_;
-  buildFonts(ImGui::GetIO(), fonts_, scale, allGlyphs_);
-  ImGui_ImplOpenGL3_DestroyFontsTexture();
-  ImGui_ImplOpenGL3_CreateFontsTexture();
-  drawn_ = 0;
+  if (builtScale_ == scale) return;
+  builtScale_ = scale;
+  ImGuiIO& io = ImGui::GetIO();
+  addFonts(io, fonts_, scale);
+  glyphs_.begin(*io.Fonts, scale);
+  uploadFonts();
   ImGuiStyle& style = ImGui::GetStyle();
   const ImGuiStyle standard;
   style.CurveTessellationTol = standard.CurveTessellationTol / scale;
   style.CircleTessellationMaxError = standard.CircleTessellationMaxError / scale;
+}
+
+void Stage::uploadFonts() {
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+  drawn_ = 0;
 }
 
 void Stage::begin(app::App& app, float seconds) {
@@ -243,17 +217,14 @@ void Stage::begin(app::App& app, float seconds) {
   io.DisplaySize = {width, height};
   io.DisplayFramebufferScale = {scale, scale};
   io.DeltaTime = seconds;
-  lookForGlyphs(app);
   refreshFonts();
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
-  for (const ImWchar c : io.InputQueueCharacters) allGlyphs_ = allGlyphs_ || c >= 0x80;  // effective from the next frame on
   heatmaps_.newFrame(width, height, scale);
   lines_.newFrame(scale);
 }
 
 void Stage::compose(app::App& app, float seconds) {
-  constexpr float kNoTime = 1e-4f;  // Dear ImGui requires that some time passes
   for (begin(app, seconds); !app.frame(); begin(app, kNoTime)) ImGui::EndFrame();
   ImGui::EndFrame();
 }
@@ -266,7 +237,7 @@ void Stage::build(app::App& app, float seconds) {
 // Takes no time, and is not counted as a frame.
 void Stage::note(app::App& app, views::Mirror& mirror) {
   fonts_.mirror = &mirror;
-  compose(app, 1e-4f);
+  compose(app, kNoTime);
   fonts_.mirror = nullptr;
 }
 
@@ -288,6 +259,11 @@ std::uint64_t Stage::fingerprint(const ImDrawData& data, ImU32 background) const
 ImDrawData* Stage::prepare(app::App& app, float seconds, bool isKept) {
   compose(app, seconds);
   ImGui::Render();
+  while (glyphs_.make(*ImGui::GetDrawData())) {
+    uploadFonts();
+    compose(app, kNoTime);
+    ImGui::Render();
+  }
   ImDrawData& data = *ImGui::GetDrawData();
   vertices_ = data.TotalVtxCount;
   const float scale = scale_ * zoom_;

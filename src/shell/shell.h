@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "draw/glyphs.h"
 #include "draw/heatmap.h"
 #include "draw/lines.h"
 #include "views/theme.h"
@@ -21,10 +22,9 @@ class App;
 
 namespace shell {
 
-/// Replaces io.Fonts by the fonts of `fonts`, rasterised at logical size × `scale`, and sets io.FontGlobalScale to 1/scale, so that layout
-/// uses logical pixels. The renderer's texture must be recreated afterwards (Stage does). Without `allGlyphs` only ASCII and the symbols
-/// used by the panels, in a third of the time.
-void buildFonts(ImGuiIO& io, views::Fonts& fonts, float scale, bool allGlyphs);
+/// Adds the fonts of `fonts` to io.Fonts, in place of those that it has, at logical size × `scale`, and sets io.FontGlobalScale to 1/scale, so
+/// that layout uses logical pixels. draw::Glyphs must build the atlas afterwards (Stage does).
+void addFonts(ImGuiIO& io, views::Fonts& fonts, float scale);
 
 /// Everything between input and pixels. One object per canvas or window; its OpenGL context must be current in every call except the
 /// constructor. Several can exist in one process: each call selects its own ImGui context.
@@ -57,10 +57,6 @@ class Stage {
 
   /// Is there input that no frame has processed yet? Dear ImGui distributes a press and its release over two frames.
   bool inputIsWaiting();
-  /// `text` (UTF-8) will be shown: loads the glyphs for it from the next frame on, as far as the fonts have them; the rest is drawn by the
-  /// platform. Not necessary for token labels and typed characters.
-  void needGlyphs(std::string_view text);
-
   /// To be called when the platform's fonts have changed. `isOwn`: it draws all text except numbers, in place of the built-in fonts.
   void setFace(bool isOwn);
 
@@ -83,21 +79,22 @@ class Stage {
   void begin(app::App& app, float seconds);
   /// Builds a frame, repeatedly while its input changes what has been built.
   void compose(app::App& app, float seconds);
-  void lookForGlyphs(const app::App& app);
   void refreshFonts();
+  void uploadFonts();
   /// A hash of everything that determines the pixels.
   std::uint64_t fingerprint(const ImDrawData& data, ImU32 background) const;
 
   ImGuiContext* context_ = nullptr;
   views::Fonts fonts_;
+  draw::Glyphs glyphs_;
   draw::Heatmaps heatmaps_;
   draw::Lines lines_;
   std::unique_ptr<views::Words> words_;
   int width_ = 0, height_ = 0;  ///< of the framebuffer
   int vertices_ = 0;
   float scale_ = 1, zoom_ = 1, builtScale_ = 0;
-  bool started_ = false, allGlyphs_ = false, builtAll_ = false, isAnew_ = true;
-  std::uint64_t seenRevision_ = 0, drawn_ = 0;  ///< drawn_: the fingerprint of the shown frame; 0: none
+  bool started_ = false, isAnew_ = true;
+  std::uint64_t drawn_ = 0;  ///< the fingerprint of the shown frame; 0: none
 };
 
 }  // namespace shell

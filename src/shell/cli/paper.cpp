@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fonts.h"
+#include "draw/glyphs.h"
 #include "files/png.h"
 #include "shell/desktop/pango_text.h"
 #include "shell/shell.h"
@@ -204,6 +205,7 @@ std::string paint(const Drawing& drawing, double scale) {
 
 struct BoardFaces::Parts {
   ImFontAtlas atlas;
+  draw::Glyphs glyphs;  // without pictures: letters are recorded, and drawn by others
   views::Fonts fonts;
   shell::PangoText text;
 };
@@ -211,8 +213,8 @@ struct BoardFaces::Parts {
 BoardFaces::BoardFaces() : parts_(std::make_unique<Parts>()) {
   ImGuiIO io;
   io.Fonts = &parts_->atlas;
-  shell::buildFonts(io, parts_->fonts, 1, true);
-  parts_->atlas.Build();
+  shell::addFonts(io, parts_->fonts, 1);
+  parts_->glyphs.begin(parts_->atlas, 1);
 }
 BoardFaces::~BoardFaces() = default;
 app::Faces BoardFaces::faces() const { return {parts_->atlas, parts_->fonts, 1, parts_->text}; }

@@ -491,7 +491,7 @@ int Desktop::showWindow() {
 void Desktop::comeBack() {
   const bool isFresh = !options_.preset.empty() || !options_.lesson.empty() || (!options_.state.empty() && file_.empty());
   const auto found = kept_.open(!isFresh, file_);
-  if (!kept_.path().empty()) stage_.needGlyphs(kept_.path().string()), app_.setKeptIn(kept_.path().string());
+  if (!kept_.path().empty()) app_.setKeptIn(kept_.path().string());
   keptRevision_ = app_.document().revision();
   if (!found) return;
   if (auto ok = app_.restore(found->bytes); !ok) {
@@ -546,7 +546,6 @@ bool Desktop::mayClose() {
   form.says = "They are not in the file yet.";
   form.isReady = true;
   form.answers = {"Save", "Discard", "Cancel"};
-  stage_.needGlyphs(form.title);
   app_.ask(std::move(form));
   return false;
 }
@@ -656,7 +655,6 @@ bool Desktop::pickFile() { return chooser_.show(Chooser::Purpose::open, (folderT
 
 /// Saves in the format of the extension: a state, or all tensors; for a table the tensor named like the file, or the weights.
 base::Result<std::string> Desktop::saveTo(const std::filesystem::path& path, std::string_view text) {
-  stage_.needGlyphs(path.string());
   const auto format = files::formatOf(path.string());
   if (format && *format != files::Format::json) {
     const auto tensors = app_.tensors();
@@ -807,7 +805,6 @@ base::Result<void> Desktop::take(base::Result<files::Opened> opened, const std::
 
 base::Result<void> Desktop::open(const std::filesystem::path& path, bool isFirst) {
   const std::string name = path.filename().string();
-  stage_.needGlyphs(name);
   opener_.forget();
   if (auto ok = mapped_.open(path); !ok) {
     if (!isFirst) app_.notify(ok.error().message(), true);
