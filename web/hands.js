@@ -32,6 +32,8 @@ const whenIdle = globalThis.requestIdleCallback ? (work) => requestIdleCallback(
 const DROP_TEXT = 'Drop a file with Q, K and V (.npy, .npz, .safetensors, .csv, .tsv, .json), or with a saved state';
 const LEAST_SCALE = 0.8, MOST_SCALE = 2.5;  // limits for the scale of text
 const OPENED = ['.json', '.npy', '.npz', '.safetensors', '.csv', '.tsv'];
+// One number a line, with decimal commas, where these are the notation: elsewhere a comma separates two numbers.
+const DECIMAL_COMMAS = /^\s*[-−]?\d*,\d+(?:\s*\n\s*[-−]?\d*,\d+)*\s*$/;
 // Text printed by NumPy, PyTorch or Python; anything else that is pasted is cells.
 const PRINTED = /^\s*(?:[[{(]|[A-Za-z_][\w.]*\s*[=:]?\s*(?:[[{(]|[A-Za-z_][\w.]*\())/;
 
@@ -405,7 +407,7 @@ export class Hands {
       if (files.length) this.openFiles(files);
       else if (!this.fits(text, 'The clipboard')) return;
       else if (PRINTED.test(text)) exchange.paste(this, text);
-      else this.run('paste', text);  // the board shows any error itself
+      else this.run('paste', this.decimal === ',' && DECIMAL_COMMAS.test(text) ? text.replaceAll(',', '.') : text);  // the board shows any error itself
     });
   }
 

@@ -86,7 +86,9 @@ export class Announcements {
   }
 
   hearChange({name, option, action, row, col, rows, cols, before, after}) {
-    const shown = (value) => value === true ? this.t('on') : value === false ? this.t('off') : value === -Infinity ? this.t('masked') : typeof value === 'number' && !option ? this.digits(value) : Array.isArray(value) ? value.join(' ') : String(value);
+    const number = (value) => value === -Infinity ? this.t('masked') : this.digits(value);
+    const shown = (value) => value === true ? this.t('on') : value === false ? this.t('off') : Array.isArray(value) ? value.join(' ') : typeof value === 'number' ? option ? String(value).replace('-', '−') : number(value)
+      : option && option !== 'title' ? this.t(capital(spaced(value))) : String(value);
     const said = [];
     const was = (what, now, earlier) => this.t(`${what}: ${now}, was ${earlier}`);
     if (option) said.push(before === undefined ? `${this.t(capital(spaced(option)))}: ${this.asRead(shown(after))}` : was(this.t(capital(spaced(option))), shown(after), shown(before)));
@@ -96,7 +98,7 @@ export class Announcements {
     const seen = this.before, value = seen && this.valueAt(seen), whose = seen && this.whose();
     const isSame = whose === seen?.whose && action !== 'open' && action !== 'restore';
     if (isSame && value !== undefined && seen?.value !== undefined && this.written(value) !== this.written(seen.value)) {
-      said.push(was(this.spoken(seen), ...[value, seen.value].map(shown)));
+      said.push(was(this.spoken(seen), ...[value, seen.value].map(number)));
     }
     if (seen) Object.assign(seen, {value, whose});
     this.announce(said.join('. '));

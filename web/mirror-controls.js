@@ -1,20 +1,22 @@
 // Switches, menus, sliders, steppers and fields as native controls, and the sentences between them.
-import {capital, make, nameFormula, say, set, spaced} from './mirror-nodes.js';
+import {capital, isFormula, make, nameFormula, say, set, spaced} from './mirror-nodes.js';
 
 // Names for controls that show a picture, or have their text beside them.
 const NAMES = {
   undo: 'Undo', redo: 'Redo', reset: 'Start again', theme: 'Light or dark colours', help: 'Keys and pointer', 'help-close': 'Close', present: 'Present',
   fullscreen: 'Full screen', panel: 'Controls', more: 'More', 'lab-close': 'Back to the layer', paint: 'Paint the mask', preset: 'Example', views: 'View',
   gradient: 'What would raise it', labels: 'Sentence', key_labels: 'Sentence of the keys', mode: 'Input', view: 'View', 'guide-close': 'Close', 'guide-back': 'Back', 'guide-next': 'Next',
-  'view:play': 'Play',
+  'view:play': 'Play', head: 'Heads', 'card:arcs': 'Arcs', 'card:plane': 'Plane', 'card:values': 'Values', 'card:changes': 'Changes', 'card:loops': 'Loops',
 };
 
 const LINK = /^guide:(text|question|because|task|hint|sentence):\d+$/;  // within a sentence
 
+const FAR = 12;  // pixels between formulas that are none of one another
+
 /** Does a piece of text continue the sentence before it, in the same or the next row? */
-function goesOn(line, {kind, x, y}) {
+function goesOn(line, {words, kind, x, y}) {
   if (!line || line.kind !== 0 || kind !== 0) return false;
-  if (Math.abs(line.y - y) < 5) return x >= line.right - 4;
+  if (Math.abs(line.y - y) < 5) return x >= line.right - 4 && !(x - line.right > FAR && (isFormula(line.words) || isFormula(words)));
   return y > line.y && y - line.y < 24 && Math.abs(x - line.x) < 3 && !/[.:!?。：！？]$/.test(line.words);
 }
 
@@ -66,7 +68,7 @@ export class Controls {
     const isMenu = name === 'menu', taken = new Set();
     let group = null, lastRadio = null, line = null;
     const lines = [];
-    const tokens = new Set(this.labels.flat()), titles = new Set(this.found.matrices.map((m) => this.t(m.title))), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
+    const tokens = new Set(this.labels.flat()), titles = new Set(this.found.matrices.flatMap((m) => [this.t(m.title), `${m.title}ᵀ`])), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
     const heads = new Set([this.t('mean'), ...Array.from({length: this.found.controls.filter((c) => c.name.startsWith('head:')).length}, (_, i) => this.t(`head ${i + 1}`))]);
     for (const item of items) {
       if (item.words !== undefined && item.role === undefined) {
@@ -145,7 +147,7 @@ export class Controls {
     if (item.name === 'stepper') return this.t('Stepper');  // the title beside it is not its name
     const head = /^head:(\d+|mean)$/.exec(item.name);
     if (head) return this.t(head[1] === 'mean' ? 'Mean of the heads' : `Head ${+head[1] + 1}`);
-    const ofLayer = /^layer:(\d+):(\d+)$/.exec(item.name);
+    const ofLayer = /^(?:layer|train:map):(\d+):(\d+)$/.exec(item.name);
     if (ofLayer) return this.t(`Layer ${+ofLayer[1] + 1}, head ${+ofLayer[2] + 1}`);
     const hide = /^hide-head:(\d+)$/.exec(item.name);
     if (hide) return this.t(`Head ${+hide[1] + 1} takes part`);

@@ -70,10 +70,16 @@ export class Tables {
   pageTable(part, m, words) {
     const isTokens = m.rows === words?.length;
     this.table(part, m, {
-      title: this.changeable(this.t(m.heads > 1 ? `${spaced(m.tensor)}, head ${m.head + 1}` : spaced(m.tensor)), m),
+      title: this.changeable(this.t(this.pageTitle(m)), m),
       row: (i) => isTokens ? words[i] : String(i + 1),
       col: (j) => isTokens && m.cols === words.length && m.pairs ? words[j] : String(j + 1),
     });
+  }
+
+  pageTitle({tensor, heads, head}) {
+    const layer = /^train:weights:(\d+)$/.exec(tensor)?.[1];
+    if (layer) return `Layer ${layer}, head ${head + 1}, weights`;
+    return heads > 1 ? `${spaced(tensor)}, head ${head + 1}` : spaced(tensor);
   }
 
   table(part, m, {title, row, col}) {

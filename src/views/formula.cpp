@@ -3,6 +3,7 @@
 
 #include "attention/engine/decode.h"
 #include "attention/mechanisms/mechanism.h"
+#include "base/number.h"
 #include "views/panels/panels.h"
 
 namespace views {
@@ -28,7 +29,7 @@ std::string scoreOf(const document::Settings& s) {
 
 std::string scoreFormula(const document::Settings& s) {
   std::string words = "S = " + scoreOf(s);
-  if (s.softcap > 0) words += ", capped at " + formatNumber(static_cast<double>(s.softcap), 0);
+  if (s.softcap > 0) words += ", capped at " + base::shortest(s.softcap);
   if (s.position == attention::Position::alibi) words += " + bias";
   return words + (s.maskAfterSoftmax ? "" : " + mask");
 }

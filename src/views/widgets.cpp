@@ -15,6 +15,7 @@ namespace views {
 namespace {
 
 constexpr float kPi = 3.14159265f;
+constexpr unsigned kMinus = 0x2212;
 constexpr float kEdgeGap = 8;  // from floating boxes to the edge of the screen
 
 const char* end(std::string_view words) { return words.data() + words.size(); }
@@ -220,7 +221,8 @@ void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float 
 
 float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words) {
   const float start = x;
-  words = inWords(words);
+  std::string own;
+  words = inNumbers(inWords(words), own);
   const AsIs asIs;
   auto put = [&](ImFont* face, float y, std::string_view part) {
     if (list) textMiddle(list, face, x, y, color, part);
@@ -265,7 +267,8 @@ std::size_t lastBreak(std::string_view words, std::size_t end) {
 }  // namespace
 
 float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words) {
-  words = inWords(words);
+  std::string own;
+  words = inNumbers(inWords(words), own);
   const AsIs asIs;  // the lines of a message are not messages themselves
   // Dear ImGui's own wrapping also breaks after a decimal point.
   const float top = y, pitch = sizeOf(font);
@@ -298,7 +301,8 @@ std::string said(std::string words) {
 }  // namespace
 
 std::string elide(ImFont* font, std::string_view words, float width) {
-  words = inWords(words);
+  std::string own;
+  words = inNumbers(inWords(words), own);
   if (textWidth(font, words) <= width) return std::string(words);
   if (draw::Lines* lines = linesFor(font, words)) return said(std::string(words.substr(0, fitting(*lines, font, words, width))) + "…");
   const float room = width - textWidth(font, "…");
@@ -330,7 +334,7 @@ float moved(float value, double by) {
 }
 
 bool beginsNumber(unsigned character) {
-  return (character >= '0' && character <= '9') || character == '-' || character == '.' || character == ',';
+  return (character >= '0' && character <= '9') || character == '-' || character == kMinus || character == '.' || character == ',';
 }
 
 bool isNumberKey(ImGuiKey key) {
@@ -341,7 +345,7 @@ bool isNumberKey(ImGuiKey key) {
 std::string typedNumber() {
   std::string typed;
   for (const ImWchar ch : ImGui::GetIO().InputQueueCharacters) {
-    if ((!typed.empty() || beginsNumber(ch)) && ch < 0x80) typed += static_cast<char>(ch);
+    if ((!typed.empty() || beginsNumber(ch)) && (ch < 0x80 || ch == kMinus)) typed += ch == kMinus ? '-' : static_cast<char>(ch);
   }
   return typed;
 }

@@ -408,6 +408,18 @@ TEST_CASE("hands: letters say what they did") {
   CHECK(f.app().notice() == "This page has locked causal.");
 }
 
+TEST_CASE("hands: a minus sign begins a number as a hyphen does") {
+  Fixture f;
+  f.click(f.at("q", 0, 1, 1));
+  f.io().AddInputCharacter(0x2212);
+  f.settle();
+  REQUIRE(f.host.texts.size() == 1);
+  CHECK(f.host.texts.back().text == "-");
+  f.app().endText(app::TextEnd::commit, "\u22120.5");
+  f.settle();
+  CHECK(f.q(1, 1) == -0.5f);
+}
+
 TEST_CASE("hands: a word that finds no field is no row of commands") {
   Fixture f;
   const std::string before = f.app().state();

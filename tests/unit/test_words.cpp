@@ -14,6 +14,7 @@
 #include "languages.h"
 #include "thorough.h"
 #include "views/mirror.h"
+#include "views/widgets.h"
 #include "views/words.h"
 
 namespace {
@@ -78,10 +79,25 @@ void open(Fixture& f, std::string_view preset) {
   f.settle();
 }
 
+/// Adds the lines of text on the screen.
+void look(Fixture& f, std::set<std::string>& shown) {
+  views::Mirror mirror;
+  test::Faces::shared().all.mirror = &mirror;
+  f.app().wake();
+  f.frame();
+  test::Faces::shared().all.mirror = nullptr;
+  std::istringstream lines(mirror.notes);
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::size_t kBefore = 4;  // "T", U+001F, the kind, U+001F
+    if (line.starts_with("T\x1f")) shown.insert(line.substr(kBefore, line.find('\x1f', kBefore) - kBefore));
+  }
+}
+
 /// Presses every control, which opens menus too, and restores the state.
-void pressAll(Fixture& f, const std::string& state) {
+void pressAll(Fixture& f, const std::string& state, std::set<std::string>& shown) {
   for (const std::string& name : controls(f)) {
     press(f, name);
+    look(f, shown);
     for (const bool isDown : {true, false}) Fixture::io().AddKeyEvent(ImGuiKey_Escape, isDown);  // Dear ImGui takes one of them in each frame
     f.settle();
     REQUIRE(f.app().setState(state, false));
@@ -114,8 +130,9 @@ bool hasWords(std::string_view text) {
 }
 
 /// Shows the board in all ways that users see it: all examples, pages, menus and keys, in windows of all sizes; with sanitizers and as
-/// WebAssembly, which would take minutes, in the smallest alone.
-void showAll() {
+/// WebAssembly, which would take minutes, in the smallest alone. Returns all lines of text.
+std::set<std::string> showAll() {
+  std::set<std::string> shown;
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {900.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
     if (!test::kWhole && width != 390.0f) continue;
     Fixture f(width, height);
@@ -123,10 +140,10 @@ void showAll() {
       if (width != 1440.0f && width != 390.0f) break;
       open(f, p.name);
       for (const char* tensor : {"x", "q", "k", "v", "raw", "scores", "masked", "weights", "head_output", "output", "w_q", "q_rotated", "x_positioned"}) {
-        if (f.app().select(tensor, 0, 1, 1)) f.settle();
+        if (f.app().select(tensor, 0, 1, 1)) f.settle(), look(f, shown);
       }
       if (width < 1440.0f) continue;
-      for (const char c : std::string("cdmpyPlPuUihHnNtT[]zZ?")) f.type(c), f.settle();
+      for (const char c : std::string("cdmpyPlPuUihHnNtT[]zZ?")) f.type(c), f.settle(), look(f, shown);
       f.key(ImGuiKey_Escape);
       f.key(ImGuiKey_Escape);
     }
@@ -134,9 +151,31 @@ void showAll() {
       open(f, "i-saw-a-saw");
       REQUIRE(f.app().set("view", "\"" + std::string(view) + "\""));
       f.settle();
-      pressAll(f, f.app().state());
+      look(f, shown);
+      pressAll(f, f.app().state(), shown);
     }
   }
+  return shown;
+}
+
+/// Is there an English number, such as 0.5, in a text? "6.741" is a German one, and what readers wrote stands in quotation marks.
+bool hasEnglishNumber(std::string_view text) {
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    const auto isDigit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+    if (text[i] != '.' || !isDigit(i - 1) || !isDigit(i + 1)) continue;
+    if (!(isDigit(i + 2) && isDigit(i + 3)) || isDigit(i + 4)) return true;
+  }
+  return false;
+}
+
+/// Is there a hyphen in the place of a minus sign?
+bool hasHyphenAsMinus(std::string_view text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    const bool begins = i == 0 || std::string_view(" ([=,;:").find(text[i - 1]) != std::string_view::npos;
+    const bool isOfNumber = text[i + 1] == ' ' || text[i + 1] == '.' || (text[i + 1] >= '0' && text[i + 1] <= '9') || text[i + 1] == '\xE2';  // of ∞ and √
+    if (text[i] == '-' && begins && isOfNumber) return true;
+  }
+  return false;
 }
 
 TEST_CASE("numbers are written in the notation of the language: the decimal sign, groups and lists, but no names, versions and quotations") {
@@ -167,9 +206,33 @@ TEST_CASE("words: a table says all that the board says") {
   // core/languages.test.mjs checks that all tables have the same messages.
   views::Words words(tableOf("de.json"));
   const Listener listener(words);
-  showAll();
+  const std::set<std::string> shown = showAll();
   for (const std::string& one : listener.missed) CHECK_MESSAGE(!hasWords(one), "lacks: ", one);
   CHECK(!listener.missed.empty());
+  for (const std::string& one : shown) {
+    if (one.starts_with("Attention Playground ")) continue;  // with its version
+    CHECK_MESSAGE(!hasEnglishNumber(one), one);
+    CHECK_MESSAGE(!hasHyphenAsMinus(one), one);
+  }
+  CHECK(std::any_of(shown.begin(), shown.end(), [](const std::string& one) { return one.starts_with("(−0,"); }));  // arithmetic of a page, without words
+}
+
+TEST_CASE("words: text that is laid out in lines, shortened or has raised letters is in the notation of the language too") {
+  views::Words words("1,234.5\x1f" "1.234,5\n");
+  const Listener listener(words);
+  Fixture f;
+  ImGui::NewFrame();
+  views::Mirror mirror;
+  test::Faces::shared().all.mirror = &mirror;
+  ImDrawList* list = ImGui::GetForegroundDrawList();
+  const views::Fonts& faces = test::Faces::shared().all;
+  views::paragraph(list, faces.mono, 0, 0, 80, 0xffffffff, "(0.67 + 0.31) ÷ 4 = 0.25");
+  views::richText(list, faces.text, faces.small, 0, 0, 0xffffffff, "0.5 · K^T");
+  CHECK(views::elide(faces.mono, "0.123456789", 40).starts_with("0,1"));
+  test::Faces::shared().all.mirror = nullptr;
+  ImGui::EndFrame();
+  CHECK(!hasEnglishNumber(mirror.notes));
+  for (const char* number : {"0,67", "0,25", "0,5"}) CHECK_MESSAGE(mirror.notes.find(number) != std::string::npos, number);
 }
 
 TEST_CASE("words: the line about the program is translated whole, with the time of a frame and without") {

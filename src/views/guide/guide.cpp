@@ -106,7 +106,7 @@ class GuidePage {
     const Palette& p = c_.palette;
     ImFont* font = c_.fonts.mono;
     const std::string& shown = v.shown;
-    const float height = font->FontSize * ImGui::GetIO().FontGlobalScale * size / 13, wide = textWidth(font, shown) * size / 13;
+    const float wide = textWidth(font, shown) * size / 13;
     const float room = std::max(size * 3.2f, wide + 16);
     const Box track{box.x, box.midY() - 4, box.width - room, 8};
     const auto at = [&](double value) { return track.x + track.width * static_cast<float>(std::clamp((value - g_.low) / (g_.high - g_.low), 0.0, 1.0)); };
@@ -114,7 +114,7 @@ class GuidePage {
     list_->AddRectFilled({track.x, track.y}, {track.right(), track.bottom()}, p.track, 4);
     if (at(v.value) > track.x + 1) list_->AddRectFilled({track.x, track.y}, {at(v.value), track.bottom()}, color, 4);
     list_->AddRectFilled({at(v.aim) - 1, track.midY() - 8}, {at(v.aim) + 1, track.midY() + 8}, p.text);
-    list_->AddText(font, height, {box.right() - wide, std::round(box.midY() - height / 2)}, v.holds ? p.value : p.weight, shown.c_str());
+    digitsCentered(list_, font, size / 13, box.right() - wide / 2, box.midY(), v.holds ? p.value : p.weight, shown);
     c_.widgetRects["guide:bar"] = track;
     bar_ = track, aim_ = at(v.aim);
   }

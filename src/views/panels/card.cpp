@@ -10,18 +10,27 @@ namespace {
 
 constexpr std::string_view kTitles[kCardCount] = {"Arcs", "Plane", "Values", "Changes", "Loops"};
 
+/// Words of another language may be so long that the tabs take all of a narrow card: they are smaller then.
+bool areSmall(const Context& c, const Box& area, float gap) {
+  float width = 18 + 6 + normsWidth(area.width) + 18 - gap;
+  for (int i = 0; i < kCardCount; ++i)
+    if ((c.layout.cards >> i & 1) != 0) width += textWidth(c.fonts.strong, kTitles[i]) + gap;
+  return area.width < 420 && width > area.width;
+}
+
 /// Draws the tabs, or handles presses on them; returns where they end.
 float tabs(Context& c, const Box& area, bool press) {
   float x = area.x + 18;
   const float gap = area.width < 420 ? 9.0f : 20.0f;
+  const bool small = areSmall(c, area, gap);
   for (int i = 0; i < kCardCount; ++i) {
     if ((c.layout.cards >> i & 1) == 0) continue;
     const auto card = static_cast<document::Card>(i);
-    const float width = textWidth(c.fonts.strong, kTitles[i]);
+    const float width = textWidth(small ? c.fonts.smallStrong : c.fonts.strong, kTitles[i]);
     const Box box{x, area.y, width, 40};
     x += width + gap;
     const std::string name = "card:" + std::string(kCardNames[i]);
-    if (!press) drawTab(c, box, kTitles[i], c.layout.card == card);
+    if (!press) drawTab(c, box, kTitles[i], c.layout.card == card, small);
     else if (Widgets(c).area(name, {box.x - gap / 2, box.y, box.width + gap, box.height})) c.requests.set(document::OptionId::card, std::string(kCardNames[i]));
   }
   return x - gap;
@@ -86,9 +95,10 @@ void lowerCard(Context& c) {
   list->PopClipRect();
 }
 
-void drawTab(Context& c, const Box& box, std::string_view words, bool open) {
+void drawTab(Context& c, const Box& box, std::string_view words, bool open, bool small) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  textMiddle(list, open ? c.fonts.strong : c.fonts.text, box.x, box.midY() + 1, open ? c.palette.text : c.palette.muted, words);
+  ImFont* font = small ? open ? c.fonts.smallStrong : c.fonts.small : open ? c.fonts.strong : c.fonts.text;
+  textMiddle(list, font, box.x, box.midY() + 1, open ? c.palette.text : c.palette.muted, words);
   if (open) list->AddRectFilled({box.x, box.bottom() - 2}, {box.right(), box.bottom()}, c.palette.ink);
 }
 

@@ -29,7 +29,7 @@ constexpr Tab kTabs[] = {{View::layer, "view:layer", "Layer", 56},
                          {View::train, "view:train", "Train", 56},
                          {View::spread, "experiments", "Experiments", 96},
                          {View::model, "view:model", "Model", 56}};
-constexpr float kTabsWidth = 344;
+constexpr float kTabsMenu = 124, kLeastPreset = 110;
 
 class Header {
  public:
@@ -68,15 +68,20 @@ class Header {
     if (!hidden("export")) exports();
     if (!hidden("import") && w_.button("import", fromRight(room("Open", 60)), "Open")) c_.requests.ask(Command::pickFile);
     if (shares() && hasRoomToShare() && w_.button("share", fromRight(room("Share", 62)), "Share")) c_.requests.ask(Command::share);
-    if (c_.layout.header.width >= 1240 && !hidden("changes") && w_.button("pin", fromRight(room("Pin", 48)), "Pin", c_.pin)) togglePin(c_);
     logo();
     left_ += 14;
-    const float most = right_ - left_ - 3 * (34 + gap_) - gap_ - (hasTabs() ? tabsWidth() + gap_ : 0);
-    presets(std::clamp(textWidth(c_.fonts.text, menuTitle()) + 38, 110.0f, std::clamp(most, 110.0f, 220.0f)));
+    const float pinned = room("Pin", 48);
+    if (c_.layout.header.width >= 1240 && !hidden("changes") && roomForTabs() >= pinned + gap_ + tabsWidth() && w_.button("pin", fromRight(pinned), "Pin", c_.pin)) togglePin(c_);
+    around_ = roomForTabs() < tabsWidth() ? 6 : 14;
+    const bool isMenu = roomForTabs() < tabsWidth();  // words of another language may be too long
+    const float most = roomForTabs() + kLeastPreset + (isMenu ? -kTabsMenu : hasTabs() ? -tabsWidth() : gap_);
+    presets(std::clamp(textWidth(c_.fonts.text, menuTitle()) + 38, kLeastPreset, std::clamp(most, kLeastPreset, 220.0f)));
     history();
-    if (hasTabs()) tabs();
+    if (hasTabs()) isMenu ? tabsMenu(kTabsMenu) : tabs();
   }
 
+  /// What is left for the tabs beside undo, redo, reset and the smallest list of examples.
+  float roomForTabs() const { return right_ - left_ - 3 * (34 + gap_) - 2 * gap_ - kLeastPreset; }
   bool shares() const { return c_.view.shares && !hidden("share"); }
   bool hasRoomToShare() const { return c_.layout.header.width >= 1200; }
   void shareItem() {
@@ -86,7 +91,12 @@ class Header {
   bool hasTabs() const { return !hidden("views") && !hidden("experiments"); }
   /// The tab with all heads of a model exists only if there are several layers.
   bool isThere(const Tab& tab) const { return tab.view != View::model || hasLayers(c_.state) || c_.open() == View::model; }
-  float tabsWidth() const { return kTabsWidth + (isThere(kTabs[5]) ? kTabs[5].width : 0); }
+  float widthOf(const Tab& tab) const { return room(tab.title, tab.width, around_); }
+  float tabsWidth() const {
+    float width = 0;
+    for (const Tab& tab : kTabs) width += hasTabs() && isThere(tab) ? widthOf(tab) : 0;
+    return width;
+  }
   bool isOpen(const Tab& tab) const { return tab.view == c_.open() || (isExperiment(tab.view) && isExperiment(c_.open())); }
   void open(const Tab& tab) { showView(c_, isExperiment(tab.view) ? c_.view.experiments.recent : tab.view); }
 
@@ -98,7 +108,7 @@ class Header {
     ImGui::GetWindowDrawList()->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 5);
     for (const Tab& tab : kTabs) {
       if (!isThere(tab)) continue;
-      box.width = tab.width;
+      box.width = widthOf(tab);
       if (w_.segment(tab.name, box, tab.title, isOpen(tab)) && !isOpen(tab)) open(tab);
       box.x = box.right();
     }
@@ -217,7 +227,7 @@ class Header {
     }
     // On a page the header names it, and omits the controls of the board.
     const bool names = hasTabs() && (c_.onPage() || width >= 860);
-    if (names) tabsMenu(124);
+    if (names) tabsMenu(kTabsMenu);
     if (!c_.onPage()) causal(), headCount(width);
     const Box more = fromRight(34);
     if (names && c_.onPage() && w_.icon("lab-close", fromRight(34), Icon::close)) showView(c_, View::layer);
@@ -286,8 +296,15 @@ class Header {
     if (!shows(part)) act(part, w_.menuItem(name, words, false, {}, enabled));
   }
 
+  /// The width of a text, at least that in English: what else the header has room for is the same in languages with shorter words.
+  static float widthIn(ImFont* font, std::string_view words) {
+    const float own = textWidth(font, words);
+    const AsIs english;
+    return std::max(own, textWidth(font, words));
+  }
+
   void causal() {
-    const float room = textWidth(c_.fonts.strong, "Causal") + 42;
+    const float room = widthIn(c_.fonts.strong, "Causal") + 42;
     if (w_.toggle("causal", {left_, middle_ - 14, room, 28}, "Causal", c_.state.causal, true)) {
       c_.requests.set(OptionId::causal, !c_.state.causal);
     }
@@ -297,7 +314,7 @@ class Header {
   void headCount(float width) {
     if (width >= 375) {
       textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
-      left_ += textWidth(c_.fonts.text, "Heads") + 6;
+      left_ += widthIn(c_.fonts.text, "Heads") + 6;
     }
     const HeadSteps steps(c_);
     steps.ask(c_, w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), steps.less > 0, steps.more > 0));
@@ -307,7 +324,7 @@ class Header {
 
   Context& c_;
   Widgets w_;
-  float middle_, left_ = 0, right_ = 0, gap_ = 10;
+  float middle_, left_ = 0, right_ = 0, gap_ = 10, around_ = 14;  ///< around_: pixels of padding in a tab
   bool shown_[std::size(kParts)] = {};
 };
 

@@ -58,7 +58,7 @@ bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
 bool hasBarsBelow(const Box& box, int row) { return row >= 0 && box.height > 250; }
 bool hasBarsBeside(const Box& box, int row) { return row >= 0 && box.height <= 250 && box.width > 800; }
 bool hasSumAbove(const Box& box, int row) { return row >= 0 && !hasBarsBelow(box, row) && !hasBarsBeside(box, row); }
-constexpr float kBars = 108, kLowBars = 78;
+constexpr float kBars = 108, kLowBars = 78, kSum = 50;  ///< kSum: the room for "Σ 1.00" and a gap
 
 // The switch in the title that shows the gradient: its text, longer if there is room, and its position.
 struct Switch {
@@ -68,7 +68,7 @@ struct Switch {
 Switch switchOf(const Context& c, const Box& card, int row, std::string_view title) {
   const bool isWeight = c.chosen().tensor == TensorId::weights;
   const std::string_view words[] = {isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?", "Raise"};
-  const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) - (hasSumAbove(card, row) ? 56 : 0) - (isRaising(c) ? 14 : 0) - 36;
+  const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) - (hasSumAbove(card, row) ? kSum : 0) - (isRaising(c) ? 14 : 0) - 36;
   for (const std::string_view w : words) {
     const float width = textWidth(c.fonts.small, w) + 44;
     if (width <= room || w == words[2]) return {w, {card.right() - 18 - width, card.y + 8, width, 28}};
@@ -127,7 +127,7 @@ class Inspector {
     const std::string title = titleOf(c_, e);
     const Switch raises = switchOf(c_, box, row, title);
     const Box steps = stepsOf(c_, raises);
-    const float right = steps.x - 12 - (sumAbove ? 56.0f : 0.0f);
+    const float right = steps.x - 12 - (sumAbove ? kSum : 0.0f);
     const float top = card(c_, box, "");
     float left = box.x + 18;
     if (isRaising(c_)) {  // the text font lacks this symbol, so it is drawn separately, and the rest keeps its font

@@ -102,6 +102,6 @@ float maxScroll(const Layout& layout);
 float card(Context& context, const Box& box, std::string_view title);
 /// A tab: text with a line below it while it is open, 2 pixels high at the bottom of `box`. Returns true when it is clicked.
 bool tab(Context& context, std::string_view name, const Box& box, std::string_view words, bool open);
-void drawTab(Context& context, const Box& box, std::string_view words, bool open);
+void drawTab(Context& context, const Box& box, std::string_view words, bool open, bool small = false);
 
 }  // namespace views
