@@ -67,11 +67,17 @@ std::optional<bool> truthOf(std::string_view cell) {
 class Reader {
  public:
   Reader(std::string_view text, char mark) : text_(text), mark_(mark) {
-    const std::string_view first = text.substr(0, text.find_first_of("\r\n"));
+    std::string_view first, rest = text;
+    while (!rest.empty() && (trimmed(first).empty() || trimmed(first).front() == '#')) {  // the first line that is no comment
+      first = rest.substr(0, rest.find_first_of("\r\n"));
+      rest.remove_prefix(std::min(first.size() + 1, rest.size()));
+    }
     if (mark == ',' && first.find(';') != std::string_view::npos) mark_ = ';';
     hasDecimalComma_ = mark_ != ',';
   }
 
+  /// Words in the first column are labels. If the first of them is the only one that is no number, it is more likely a number with a mistake
+  /// in it, and is refused as such.
   Result<void> read() {
     const auto marks = static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(), [this](char c) { return c == mark_ || c == '\n' || c == '\r'; }));
     values_.reserve(1 + std::min(marks, text_.size() / 2));  // a number has a character before its mark
@@ -87,6 +93,7 @@ class Reader {
       }
     }
     if (auto ok = closeBlock(); !ok) return ok;
+    if (hasLabels_ && labels_.size() > 1 && std::all_of(labels_.begin() + 1, labels_.end(), [this](const std::string& label) { return !label.empty() && isNumber(label); })) return refuse(labels_.front(), firstRow_, 0);
     if (values_.empty()) return base::refuse(ErrorKind::syntax, "file", {"it has no numbers; expected rows of numbers."});
     return {};
   }
@@ -154,7 +161,7 @@ class Reader {
       return ++i, !(hasWords && hasNumbers);
     });
     if (hasWords && !hasNumbers && headingRow_ == 0) return headingRow_ = line_, false;
-    hasLabels_ = count > 1 && !isNumber(first) && !isFormatted(first);
+    hasLabels_ = count > 1 && !isNumber(first) && !isFormatted(first), firstRow_ = line_;
     columns_ = count - (hasLabels_ ? 1 : 0);
     isTruth_ = truthOf(hasLabels_ ? second : first).has_value();
     return isBegun_ = true;
@@ -188,7 +195,11 @@ class Reader {
     const std::optional<bool> truth = truthOf(cell);
     const std::optional<double> number = truth ? std::optional<double>(*truth ? 1 : 0) : numberOf(cell, hasDecimalComma_);
     if (number && truth.has_value() == isTruth_) return values_.push_back(*number), Result<void>();
-    return base::refuse(ErrorKind::type, "row " + std::to_string(line_) + ", column " + std::to_string(column + 1), {cell.empty() ? "the cell is empty; give a number." : inQuotes(cell) + (isTruth_ ? " is not true or false, as those before it." : " is no number; give numbers such as -0.5.")});
+    return refuse(cell, line_, column);
+  }
+
+  Result<void> refuse(std::string_view cell, std::size_t row, std::size_t column) const {
+    return base::refuse(ErrorKind::type, "row " + std::to_string(row) + ", column " + std::to_string(column + 1), {cell.empty() ? "the cell is empty; give a number." : inQuotes(cell) + (isTruth_ ? " is not true or false, as those before it." : " is no number; give numbers such as -0.5.")});
   }
 
   Result<void> closeBlock() {
@@ -203,7 +214,7 @@ class Reader {
   std::string_view text_;
   char mark_;
   bool hasDecimalComma_ = false, hasLabels_ = false, isBegun_ = false, isTruth_ = false;
-  std::size_t line_ = 0, headingRow_ = 0, columns_ = 0, rows_ = 0, blocks_ = 0, blockRows_ = 0;
+  std::size_t line_ = 0, headingRow_ = 0, firstRow_ = 0, columns_ = 0, rows_ = 0, blocks_ = 0, blockRows_ = 0;
   std::vector<double> values_;
   std::vector<std::string> labels_;
 };

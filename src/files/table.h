@@ -9,10 +9,11 @@
 namespace files {
 
 /// Reads a table as one tensor called `name`, float64, or bool if every cell is true or false. Empty lines between blocks of equal size
-/// give a third axis. Cells are separated by `mark`; if that is a comma but the first line has semicolons, these separate, and commas are
-/// decimal. A first row of words without any number is a heading, which is skipped and named in StoredFile::heading; a first column of words
-/// becomes the tensor "labels". Lines end with LF, CR or both; those beginning with # are comments. An error, with a sentence that names row
-/// and column counted from 1 as in spreadsheets, for ragged rows, empty cells, cells that are not numbers, and unclosed quotation marks.
+/// give a third axis. Cells are separated by `mark`; if that is a comma but the first line that is no comment has semicolons, these separate,
+/// and commas are decimal. A first row of words without any number is a heading, which is skipped and named in StoredFile::heading; a first
+/// column of words becomes the tensor "labels", unless its first cell alone is a word. Lines end with LF, CR or both; those beginning with #
+/// are comments. An error, with a sentence that names row and column counted from 1 as in spreadsheets, for ragged rows, empty cells, cells
+/// that are not numbers, and unclosed quotation marks.
 Result<StoredFile> readTable(std::string_view text, char mark, std::string_view name);
 
 /// An error if a table cannot hold the tensor: it must be numbers or booleans with at most three axes.

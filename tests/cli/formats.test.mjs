@@ -255,6 +255,9 @@ test('tables: a row of words is a heading, and is said to be one; a word among n
   assert.equal(quietly('run', table('1,2\r\n3,4\r\n')), rows);
   assert.match(refusal(1, attn('run', table('1.0,2.O\n3,4\n5,6\n'))), /row 1, column 2: "2\.O" is no number/);
   assert.match(refusal(1, attn('run', table('I,1.0,2.O\nsaw,3,4\n'))), /row 1, column 3: "2\.O" is no number/);
+  for (const text of ['1.O,2\n3,4\n5,6\n', '# x\n1.O;2\n3;4\n']) assert.match(refusal(1, attn('run', table(text))), /row [12], column 1: "1\.O" is no number/, text);
+  assert.match(refusal(1, attn('run', table('a,b\n1.O,2\n3,4\n'))), /row 2, column 1: "1\.O" is no number/);
+  assert.deepEqual(JSON.parse(quietly('convert', table('I,1,2\n2,3,4\nsaw,5,6\n'), '-', '--state')).labels, ['I', '2', 'saw'], 'a token may be a number');
   assert.match(refusal(1, attn('run', table('a,b\nc,d\n1,2\n'))), /row 2, column 2: "d" is no number/);
   for (const open of ['"a,b\n1,2\n', 'a,"b\n1,2\n', '"I",1\n"saw,2\n']) assert.match(refusal(1, attn('run', table(open))), /row [12]: a quotation mark is not closed; close it in the same row, or leave it out\./, open);
 });
