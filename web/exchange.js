@@ -123,7 +123,7 @@ export async function figure(board, {format, what = 'weights', style, scale = 1,
   if (what === 'board' && format === 'png' && style === undefined) return picture(board, scale);
   const listed = parts === undefined ? '' : Array.isArray(parts) ? parts.join() || 'none' : String(parts) || 'none';
   const words = [what, style ?? 'print', scale, head, listed, colors].map((word) => String(word).replace(/\s/g, '_'));
-  const svg = what === 'board' ? new Blob([board.ask('figure', ...words)], {type: TYPES.svg}) : await write(board, 'figure.svg', words.join(' '));
+  const svg = what === 'board' ? new Blob([board.ask('figure', ...words)], {type: TYPES.svg}) : await write(board, 'figure.svg', `${words.join(' ')}\n${board.table ?? ''}`);
   if (format === 'svg') return svg;
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await svg.text())}`;

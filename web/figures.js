@@ -159,7 +159,7 @@ export class FigureTab extends Tab {
     try {
       const svg = await (await this.host.toBlob(this.options({format: 'svg', scale: 1}))).text();
       if (!isLatest()) return;
-      const [, width, height] = / width="([\d.]+)" height="([\d.]+)"/.exec(svg).map(Number), caption = [...svg.matchAll(/<text[^>]* font-size="12"[^>]*>([^<]*)/g)].map(([, words]) => words).filter((words) => !/^(key|query|Σ)$/.test(words)).join(' ');
+      const [, width, height] = / width="([\d.]+)" height="([\d.]+)"/.exec(svg).map(Number), caption = [...svg.matchAll(/<text[^>]* font-size="12"[^>]*>([^<]*)/g)].map(([, words]) => words).filter((words) => !['key', 'query'].map((name) => this.dialog.t(name)).concat('Σ').includes(words)).join(' ');
       this.image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
       this.image.alt = `${/<title>([^<]*)/.exec(svg)[1]}. ${what === 'weights' && this.with.has('caption') ? caption : ''}`;
       this.image.className = this.with.has('clear') ? 'clear' : '';

@@ -97,7 +97,8 @@ export class Hands {
     if (this.language === language?.tag) return;
     this.language = language?.tag;
     this.decimal = language ? decimalSign(language.tag) : '.';
-    this.run('words', language?.words ?? '');
+    this.table = language?.words ?? '';
+    this.run('words', this.table);
     this.describe();
     if (!this.mirror) return;
     this.mirror.end();

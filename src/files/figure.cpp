@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/number.h"
@@ -22,17 +23,29 @@ using What = FigureOptions::What;
 constexpr double kMargin = 24, kCaptionLine = 17, kLetter = 6.6;  ///< the average width of a character at 13 px
 constexpr int kMostShapes = 40'000;  ///< more cells than these are drawn as one image
 
+std::string fixed(double value, int decimals = 2) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", decimals, std::abs(value));
+  return (value < 0 && std::strtod(text, nullptr) != 0 ? "\u2212" : "") + std::string(text);  // no minus before a number that is rounded to 0
+}
+
 struct Look {
   Rgb ground, ink, muted, low, high;  ///< low and high: the colours of weights 0 and 1
   double power;                       ///< exponent applied to a weight before mixing
   Colors colors;
+  std::function<std::string(std::string_view)> translated;
+
+  /// A text in the language of the figure.
+  std::string said(std::string_view english) const { return translated ? translated(english) : std::string(english); }
+  std::string number(double value) const { return said(fixed(value)); }
 };
 
 Look lookOf(const FigureOptions& options) {
   // The colours of light and dark are those of the screen (views/theme.cpp).
-  Look look{{{255, 255, 255}}, {{0, 0, 0}}, {{64, 64, 64}}, {{255, 255, 255}}, {{58, 28, 104}}, 0.85, options.colors};
-  if (options.style == Style::dark) look = {{{29, 32, 38}}, {{233, 234, 236}}, {{154, 160, 170}}, {{29, 32, 38}}, {{167, 127, 211}}, 0.8, options.colors};
-  if (options.style == Style::light) look = {{{255, 255, 255}}, {{29, 31, 35}}, {{99, 103, 111}}, {{255, 255, 255}}, {{136, 96, 177}}, 0.8, options.colors};
+  Look look{{{255, 255, 255}}, {{0, 0, 0}}, {{64, 64, 64}}, {{255, 255, 255}}, {{58, 28, 104}}, 0.85, options.colors, {}};
+  if (options.style == Style::dark) look = {{{29, 32, 38}}, {{233, 234, 236}}, {{154, 160, 170}}, {{29, 32, 38}}, {{167, 127, 211}}, 0.8, options.colors, {}};
+  if (options.style == Style::light) look = {{{255, 255, 255}}, {{29, 31, 35}}, {{99, 103, 111}}, {{255, 255, 255}}, {{136, 96, 177}}, 0.8, options.colors, {}};
+  look.translated = options.translated;
   if (options.colors == Colors::grey) look.high = look.ink;
   if (options.colors == Colors::cividis) look.low = {{0, 32, 81}}, look.high = options.style == Style::dark ? Rgb{{253, 234, 69}} : Rgb{{0, 32, 81}};
   return look;
@@ -49,12 +62,6 @@ Rgb colorOf(const Look& look, double weight) {
   const double t = std::pow(std::clamp(weight, 0.0, 1.0), look.power);
   for (std::size_t i = 0; i < 3; ++i) out[i] = look.low[i] + (look.high[i] - look.low[i]) * t;
   return out;
-}
-
-std::string fixed(double value, int decimals = 2) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
 }
 
 double widthOf(std::string_view words, double size) {
@@ -116,14 +123,14 @@ double widest(const std::vector<std::string>& labels, double size) {
 }
 
 /// "Rows are queries and sum to 1; the row “it” puts 0.96 on “animal”."
-std::vector<std::string> captionOf(const Weights& w, int head, const StateTensors& tensors, double width) {
+std::vector<std::string> captionOf(const Look& look, const Weights& w, int head, const StateTensors& tensors, double width) {
   std::string words = "Weights ";
   bool isPlain = find(tensors, "biased") == nullptr;  // no other step than those of the formula
   for (const std::string_view other : {"\"score\"", "\"normalizer\"", "\"scale\"", "\"softcap\"", "\"temperature\"", "\"mask_after_softmax\""}) isPlain = isPlain && tensors.options.find(other) == std::string::npos;
   if (isPlain && w.columns > 0) words += joined({"softmax(Q·Kᵀ ÷ √", w.columns, ") "});
   words += "of “";
   for (std::size_t i = 0; i < w.queries.size() && i < 24; ++i) words += (i > 0 ? " " : "") + w.queries[i];
-  words += w.queries.size() > 24 ? " …”." : "”.";
+  words = look.said(words + (w.queries.size() > 24 ? " …”." : "”."));
   int row = 0, col = 0;
   float largest = -1;
   bool isOne = true;
@@ -135,8 +142,8 @@ std::vector<std::string> captionOf(const Weights& w, int head, const StateTensor
     }
     isOne = isOne && (std::abs(sum - 1) < 1e-3 || sum == 0);
   }
-  words += joined({isOne ? " Rows are queries and sum to 1; the row “" : " Rows are queries; the row “", w.queries[static_cast<std::size_t>(row)], "” puts ", fixed(static_cast<double>(w.at(head, row, col))), " on “",
-                   w.keys[static_cast<std::size_t>(col)], "”."});
+  words += " " + look.said(joined({isOne ? "Rows are queries and sum to 1; the row “" : "Rows are queries; the row “", w.queries[static_cast<std::size_t>(row)], "” puts ", fixed(static_cast<double>(w.at(head, row, col))), " on “",
+                                   w.keys[static_cast<std::size_t>(col)], "”."}));
   std::vector<std::string> lines(1);
   for (std::string_view rest = words; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
@@ -185,7 +192,7 @@ void cells(Drawing& out, const Look& look, const Weights& w, int head, double x,
       }
       if (!hasNumbers || isHidden) continue;
       const bool isFaint = weight < 0.005 && look.colors != Colors::cividis;
-      out.text(x + (j + 0.5) * cell, y + (i + 0.5) * cell + 3.6, fixed(weight), 10, isFaint ? look.muted : onColor(color), Anchor::middle).isMono = true;
+      out.text(x + (j + 0.5) * cell, y + (i + 0.5) * cell + 3.6, look.number(weight), 10, isFaint ? look.muted : onColor(color), Anchor::middle).isMono = true;
     }
   if (isImage) {
     Drawing::Item& item = out.add(Drawing::Item::Kind::image);
@@ -196,7 +203,7 @@ void cells(Drawing& out, const Look& look, const Weights& w, int head, double x,
 
 Drawing drawingOf(std::string_view title, const Look& look, const FigureOptions& options) {
   Drawing out;
-  out.title = title;
+  out.title = look.said(title);
   out.ground = {look.ground, options.clear ? 0.0 : 1.0};
   return out;
 }
@@ -218,7 +225,7 @@ void colorBar(Drawing& out, const Look& look, double x, double y, double height)
   for (int i = 0; i <= 4; ++i) {
     const double at = y + height * (4 - i) / 4;
     out.line(x + 14, at, x + 18, at, look.ink);
-    out.text(x + 22, at + 3.8, fixed(i / 4.0), 11, look.ink).isMono = true;
+    out.text(x + 22, at + 3.8, look.number(i / 4.0), 11, look.ink).isMono = true;
   }
 }
 
@@ -228,7 +235,7 @@ void rowSums(Drawing& out, const Look& look, const Weights& w, int head, double 
   for (int i = 0; i < w.rows; ++i) {
     double sum = 0;
     for (int j = 0; j < w.cols; ++j) sum += static_cast<double>(w.at(head, i, j));
-    out.text(x + 18, y + (i + 0.5) * cell + 3.6, fixed(sum), 10, look.muted, Anchor::middle).isMono = true;
+    out.text(x + 18, y + (i + 0.5) * cell + 3.6, look.number(sum), 10, look.muted, Anchor::middle).isMono = true;
   }
 }
 
@@ -254,8 +261,8 @@ Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const Figur
     for (int i = 0; i < w.rows; ++i) out.text(left - 8, top + (i + 0.5) * cell + size * 0.35, w.queries[static_cast<std::size_t>(i)], size, look.ink, Anchor::end);
   }
   cells(out, look, w, options.head, left, top, cell, hasNumbers);
-  out.text(left + width / 2, top + height + 22, "key", 12, look.muted, Anchor::middle);
-  out.text(kMargin + 8, top + height / 2, "query", 12, look.muted, Anchor::middle).angle = -90;
+  out.text(left + width / 2, top + height + 22, look.said("key"), 12, look.muted, Anchor::middle);
+  out.text(kMargin + 8, top + height / 2, look.said("query"), 12, look.muted, Anchor::middle).angle = -90;
   double right = left + width;
   const double overhang = hasLabels ? widest({w.keys.back()}, size) * 0.71 - cell / 2 + 10 : 0.0;
   if (hasSums) rowSums(out, look, w, options.head, right + 6, top, cell), right += 42;
@@ -267,7 +274,7 @@ Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const Figur
   out.width = std::max({right + kMargin, left + width + overhang + kMargin, left + widthOf(out.title, 16) + kMargin, 360.0});
   double y = top + height + 46;
   if (options.caption)
-    for (const std::string& line : captionOf(w, options.head, tensors, out.width - left - kMargin)) out.text(left, y, line, 12, look.ink), y += kCaptionLine;
+    for (const std::string& line : captionOf(look, w, options.head, tensors, out.width - left - kMargin)) out.text(left, y, line, 12, look.ink), y += kCaptionLine;
   out.height = options.caption ? y + 4 : top + height + 22 + kMargin;
   return out;
 }
@@ -280,7 +287,7 @@ Drawing headsFigure(const Weights& w, const StateTensors& tensors, const FigureO
   title(out, kMargin, look);
   for (int h = 0; h < w.heads; ++h) {
     const double x = kMargin + h % across * (width + 24), y = kMargin + 50 + h / across * (height + 40);
-    out.text(x, y - 8, joined({"head ", h + 1}), 12, look.muted);
+    out.text(x, y - 8, look.said(joined({"head ", h + 1})), 12, look.muted);
     cells(out, look, w, h, x, y, cell, false);
   }
   double right = kMargin + across * (width + 24) - 24;
@@ -295,10 +302,10 @@ Drawing arcsFigure(const Weights& w, const StateTensors& tensors, const FigureOp
   const Look look = lookOf(options);
   Drawing out = drawingOf(joined({"Who attends to whom, ", layerAndHead(tensors, options.head)}), look, options);
   constexpr double size = 13, span = 280, row = 30;
-  const double left = kMargin + std::max(options.labels ? widest(w.queries, size) : 0.0, widthOf("query", 12)) + 12, top = kMargin + 44;
+  const double left = kMargin + std::max(options.labels ? widest(w.queries, size) : 0.0, widthOf(look.said("query"), 12)) + 12, top = kMargin + 44;
   title(out, kMargin, look);
-  out.text(left - 12, top, "query", 12, look.muted, Anchor::end);
-  out.text(left + span + 12, top, "key", 12, look.muted);
+  out.text(left - 12, top, look.said("query"), 12, look.muted, Anchor::end);
+  out.text(left + span + 12, top, look.said("key"), 12, look.muted);
   for (int i = 0; i < w.rows; ++i)
     for (int j = 0; j < w.cols; ++j) {
       const auto weight = static_cast<double>(w.at(options.head, i, j));
@@ -313,7 +320,7 @@ Drawing arcsFigure(const Weights& w, const StateTensors& tensors, const FigureOp
     for (int i = 0; i < w.rows; ++i) out.text(left - 12, top + (i + 1) * row + 4.5, w.queries[static_cast<std::size_t>(i)], size, look.ink, Anchor::end);
     for (int j = 0; j < w.cols; ++j) out.text(right, top + (j + 1) * row + 4.5, w.keys[static_cast<std::size_t>(j)], size, look.ink);
   }
-  out.width = std::max(right + std::max(options.labels ? widest(w.keys, size) : 0.0, widthOf("key", 12)) + kMargin, 2 * kMargin + widthOf(out.title, 16));
+  out.width = std::max(right + std::max(options.labels ? widest(w.keys, size) : 0.0, widthOf(look.said("key"), 12)) + kMargin, 2 * kMargin + widthOf(out.title, 16));
   out.height = top + (std::max(w.rows, w.cols) + 1) * row + kMargin / 2;
   return out;
 }

@@ -19,6 +19,7 @@ struct FigureOptions {
   Colors colors = Colors::own;
   int head = 0;          ///< for What::weights and What::arcs
   float scale = 1;       ///< factor for width and height, 0.1 … 20
+  std::function<std::string(std::string_view)> translated;  ///< an English text or number in another language; none: English
   bool labels = true, numbers = true, bar = true, caption = true, sums = false, clear = false;
 };
 

@@ -5,6 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
+import {readPng} from '../desktop/png.mjs';
 import {SCREENSHOTS, suite} from './harness.mjs';
 
 const {browser} = suite();
@@ -229,3 +230,36 @@ test('the dialog Share speaks the language, and its link and code ask for it', a
   await board.page.screenshot({path: `${SCREENSHOTS}/language-share-de.png`});
   await board.close();
 });
+
+test('a figure is in the language of the board, with its numbers, and so is what is said about it', async () => {
+  const board = await browser.open('/?lang=de', {prepare: opened});
+  await mirror(board, tables.de.Causal);
+  await board.click('share');
+  await board.page.locator('dialog.share #share-figure').click();
+  const alt = await until('the figure', () => board.page.locator('dialog.share .figure img').getAttribute('alt'));
+  assert.match(alt, /^Attention-Gewichte, Kopf 1\. Gewichte softmax\(Q·Kᵀ ÷ √3\) von „I saw a saw“\. Zeilen sind Queries und haben die Summe 1; die Zeile „.*“ gibt „.*“ das Gewicht 0,\d\d\.$/);
+  const texts = (what) => board.page.evaluate(async (name) => [...new DOMParser().parseFromString(await (await document.querySelector('attention-playground').toBlob({format: 'svg', what: name})).text(), 'image/svg+xml').querySelectorAll('text')].map((node) => node.textContent), what);
+  for (const what of ['weights', 'heads', 'arcs', 'board']) {
+    const all = await texts(what);
+    assert.ok(all.every((words) => !/\d\.\d/.test(words)), `${what}: ${all}`);
+    if (what !== 'heads' && what !== 'arcs') assert.ok(all.some((words) => /^−?\d,\d\d$/.test(words)), `${what}: ${all}`);
+  }
+  await board.close();
+});
+
+for (const tag of ['en', ...Object.keys(tables)]) {
+  test(`${tag}: at 400 % zoom the causal switch has its label`, async () => {
+    const board = await browser.open(`/?lang=${tag}`, {prepare: opened, seen: true, viewport: {width: 360, height: 225}, deviceScaleFactor: 4});
+    await mirror(board, inWordsOf(tag));
+    await board.rest();
+    const {rect} = (await board.call('items')).find(({name}) => name === 'causal');
+    const path = `${SCREENSHOTS}/language-zoom-${tag}.png`;
+    await board.page.screenshot({clip: {x: rect.x, y: rect.y, width: rect.width - 40, height: rect.height}, path});  // without the switch itself
+    const picture = readPng(path);
+    const dark = (x, y) => picture.at(x, y).slice(0, 3).every((part) => part < 110);
+    let columns = 0;
+    for (let x = 0; x < picture.width; x++) columns += Array.from({length: picture.height}, (_, y) => dark(x, y)).some(Boolean);
+    assert.ok(columns > 60, `${columns} of ${picture.width} columns of pixels have ink`);
+    await board.close();
+  });
+}

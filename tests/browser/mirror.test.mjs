@@ -330,6 +330,31 @@ test('radios of a group are one stop of Tab, and arrow keys go on from there', a
   await board.close();
 });
 
+test('radios of a group are one stop of Tab in the dialog Share too', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  await board.click('share');
+  const dialog = board.page.locator('dialog.share');
+  await until('the dialog', () => dialog.isVisible());
+  const active = () => board.page.evaluate(() => {
+    let {activeElement: node} = document;
+    while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+    return {group: node?.closest('[role=radiogroup]')?.ariaLabel, isRadio: node?.role === 'radio' || node?.type === 'radio', isTab: node?.role === 'tab', id: node?.id};
+  });
+  for (const [tab, least] of [['link', 1], ['embed', 2], ['figure', 4], ['code', 1]]) {
+    await dialog.locator(`#share-${tab}`).click();
+    const stops = [];
+    for (let i = 0; i < 60; i++) {
+      await board.press('Tab');
+      const {group, isRadio, isTab, id} = await active();
+      if (isTab && id === `share-${tab}`) break;
+      if (isRadio) stops.push(group);
+    }
+    assert.ok(stops.length >= least, `${tab}: ${stops}`);
+    assert.equal(new Set(stops).size, stops.length, `${tab}: ${stops}`);
+  }
+  await board.close();
+});
+
 test('where another board is opened, or undone, its numbers are not compared with those of the board before', async () => {
   const board = await browser.open('/', {prepare: opened});
   await isMirrored(board);

@@ -8,9 +8,12 @@
 
 #include "app_fixture.h"
 #include "document/preset.h"
+#include "files/figure.h"
 #include "files/language.h"
 #include "files/mapping.h"
 #include "files/opener.h"
+#include "files/packed.h"
+#include "files/state_tensors.h"
 #include "languages.h"
 #include "thorough.h"
 #include "views/mirror.h"
@@ -335,6 +338,33 @@ TEST_CASE("words: why a file is refused is in the reader's language") {
     words.of("The clipboard: " + opened.error().message());
   }
   for (const std::string& one : missed) CHECK_MESSAGE(!hasWords(one), "lacks: ", one);
+}
+
+TEST_CASE("words: a figure is in the reader's language, with its numbers") {
+  document::State s = *document::preset("i-saw-a-saw");
+  s.normalizer = attention::Normalizer::none;  // weights of both signs
+  const auto collected = files::collectTensors(s);
+  REQUIRE(collected);
+  const auto bytes = files::packed(*collected);
+  const auto tensors = files::unpackedTensors(bytes);
+  REQUIRE(tensors);
+  files::FigureOptions options;
+  options.sums = true;
+  const auto textsOf = [&] {
+    std::string all;
+    const auto drawing = files::figure(*tensors, options);
+    REQUIRE(drawing);
+    for (const auto& item : drawing->items) all += item.words + " ";  // the caption is in lines
+    return all;
+  };
+  const std::string english = textsOf();
+  for (const char* part : {"Attention weights, head 1 ", " \u22120.", " query ", "Rows are queries; the row “", " 0.75 "}) CHECK_MESSAGE(english.find(part) != std::string::npos, part);
+  CHECK(!hasHyphenAsMinus(english));
+  views::Words words(tableOf("de.json"));
+  options.translated = [&](std::string_view text) { std::string digits; return std::string(words.number(words.of(text), digits)); };
+  const std::string german = textsOf();
+  for (const char* part : {"Attention-Gewichte, Kopf 1 ", " \u22120,", " Query ", "Zeilen sind Queries; die Zeile „", " 0,75 "}) CHECK_MESSAGE(german.find(part) != std::string::npos, part);
+  CHECK(!hasEnglishNumber(german));
 }
 
 TEST_CASE("words: thousands of others leave the last one as it was") {

@@ -12,6 +12,7 @@
 #include "files/opener.h"
 #include "files/packed.h"
 #include "shell_memory.h"
+#include "views/words.h"
 
 namespace {
 
@@ -50,15 +51,19 @@ int answer(base::Result<files::Opened> opened) {
   return 4;
 }
 
-/// `wanted` is "what style scale head with colors", separated by spaces; each may be empty.
+/// `wanted` is "what style scale head with colors", separated by spaces; each may be empty. The lines after it are a table of views::Words.
 base::Result<std::string> drawn(std::string_view tensors, std::string_view wanted) {
+  const std::size_t line = std::min(wanted.find('\n'), wanted.size());
+  views::Words own(wanted.substr(std::min(line + 1, wanted.size())));
+  wanted = wanted.substr(0, line);
   files::FigureWords words;
   for (std::string_view* word : {&words.what, &words.style, &words.scale, &words.head, &words.with, &words.colors}) {
     const std::size_t end = std::min(wanted.find(' '), wanted.size());
     *word = wanted.substr(0, end);
     wanted.remove_prefix(std::min(end + 1, wanted.size()));
   }
-  const auto options = files::figureOptions(words);
+  auto options = files::figureOptions(words);
+  if (options) options->translated = [&own](std::string_view english) { std::string digits; return std::string(own.number(own.of(english), digits)); };
   const auto found = options ? files::unpackedTensors(tensors) : base::Result<files::StateTensors>(options.error());
   return found ? files::figureSvg(*found, *options) : base::Result<std::string>(found.error());
 }
