@@ -6,7 +6,7 @@ const NAMES = {
   undo: 'Undo', redo: 'Redo', reset: 'Start again', theme: 'Light or dark colours', help: 'Keys and pointer', 'help-close': 'Close', present: 'Present',
   fullscreen: 'Full screen', panel: 'Controls', more: 'More', 'lab-close': 'Back to the layer', paint: 'Paint the mask', preset: 'Example', views: 'View',
   gradient: 'What would raise it', labels: 'Sentence', key_labels: 'Sentence of the keys', mode: 'Input', view: 'View', 'guide-close': 'Close', 'guide-back': 'Back', 'guide-next': 'Next',
-  'view:play': 'Play', head: 'Heads', 'card:arcs': 'Arcs', 'card:plane': 'Plane', 'card:values': 'Values', 'card:changes': 'Changes', 'card:loops': 'Loops',
+  'view:play': 'Play', head: 'Heads', export: 'Save', 'card:arcs': 'Arcs', 'card:plane': 'Plane', 'card:values': 'Values', 'card:changes': 'Changes', 'card:loops': 'Loops',
 };
 
 const LINK = /^guide:(text|question|because|task|hint|sentence):\d+$/;  // within a sentence

@@ -350,6 +350,12 @@ std::string typedNumber() {
   return typed;
 }
 
+std::string shortestNumber(float value) {
+  std::string out = base::shortest(value);
+  for (std::size_t at = 0; (at = out.find('-', at)) != std::string::npos;) out.replace(at, 1, "\u2212");
+  return out;
+}
+
 TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string_view first) {
   const float width = std::max(cell.width, 64.0f), height = std::max(cell.height, 26.0f);
   TextTarget t;

@@ -63,6 +63,8 @@ bool beginsNumber(unsigned character);
 bool isNumberKey(ImGuiKey key);
 /// What was typed in this frame, from the first character on that can start a number; empty if there is none.
 std::string typedNumber();
+/// base::shortest() for reading: with minus signs, also in the exponent.
+std::string shortestNumber(float value);
 /// A text field over a cell of a matrix, to type its number; `first` is what was typed to open it.
 TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string_view first);
 

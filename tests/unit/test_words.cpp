@@ -174,7 +174,8 @@ bool hasEnglishNumber(std::string_view text) {
 /// Is there a hyphen in the place of a minus sign?
 bool hasHyphenAsMinus(std::string_view text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    const bool begins = i == 0 || std::string_view(" ([=,;:").find(text[i - 1]) != std::string_view::npos;
+    const bool isExponent = i > 1 && text[i - 1] == 'e' && text[i - 2] >= '0' && text[i - 2] <= '9';
+    const bool begins = i == 0 || isExponent || std::string_view(" ([=,;:").find(text[i - 1]) != std::string_view::npos;
     const bool isOfNumber = text[i + 1] == ' ' || text[i + 1] == '.' || (text[i + 1] >= '0' && text[i + 1] <= '9') || text[i + 1] == '\xE2';  // of ∞ and √
     if (text[i] == '-' && begins && isOfNumber) return true;
   }

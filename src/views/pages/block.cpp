@@ -81,8 +81,9 @@ class BlockView {
     const document::BlockOptions& now = c_.state.block;
     if (now.norm == attention::NormPlace::none) return;
     const double power = std::round(std::log10(static_cast<double>(now.epsilon)));
-    std::string shown = base::shortest(now.epsilon);
-    if (const auto at = shown.find("e-0"); at != std::string::npos) shown.erase(at + 2, 1);  // shortens "1e-05" to "1e-5"
+    std::string shown = shortestNumber(now.epsilon);
+    constexpr std::string_view kZero = "e\u22120";
+    if (const auto at = shown.find(kZero); at != std::string::npos) shown.erase(at + kZero.size() - 1, 1);  // shortens "1e−05" to "1e−5"
     const int more = column.stepper("block_epsilon", "Epsilon ε", shown, power > -12, power < 0);
     if (more != 0) set(c_, OptionId::block_epsilon, std::pow(10.0, std::clamp(power + more, -12.0, 0.0)));
   }

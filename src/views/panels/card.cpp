@@ -1,4 +1,6 @@
 // The card below the matrices: its tabs, and the view that is open.
+#include <algorithm>
+
 #include "base/late.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
@@ -26,7 +28,7 @@ float tabs(Context& c, const Box& area, bool press) {
   for (int i = 0; i < kCardCount; ++i) {
     if ((c.layout.cards >> i & 1) == 0) continue;
     const auto card = static_cast<document::Card>(i);
-    const float width = textWidth(small ? c.fonts.smallStrong : c.fonts.strong, kTitles[i]);
+    const float width = small ? std::max(textWidth(c.fonts.small, kTitles[i]), textWidth(c.fonts.smallStrong, kTitles[i])) : textWidth(c.fonts.strong, kTitles[i]);
     const Box box{x, area.y, width, 40};
     x += width + gap;
     const std::string name = "card:" + std::string(kCardNames[i]);

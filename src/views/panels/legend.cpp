@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "base/late.h"
-#include "base/number.h"
 #include "base/sentence.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -16,7 +15,7 @@ constexpr int kReduced = 128;  // tokens beyond which the pixels of thumbnails, 
 constexpr float kBar = 130, kHeight = 46, kEdgeGap = 10, kTitle = 26;
 
 std::string words(const document::Settings& s, draw::Scale scale, float end) {
-  if (end > 0) return base::joined({base::late<"weight; colours end at ">(), base::shortest(end)});
+  if (end > 0) return base::joined({base::late<"weight; colours end at ">(), shortestNumber(end)});
   switch (scale) {
     case draw::Scale::linear: return "weight";
     case draw::Scale::root: return "weight, √ scale";
