@@ -419,7 +419,7 @@ void Guide::carryOut(const GuideAct& act) {
       break;
     case What::controls: screen_.view.guideTab = screen_.view.sideClosed = isWanted_ = false; remember(); break;
     case What::close: screen_.view.sideClosed = true, show(false, true); break;
-    case What::coached: screen_.view.coach.reset(), isCoached_ = true, remember(); break;
+    case What::coached: screen_.view.coach.reset(), isCoached_ = true, isWanted_ = screen_.view.guideOpen, remember(); break;
     case What::list: view_.list = true, screen_.view.side.wanted = 0, wantList(); break;
     case What::back: openStep(std::max(0, view_.step - 1)); break;
     case What::next: next(); break;
