@@ -305,10 +305,7 @@ onBoard('the list opens what is clicked, is searched, and says what was passed, 
   await board.page.reload();
   await board.page.evaluate(() => customElements.whenDefined('attention-playground').then(() => document.querySelector('attention-playground').ready.then(() => true)));
   assert.match(await board.page.evaluate(() => localStorage['attention-playground']), /"passed":\{"last":\[0\]\}/);
-}, {guide: true, prepare: async (page) => {
-  await serveOurs(page);
-  await page.addInitScript(() => { localStorage['attention-playground'] ??= '{"open":false}'; });
-}});
+}, {prepare: serveOurs});
 
 onBoard('an embed has no Guide but where its author gives a lesson; hide takes it away', async (board) => {
   assert.ok(!(await names(board)).some((name) => name.startsWith('guide')));
