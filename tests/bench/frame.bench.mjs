@@ -19,7 +19,7 @@ const [server, browser] = await Promise.all([serve(), launch()]);
 const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
 await page.addInitScript(() => localStorage.setItem('attention-playground', '{"open":false}'));  // no lesson, which would change the board
 await page.goto(server.url);
-await page.evaluate(() => document.querySelector('attention-playground').ready);
+await page.evaluate(() => customElements.whenDefined('attention-playground').then(() => document.querySelector('attention-playground').ready));
 const board = new Board(page, 'attention-playground');
 const rounds = quick ? 4 : 120;  // frameMs is a median of the last 31
 

@@ -81,7 +81,7 @@ export async function trainPage() {
   page.setDefaultTimeout(0);
   await noteFrames(page);
   await page.goto(`${server.url}/?view=train`);
-  await page.evaluate(() => document.querySelector('attention-playground').ready);
+  await page.evaluate(() => customElements.whenDefined('attention-playground').then(() => document.querySelector('attention-playground').ready));
   const processor = async () => (await session.send('SystemInfo.getProcessInfo')).processInfo.filter(({type}) => type === 'renderer').reduce((sum, {cpuTime}) => sum + cpuTime, 0);
   const settle = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
