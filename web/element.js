@@ -383,27 +383,22 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   }
 
   /** Is a lesson open at the start? The author's; on the page itself the one that the reader left open. */
-  #isGuided() {
-    const isHidden = this.hide.split(',').some((part) => part.trim() === 'guide');
-    if (isHidden || this.hasAttribute('lesson')) return !isHidden;
-    return this.#stored()?.startsWith('{"open":true') ?? false;
-  }
+  #isGuided() { return this.hasAttribute('lesson') ? !this.#hidesGuide() : this.#stored().startsWith('{"open":true'); }
 
-  /** What the Guide remembers, "" at a first visit; null where a lesson or a board is asked for, or this is no page of its own. */
+  #hidesGuide() { return this.hide.split(',').some((part) => part.trim() === 'guide'); }
+
+  /** What the Guide remembers: "" at a first visit, and "-" where a lesson or a board is asked for, or this is no page of its own. */
   #stored() {
     const isAsked = !this.#isPage() || !this.#isFirstBoard() || this.hasAttribute('preset') || this.hasAttribute('lesson');
-    return isAsked || this.hide.split(',').some((part) => part.trim() === 'guide') ? null : storage()?.['attention-playground'] ?? '';
+    return isAsked || this.#hidesGuide() ? '-' : storage()?.['attention-playground'] ?? '';
   }
 
   /** A first visit has a board of its own, which stays for as long as the column beside it is closed. */
-  #isFirst() {
-    const stored = this.#stored();
-    return stored === '' || (stored?.includes('"closed":true') ?? false);
-  }
+  #isFirst() { return /^$|"closed":true/.test(this.#stored()); }
 
   /** The first steps, until they were done or skipped once, if nothing has changed the board since it was opened. */
   #beginCoach(isFirst) {
-    if (isFirst && !this.#edited && !this.#stored()?.includes('"coached":true')) this.#playground.run('begin_coach');
+    if (isFirst && !this.#edited && !this.#stored().includes('"coached":true')) this.#playground.run('begin_coach');
   }
 
   #beginLesson() {

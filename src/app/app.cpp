@@ -196,7 +196,7 @@ void App::reserveGuide(bool open) {
 
 void App::beginCoach() {
   Parts& p = *parts_;
-  p.screen.view.coach = std::make_shared<views::CoachView>(views::CoachView{document::firstBoard(), p.session.interruptions(), {}, false});
+  p.screen.view.coach = std::make_shared<views::CoachView>(views::CoachView{document::firstBoard(), p.session.interruptions(), {}});
   p.screen.wake();
 }
 

@@ -474,4 +474,16 @@ Effect apply(State& state, const Edit& edit) {
   return effect;
 }
 
+std::vector<SetOption> headsWithColumns(const Settings& settings, int heads) {
+  const Settings& s = settings;
+  const bool isPlain = s.mode == Mode::qkv && s.kvHeads == s.heads && s.valueDim == s.headDim && !s.scoreWeights && s.biasKind != Bias::perHead &&
+                       s.columnNames.empty();
+  const int columns = heads * s.headDim;
+  if (!isPlain || heads < 1 || heads > attention::Limits::heads || columns > attention::Limits::headDim) return {};
+  Settings after = s;
+  after.heads = after.kvHeads = heads;
+  if (!checkSizes("heads", after) || !checkTogether("heads", after)) return {};
+  return {{OptionId::heads, 1.0}, {OptionId::d_k, static_cast<double>(columns)}, {OptionId::heads, static_cast<double>(heads)}};
+}
+
 }  // namespace document

@@ -93,4 +93,9 @@ Result<void> check(const State& state, const Edit& edit);
 /// Applies an edit that has passed check(). Applying the inverse restores the previous state, bit for bit.
 Effect apply(State& state, const Edit& edit);
 
+/// The changes, in order, after which there are `heads` heads with as many columns each as now: the first ones keep their numbers, more are
+/// drawn from the seed. None where heads have something else than columns of Q, K and V of their own (projections, shared keys, matrices of
+/// the score, a bias, named columns), or where so many are too many.
+std::vector<SetOption> headsWithColumns(const Settings& settings, int heads);
+
 }  // namespace document

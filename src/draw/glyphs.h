@@ -18,9 +18,8 @@ class Glyphs {
   Glyphs(const Glyphs&) = delete;
   Glyphs& operator=(const Glyphs&) = delete;
 
-  /// Builds the atlas from the fonts that were added to it, without pictures of glyphs, mouse cursors and
-  /// baked lines. `scale` is the number of framebuffer pixels per
-  /// logical pixel, and determines the width of the texture. The renderer's texture must be recreated afterwards.
+  /// Builds the atlas from the fonts that were added to it, without pictures of glyphs, mouse cursors and baked lines. `scale` is the number
+  /// of framebuffer pixels per logical pixel, and determines the width of the texture. The renderer's texture must be recreated afterwards.
   void begin(ImFontAtlas& atlas, float scale);
 
   /// Rasterises the glyphs that were drawn without a picture. Returns true if there were any: then the renderer's texture must be

@@ -401,24 +401,13 @@ Box beginDialog(Context& c, const char* name, float width, bool takesFocus) {
   return box;
 }
 
-namespace {
-
-/// Can a head with columns of its own be added, or the last one be taken away? Matrices of the score and per-head biases are shared out anew
-/// by a change of the heads, and named columns too.
-bool isOwn(const Context& c) {
+HeadSteps::HeadSteps(const Context& c) {
   const document::State& s = c.state;
-  const bool isPlain = s.mode == document::Mode::qkv && s.kvHeads == s.heads && s.valueDim == s.headDim && !s.scoreWeights &&
-                       s.biasKind != document::Bias::perHead && s.columnNames.empty() && !hasLayers(s);
-  return isPlain && !c.locked("d_k") && (s.preset.empty() || c.ownSentence());
-}
-
-}  // namespace
-
-HeadSteps::HeadSteps(const Context& c) : keepsColumns(isOwn(c)) {
-  const document::State& s = c.state;
+  const bool isOwn = s.preset.empty() || c.ownSentence();
+  const auto isThere = [&](int heads) { return !document::headsWithColumns(s, heads).empty(); };
+  keepsColumns = isOwn && !c.locked("d_k") && !hasLayers(s) && isThere(s.heads);
   if (keepsColumns) {
-    less = s.heads - 1;
-    if (s.heads < attention::Limits::heads && (s.heads + 1) * s.headDim <= attention::Limits::headDim) more = s.heads + 1;
+    less = s.heads - 1, more = isThere(s.heads + 1) ? s.heads + 1 : 0;
     return;
   }
   for (const int n : document::allowedHeads(s)) {
@@ -428,16 +417,13 @@ HeadSteps::HeadSteps(const Context& c) : keepsColumns(isOwn(c)) {
 }
 
 void HeadSteps::ask(Context& c, int step) const {
-  using document::OptionId;
   const int to = step < 0 ? less : more, columns = c.state.headDim;
   if (step == 0 || to == 0) return;
-  if (!keepsColumns) return c.requests.set(OptionId::heads, static_cast<double>(to));
-  const std::uint64_t gesture = c.requests.held != 0 ? c.requests.held : c.view.nextGesture++;
-  const auto set = [&](OptionId id, int value) { c.requests.set(id, document::Value(static_cast<double>(value)), gesture); };
-  if (c.state.heads > 1) set(OptionId::heads, 1);
-  set(OptionId::d_k, to * columns);
-  if (to > 1) set(OptionId::heads, to);
-  if (c.requests.held == 0) c.requests.endGesture = true;
+  if (!keepsColumns) return c.requests.set(document::OptionId::heads, static_cast<double>(to));
+  const bool isHeld = c.requests.held != 0;
+  const std::uint64_t gesture = isHeld ? c.requests.held : c.view.nextGesture++;
+  for (document::SetOption& edit : document::headsWithColumns(c.state, to)) c.requests.edit(std::move(edit), gesture);
+  c.requests.endGesture = c.requests.endGesture || !isHeld;
   c.requests.say(base::joined({to, to == 1 ? " head with d_k " : " heads with d_k ", columns, ", as before."}));
 }
 

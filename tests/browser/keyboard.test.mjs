@@ -1,4 +1,4 @@
-// The whole page by keyboard alone, from the first visit on: the focus is never lost, and always visible.
+// The whole page by keyboard alone, from an open lesson on: the focus is never lost, and always visible.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
@@ -45,7 +45,7 @@ async function pass() {
   return {board, press, to};
 }
 
-test('from the first visit through the Guide, the menus and the tabs, the focus stays in the page and is seen', async () => {
+test('from a lesson through the Guide, the menus and the tabs, the focus stays in the page and is seen', async () => {
   const {board, press, to} = await pass();
   assert.equal((await to('stepper')).words, 'Stepper');
   assert.ok((await to('guide:choice:0')).ring, 'an answer is encircled');

@@ -59,3 +59,28 @@ test('a script that changes the board of a first visit keeps its change, and end
   assert.ok(!(await names(board)).some((name) => name.startsWith('coach')));
   await board.close();
 });
+
+test('by the keyboard alone: a number, Causal and a head by their keys, then the Guide from the tables', async () => {
+  const board = await browser.open('/', {guide: 'first', prepare: (page) => page.addInitScript(() => {
+    const {attachShadow} = Element.prototype;
+    Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
+  })});
+  const {keyboard} = board.page, press = async (...keys) => {
+    for (const key of keys) await keyboard.press(key);
+    await board.rest();
+  };
+  await shows(board, 'coach:skip');
+  await press('Tab', 'q', 'ArrowDown', 'c', 'h');
+  await shows(board, 'coach:guide');
+  assert.deepEqual(await Promise.all(['heads', 'd_k', 'causal'].map((name) => board.get(name))), [2, 3, true]);
+  await press('F10');
+  const focused = () => board.page.evaluate(() => {
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    return at.item?.name;
+  });
+  for (let i = 0; i < 80 && await focused() !== 'coach:guide'; i++) await keyboard.press('Tab');
+  await press('Enter');
+  await shows(board, 'guide-close');
+  await board.close();
+});

@@ -1,6 +1,7 @@
 // A first visit: its board, the bar over it, and the three steps of the coach, done with the mouse.
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "app_fixture.h"
 #include "document/preset.h"
@@ -81,8 +82,8 @@ TEST_CASE("first visit: the three steps are done by doing them, with three mouse
     CHECK(f.option("d_k") == "3");
     CHECK(f.headOne() == before);
     CHECK(f.app().notice() == "2 heads with d_k 3, as before.");
-    CHECK(!f.shows("coach"));
     REQUIRE(f.shows("coach:guide"));
+    stands();
     f.click(f.at("coach:guide"));
     CHECK(!f.shows("coach:guide"));
   }
@@ -95,7 +96,7 @@ TEST_CASE("first visit: the steps may be done in any order, and are skipped by S
   any.click(any.at("causal"));
   CHECK(any.says("Drag this number:"));
   any.drag(any.at("q", 0, 3, 2), -40, 0);
-  CHECK(any.shows("coach:guide"));
+  CHECK(any.says("What next?"));
   any.click(any.at("coach:close"));
   CHECK(!any.shows("coach:guide"));
 
@@ -116,6 +117,8 @@ TEST_CASE("first visit: the steps may be done in any order, and are skipped by S
   hidden.app().setEmbed({"", "q,causal"});
   hidden.settle();
   CHECK(hidden.says("Add a head:"));  // what cannot be done here is passed over
+  hidden.click(hidden.at("heads+"));
+  CHECK(hidden.shows("coach:guide"));
 }
 
 TEST_CASE("heads: a board of the reader's own gains and loses heads that keep their columns, as one step of undo") {
@@ -136,6 +139,16 @@ TEST_CASE("heads: a board of the reader's own gains and loses heads that keep th
   CHECK(f.headOne() == first);
   for (int i = 0; i < 6; ++i) f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
   CHECK(f.app().state() == before);
+  for (const auto& [name, size, heads] : {std::tuple("tokens", "1024", "16"), {"d_k", "300", "1"}}) {  // one more is too many: nothing changes
+    CAPTURE(name);
+    Visitor most;
+    REQUIRE(most.app().set(name, size));
+    most.settle();
+    for (int i = 0; i < 20; ++i) most.type('h');
+    CHECK(most.option("heads") == heads);
+    CHECK(most.option(name) == size);
+    CHECK(most.app().notice() == "There cannot be more heads in this layer.");
+  }
   Fixture example;  // heads of an example share its width
   example.click(example.at("heads+"));
   CHECK(example.option("heads") == "3");

@@ -44,10 +44,7 @@ class Bar {
   void panels() {
     if (w_.button("panel:controls", next(room("Controls", 104), kGap), "Controls")) c_.requests.guide.push_back({GuideAct::What::controls, 0, "", {}});
     if (!listed(c_.hide, "guide") && w_.button("panel:guide", next(room("Guide", 84), kGap), "Guide")) openGuide(c_);
-    const MatrixPlace* q = c_.layout.find(attention::TensorId::q);
-    const float least = textWidth(c_.fonts.text, "Sentence") + 10;
-    if (q && box_.width > 1240) x_ = std::max(x_ + kPad, std::min(c_.layout.board.x + q->box.x - least, box_.midX() - kSentence));
-    else x_ += kPad;
+    x_ += kBetween - kGap;
   }
 
   void sentence() {

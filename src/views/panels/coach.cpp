@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "views/board/board.h"
 #include "views/guide/guide.h"
@@ -15,9 +16,11 @@ using attention::TensorId;
 struct CoachWords {
   std::string_view what, why;
 };
-constexpr CoachWords kCoachWords[CoachView::kSteps] = {{"Drag this number:", "the weights follow."},
-                                                       {"Flip Causal:", "no word looks at what comes after it."},
-                                                       {"Add a head:", "a second way to look."}};
+constexpr CoachWords kCoachWords[CoachView::kSteps + 1] = {
+    {"Drag this number:", "the weights follow."},
+    {"Flip Causal:", "no word looks at what comes after it."},
+    {"Add a head:", "a second way to look."},
+    {"What next?", "The Guide has lessons, puzzles and questions."}};
 
 void endCoach(Context& c) { c.requests.guide.push_back({GuideAct::What::coached, 0, "", {}}); }
 
@@ -40,40 +43,26 @@ class Coach {
   explicit Coach(Context& c) : c_(c), v_(*c.view.coach) {}
 
   void draw() {
+    bool isDone = true;
     for (int i = 0; i < CoachView::kSteps; ++i) {
-      if (v_.done[i]) continue;
-      if (const Box target = targetOf(i); !target.empty()) return step(i, target);
+      const std::optional<Box> target = v_.done[i] ? std::nullopt : targetOf(i);
+      if (target && !target->empty()) return box(i, *target);
+      isDone = isDone && !target;
     }
-  }
-
-  void offer() {
-    const std::string_view words = "Lessons, puzzles and questions:";
-    const float button = textWidth(c_.fonts.text, "Open the Guide") + 24, width = textWidth(c_.fonts.text, words) + button + 3 * kPad + 28;
-    const Box& board = c_.layout.board;
-    const float wide = std::min(width, board.width - 2 * kEdge), above = c_.layout.width == Width::full ? 0.0f : 64.0f;  // a message may stand below it
-    const Box box{board.right() - wide - kEdge, board.bottom() - 56 - kEdge - above, wide, 56};
-    begin(box);
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 8);
-    list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 8);
-    const float right = box.right() - 40 - button;
-    textMiddle(list, c_.fonts.text, box.x + kPad, box.midY(), c_.palette.text, elide(c_.fonts.text, words, right - box.x - kPad));
-    Widgets w(c_);
-    if (w.button("coach:guide", {right, box.midY() - 14, button, 28}, "Open the Guide", true)) endCoach(c_), openGuide(c_);
-    if (w.cross("coach:close", {box.right() - 36, box.midY() - 14, 28, 28})) endCoach(c_);
-    ImGui::End();
+    if (isDone) box(kOffer, {});
   }
 
  private:
-  static constexpr float kWidth = 284, kPad = 16, kLine = 20, kEdge = 12;
+  static constexpr float kWidth = 284, kLeast = 200, kPad = 16, kLine = 20, kEdge = 12;
+  static constexpr int kOffer = CoachView::kSteps;
   static constexpr int kQuery = 3, kColumn = 2;  // the number to drag: of the last word, whose weights are selected
 
-  // What the step is about; empty if the page has hidden it, or it is not in view.
-  Box targetOf(int i) const {
+  // What the step is about: nothing if it cannot be done here, an empty box if it is out of view.
+  std::optional<Box> targetOf(int i) const {
     if (i > 0) {
       const std::string_view name = i == 1 ? "causal" : "heads";
       const auto at = c_.widgetRects.find(name);
-      return at == c_.widgetRects.end() || c_.locked(name) ? Box() : Box(at->second);
+      return at == c_.widgetRects.end() || c_.locked(name) ? std::nullopt : std::optional(Box(at->second));
     }
     const MatrixPlace* q = c_.layout.find(TensorId::q);
     if (!q || !c_.editable(TensorId::q) || q->rows <= kQuery || q->cols <= kColumn) return {};
@@ -81,72 +70,83 @@ class Coach {
     return cell.bottom() < c_.layout.board.bottom() ? cell : Box();
   }
 
-  // In the free corner over Q, left of Kᵀ.
-  Box place(float height) const {
+  // In a corner of the board that has no numbers: over Q, or between Kᵀ and V for what is in the bar over them.
+  Box place(const Box& target, float height) const {
     const Box& board = c_.layout.board;
-    const MatrixPlace* k = c_.layout.find(TensorId::k);
-    const float right = k ? onScreen(c_.layout, c_.view, k->box).x - kEdge : board.right() - kEdge;
-    const float width = std::min(kWidth, right - board.x - kEdge);
-    return {right - width, board.y + 20, width, height};
+    const MatrixPlace *k = c_.layout.find(TensorId::k), *v = c_.layout.find(TensorId::v);
+    float left = board.x + kEdge, right = k ? board.x + k->box.x - kEdge : board.right() - kEdge;
+    const float between = k && v ? v->box.x - k->box.right() - 2 * kEdge : 0;
+    if (c_.layout.bar.contains(target.midX(), target.midY()) && between >= kLeast) left = board.x + k->box.right() + kEdge, right = left + between;
+    const float width = std::min(kWidth, right - left);
+    const bool isBelow = target.y < board.y && target.midX() > left;
+    return {isBelow ? std::clamp(target.midX() - width / 2, left, right - width) : right - width, board.y + 20, width, height};
   }
 
-  void step(int i, const Box& target) {
+  void box(int i, const Box& target) {
     const CoachWords& words = kCoachWords[i];
-    const Box corner = place(0);
-    const float text = corner.width - 2 * kPad, first = textWidth(c_.fonts.strong, words.what) + 5;
-    const bool isOneLine = first + textWidth(c_.fonts.text, words.why) <= text;
-    const Box box = place(isOneLine ? 70.0f : 90.0f + (textWidth(c_.fonts.text, words.why) > text ? kLine : 0.0f));
+    const float text = place(target, 0).width - 2 * kPad, first = textWidth(c_.fonts.strong, words.what) + 5, rest = textWidth(c_.fonts.text, words.why);
+    const bool isOneLine = first + rest <= text;
+    const Box box = place(target, isOneLine ? 70.0f : 70 + kLine * std::ceil(rest / text));
     begin(box);
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->PushClipRectFullScreen();
-    leader(list, i, target, box);
+    if (i != kOffer) point(list, i, target, box);
     list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.ink, 8);
     textMiddle(list, c_.fonts.strong, box.x + kPad, box.y + 23, c_.palette.inkText, words.what);
     if (isOneLine) textMiddle(list, c_.fonts.text, box.x + kPad + first, box.y + 23, c_.palette.inkText, words.why);
     else paragraph(list, c_.fonts.text, box.x + kPad, box.y + 34, text, c_.palette.inkText, words.why);
-    dots(list, i, box);
-    const float skip = textWidth(c_.fonts.small, "Skip");
-    const Box link{box.right() - kPad - skip, box.bottom() - 28, skip, 18};
-    textMiddle(list, c_.fonts.small, link.x, link.midY(), c_.palette.inkText, "Skip");
-    list->AddLine({link.x, link.bottom() - 1}, {link.right(), link.bottom() - 1}, c_.palette.inkText, 1);
-    if (Widgets(c_).area("coach:skip", {link.x - 12, link.y - 13, link.width + 24, 44})) endCoach(c_);
+    foot(list, i, box);
     list->PopClipRect();
     ImGui::End();
     c_.widgetRects["coach"] = box;
   }
 
-  void dots(ImDrawList* list, int now, const Box& box) const {
-    constexpr ImU32 kDone = IM_COL32(0x3c, 0xc7, 0x9a, 0xff);
-    float x = box.x + kPad;
-    const float y = box.bottom() - 19;
+  void foot(ImDrawList* list, int i, const Box& box) {
+    const float left = box.x + kPad, right = box.right() - kPad;
+    if (i != kOffer) {
+      dots(list, i, {left, box.bottom() - 19});
+      if (link(list, "coach:skip", right - textWidth(c_.fonts.small, "Skip"), box.bottom() - 28, "Skip")) endCoach(c_);
+      return;
+    }
+    if (link(list, "coach:close", left, box.bottom() - 28, "Close")) endCoach(c_);
+    if (link(list, "coach:guide", right - textWidth(c_.fonts.small, "Open the Guide"), box.bottom() - 28, "Open the Guide")) endCoach(c_), openGuide(c_);
+  }
+
+  // Underlined text, with room around it for a finger.
+  bool link(ImDrawList* list, std::string_view name, float x, float y, std::string_view words) {
+    const Box box{x, y, textWidth(c_.fonts.small, words), 18};
+    textMiddle(list, c_.fonts.small, box.x, box.midY(), c_.palette.inkText, words);
+    list->AddLine({box.x, box.bottom() - 1}, {box.right(), box.bottom() - 1}, c_.palette.inkText, 1);
+    return Widgets(c_).area(name, {box.x - 12, box.y - 13, box.width + 24, 44});
+  }
+
+  void dots(ImDrawList* list, int now, ImVec2 at) const {
+    const ImU32 done = c_.palette.dark ? IM_COL32(0x00, 0x7a, 0x55, 0xff) : IM_COL32(0x3c, 0xc7, 0x9a, 0xff);
     for (int i = 0; i < CoachView::kSteps; ++i) {
       if (i == now) {
-        list->AddRectFilled({x, y - 4}, {x + 16, y + 4}, c_.palette.inkText, 4);
-        x += 22;
+        list->AddRectFilled({at.x, at.y - 4}, {at.x + 16, at.y + 4}, c_.palette.inkText, 4);
+        at.x += 22;
         continue;
       }
-      if (v_.done[i]) list->AddCircleFilled({x + 4, y}, 4, kDone);
-      else list->AddCircle({x + 4, y}, 3.5f, c_.palette.inkText, 0, 1);
-      x += 14;
+      if (v_.done[i]) list->AddCircleFilled({at.x + 4, at.y}, 4, done);
+      else list->AddCircle({at.x + 4, at.y}, 3.5f, c_.palette.inkText, 0, 1);
+      at.x += 14;
     }
   }
 
-  // A line from the box to what it speaks of, along the gaps of the board: to the right edge of the number, or up to the control.
-  void leader(ImDrawList* list, int i, const Box& target, const Box& box) const {
+  // Outlines what the box speaks of. A line leads down the gap beside Q to the number, and a tail up to a control that the box is below.
+  void point(ImDrawList* list, int i, const Box& target, const Box& box) const {
     const ImU32 ink = c_.palette.ink;
-    list->AddRect({target.x - 2, target.y - 2}, {target.right() + 2, target.bottom() + 2}, ink, 6, 0, 2);
+    const float air = i == 0 ? 2.0f : 5.0f;  // the word of a switch stands at the edge of its box
+    list->AddRect({target.x - air, target.y - 2}, {target.right() + air, target.bottom() + 2}, ink, 6, 0, 2);
     if (i == 0) {
       const float x = std::min(target.right() + kEdge, box.right() - 8);
       list->AddLine({x, box.bottom()}, {x, target.midY()}, ink, 1.5f);
       list->AddLine({x, target.midY()}, {target.right(), target.midY()}, ink, 1.5f);
-      return list->AddCircleFilled({target.right(), target.midY()}, 3.5f, ink);
+      list->AddCircleFilled({target.right(), target.midY()}, 3.5f, ink);
+    } else if (const float x = target.midX(); x > box.x + 16 && x < box.right() - 16) {
+      list->AddTriangleFilled({x - 8, box.y + 1}, {x, box.y - 9}, {x + 8, box.y + 1}, ink);
     }
-    const float x = target.midX(), y = target.bottom() + 2;
-    const bool isAbove = x > box.x + 8 && x < box.right() - 8;
-    const float turn = isAbove ? box.y : box.y + 23, side = x < box.x ? box.x : box.right();
-    list->AddLine({x, y}, {x, turn}, ink, 1.5f);
-    if (!isAbove) list->AddLine({x, turn}, {side, turn}, ink, 1.5f);
-    list->AddCircleFilled({x, y}, 3.5f, ink);
   }
 
   // A window of its own, so that a press on it is not also a press on the board below.
@@ -168,13 +168,9 @@ class Coach {
 void coach(Context& c) {
   if (!c.view.coach || c.onPage() || c.state.present || c.view.help || c.view.form || c.view.menu.shown || c.view.guideOpen) return;
   CoachView& v = *c.view.coach;
-  if (!v.offersGuide) {
-    noteDone(c.state, v);
-    if (std::all_of(std::begin(v.done), std::end(v.done), [](bool done) { return done; })) v.offersGuide = true;
-  }
+  noteDone(c.state, v);
   if (!c.view.text && ImGui::IsKeyPressed(ImGuiKey_Escape)) return endCoach(c);
-  if (v.offersGuide) Coach(c).offer();
-  else if (c.view.drag.kind == Drag::Kind::none && !c.view.drawer) Coach(c).draw();
+  if (c.view.drag.kind == Drag::Kind::none && !c.view.drawer) Coach(c).draw();
 }
 
 }  // namespace views

@@ -10,7 +10,6 @@ struct CoachView {
   document::State start;       ///< the board of a first visit
   int interruptions = 0;       ///< app::Session::interruptions() at the beginning
   bool done[kSteps] = {};      ///< in any order
-  bool offersGuide = false;    ///< all is done: what comes next
 };
 
 }  // namespace views
