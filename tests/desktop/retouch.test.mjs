@@ -9,27 +9,28 @@ let display;
 before(async () => { display = await startDisplay(); });
 after(() => display?.close());
 
-/** The pixels of the screen, row by row, from the X window dump that Xvfb maintains. */
-function screen() {
-  const dump = readFileSync(display.file), word = (at) => dump.readUInt32BE(at);
-  const [begin, height, line] = [word(0) + word(76) * 12, word(20), word(48)];
-  return Array.from({length: height}, (_, y) => Buffer.from(dump.subarray(begin + y * line, begin + (y + 1) * line)));
+/** The window's pixels, row by row, from the X window dump that Xvfb maintains. Only its own: beside it a window of the test before may be about
+ * to go. */
+function pixels(app) {
+  const dump = readFileSync(display.file), word = (at) => dump.readUInt32BE(at), {x, y, width, height} = app.geometry();
+  const [begin, line] = [word(0) + word(76) * 12, word(48)];
+  return Array.from({length: height}, (_, row) => Buffer.from(dump.subarray(begin + (y + row) * line + 4 * x, begin + (y + row) * line + 4 * (x + width))));
 }
 
-/** The rows in which two screens differ, and the first differing column in the first of them. */
+/** The rows in which two pictures of the window differ, and the first differing column in the first of them. */
 function difference(a, b) {
   const rows = a.flatMap((row, y) => (row.equals(b[y]) ? [] : [y]));
   return rows.length === 0 ? 'none' : `rows ${rows[0]} to ${rows.at(-1)}, from column ${a[rows[0]].findIndex((byte, i) => byte !== b[rows[0]][i]) >> 2}`;
 }
 
 /** A change of size, and back, redraws everything. */
-async function wholeScreen(app) {
+async function allDrawn(app) {
   const {width, height} = app.geometry();
   for (const more of [1, 0]) {
     app.tool('windowsize', '--sync', app.window, width, height + more);
     await app.settled();
   }
-  return screen();
+  return pixels(app);
 }
 
 const board = async (app, name) => app.click(await app.place(name, 0, 1, 1));
@@ -55,12 +56,12 @@ for (const [name, args, steps] of [['four tokens', () => ['--size', '1440x900'],
   ['512 tokens', (t) => [tensors(t, ['q', 'k', 'v'], [3, 512, 16]), '--size', '1440x900'], LARGE]]) {
   test(`what is drawn over the last frame looks as if all were drawn: ${name}`, async (t) => {
     const app = await Session.start(t, display, args(t));
-    const first = screen();
-    assert.equal(difference(first, await wholeScreen(app)), 'none', 'the first frame');
+    const first = pixels(app);
+    assert.equal(difference(first, await allDrawn(app)), 'none', 'the first frame');
     for (const [step, act] of steps) {
-      const old = screen();
+      const old = pixels(app);
       await act(app);
-      const now = screen(), whole = await wholeScreen(app);
+      const now = pixels(app), whole = await allDrawn(app);
       assert.equal(difference(now, whole), 'none', step);
       if (step !== 'the pointer goes over a cell') assert.notEqual(difference(old, now), 'none', `${step}: something is to be seen`);
     }
@@ -70,7 +71,7 @@ for (const [name, args, steps] of [['four tokens', () => ['--size', '1440x900'],
 test('12 heads of 1,024 tokens: an arrow key costs a small part of a whole frame', async (t) => {
   const app = await Session.start(t, display, [tensors(t, ['q', 'k', 'v'], [12, 1024, 64]), '--size', '1440x900']);
   await board(app, 'q');
-  const whole = await cost(app, () => wholeScreen(app)) / 2, moved = await cost(app, () => app.key('Right')), edited = await cost(app, () => app.key('Up'));
+  const whole = await cost(app, () => allDrawn(app)) / 2, moved = await cost(app, () => app.key('Right')), edited = await cost(app, () => app.key('Up'));
   t.diagnostic(`all of it ${whole.toFixed(1)} ms of processor, another cell ${moved.toFixed(1)} ms, another number ${edited.toFixed(1)} ms`);
   assert.ok(moved < whole / 2 && edited < whole, `another cell ${moved} ms, another number ${edited} ms, all of it ${whole} ms`);
 });
