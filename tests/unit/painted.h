@@ -202,7 +202,7 @@ class Painted {
     const float scale = (v[2].pos.y - v[0].pos.y) / (g->Y1 - g->Y0), pen = v[0].pos.x - g->X0 * scale, top = v[0].pos.y - g->Y0 * scale;
     const float space = font->FindGlyph(' ')->AdvanceX * scale, gap = std::round((pen - pen_) / space);
     const bool goesOn = font == font_ && v[0].col == line_.color && std::abs(top - line_.top) < 0.1f && gap >= 0 && gap <= 1 &&
-                        std::abs(pen - pen_ - gap * space) < 0.3f;
+                        std::abs(pen - pen_ - gap * space) < 0.3f && !(gap == 1 && isNextNumber(g->Codepoint));
     if (!goesOn) {
       finish();
       line_ = {"", v[0].pos.x, v[2].pos.x, top, top + font->FontSize * scale, v[0].col, order_, false};
@@ -214,6 +214,12 @@ class Painted {
     line_.isCut |= v[0].pos.x < clip.x - 0.5f || v[2].pos.x > clip.z + 0.5f;
     line_.right = v[2].pos.x;
     pen_ = pen + g->AdvanceX * scale;
+  }
+
+  // After a number, another one is of the next cell: where cells are a space wider than their numbers.
+  bool isNextNumber(unsigned codepoint) const {
+    const auto isDigit = [](unsigned c) { return c >= '0' && c <= '9'; };
+    return isDigit(static_cast<unsigned char>(line_.text.back())) && (isDigit(codepoint) || codepoint == '-' || codepoint == 0x2212);
   }
 
   void rotated(const ImDrawVert* v, ImFont* font, unsigned codepoint) {

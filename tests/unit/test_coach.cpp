@@ -89,6 +89,42 @@ TEST_CASE("first visit: the three steps are done by doing them, with three mouse
   }
 }
 
+TEST_CASE("first visit: at most 55 numbers in the matrices, until the reader goes to S, V or O") {
+  struct Reader : Visitor {
+    using Visitor::Visitor;
+    int numbersOf(std::string_view name) {
+      const test::Painted painted;
+      const Tensor& t = **app().tensor(name);
+      int count = 0;
+      for (int r = 0; r < t.rows(); ++r)
+        for (int c = 0; c < t.cols(); ++c) count += painted.in(at(name, 0, r, c)).empty() ? 0 : 1;
+      return count;
+    }
+    int numbers() {
+      int count = 0;
+      for (const char* name : {"q", "k", "v", "scores", "weights", "head_output"}) count += numbersOf(name);
+      return count;
+    }
+  };
+  Reader f;
+  CHECK(f.numbers() == 12 + 12 + 16 + 4 + 3 + 3);
+  const app::Rect cell = f.at("scores", 0, 0, 0);
+  f.moveTo(cell.x + cell.width / 2, cell.y + cell.height / 2);
+  f.settle();
+  CHECK(f.numbersOf("scores") == 16);
+  CHECK(f.numbersOf("v") == 3);
+  f.moveTo(2, 2);
+  f.settle();
+  CHECK(f.numbersOf("scores") == 16);  // for good
+  f.click(f.at("coach:skip"));
+  CHECK(f.numbers() == 12 + 12 + 16 + 16 + 12 + 12);
+
+  Reader guided;
+  guided.click(guided.at("panel:guide"));
+  guided.click(guided.at("guide-close"));
+  CHECK(guided.numbersOf("v") == 12);
+}
+
 TEST_CASE("first visit: the steps may be done in any order, and are skipped by Skip, by Esc, or when something else changes the board") {
   Visitor any;
   any.click(any.at("heads+"));

@@ -254,7 +254,7 @@ std::pair<float, float> margins(const LayoutInput& in) {
 }  // namespace
 
 TEST_CASE("layout: on a large screen cells grow with the board, which stands in its middle") {
-  CHECK(layout(plain(1440, 900, 4)).matrices.front().cell == 48);
+  CHECK(layout(plain(1440, 900, 4)).matrices.front().cell == 47);
   CHECK(layout(plain(1440, 900, 1)).matrices.front().cell == 48);
   CHECK(layout(plain(1920, 1080, 4)).matrices.front().cell >= 56);
   CHECK(layout(plain(2560, 1440, 4)).matrices.front().cell == 64);

@@ -112,7 +112,7 @@ TEST_CASE("shown: the mean of the heads leaves hidden ones out: W, O, the sums a
     CAPTURE(hidden);
     f.set("hidden_heads", "[" + hidden + "]");
     f.set("average_heads", "true");
-    CHECK(f.words("title:weights") == (heads.size() == 1 ? "W: the one head that takes part" : "W: mean of the " + std::to_string(heads.size()) + " heads"));
+    CHECK(f.words("title:weights").starts_with(heads.size() == 1 ? "W: the one head that takes part" : "W: mean of the " + std::to_string(heads.size()) + " heads"));
     for (const char* name : {"weights", "head_output"}) {
       CAPTURE(name);
       for (int row = 0; row < 4; ++row) {
@@ -274,6 +274,34 @@ TEST_CASE("shown: columns keep names at any number of words: all of 12, every so
       const float pitch = (last.x + last.width - first.x) / static_cast<float>(seen.size());
       CHECK((seen.size() == all.size() || pitch < 36));
       CHECK(seen.contains("word" + std::to_string(tokens / 2)));  // the explained key
+    }
+  }
+}
+
+TEST_CASE("shown: every matrix has its name and what it is, above it, or as a tooltip where there is no room") {
+  const std::pair<const char*, const char*> all[] = {{"q", "what each word asks"}, {"k", "what each word offers"}, {"v", "what each word says"},
+      {"scores", "how well they match"}, {"weights", "how much each word looks at each"}, {"head_output", "what each word becomes"}};
+  for (const auto& [width, height] : {std::pair{1440, 900}, {1024, 768}, {640, 440}, {390, 844}}) {
+    for (const char* tokens : {"1", "4", "12", "25"}) {
+      CAPTURE(width);
+      CAPTURE(std::string(tokens));
+      Shown f(static_cast<float>(width), static_cast<float>(height));
+      f.set("tokens", tokens);
+      for (const auto& [name, meaning] : all) {
+        CAPTURE(std::string(name));
+        const auto place = f.app().locate("title:" + std::string(name), 0, 0, 0);
+        if (!place || place->y + place->height > static_cast<float>(height)) continue;  // further down
+        const std::string words = f.words("title:" + std::string(name));
+        CHECK(words.starts_with(name == std::string_view("scores") ? "S" : name == std::string_view("head_output") ? "O" : std::string(1, static_cast<char>(std::toupper(name[0])))));
+        if (words.find(meaning) != std::string::npos) continue;
+        f.moveTo(place->x + 4, place->y + 8);
+        f.settle();
+        CHECK_MESSAGE(Painted().find(meaning) != nullptr, words);
+        f.moveTo(-1000, -1000);
+      }
+      if (width == 1440 && std::string_view(tokens) == "4") {
+        for (const auto& [name, meaning] : all) CHECK(f.words("title:" + std::string(name)).find(meaning) != std::string::npos);
+      }
     }
   }
 }

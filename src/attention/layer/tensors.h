@@ -162,7 +162,7 @@ struct TensorRow {
   Pairs pairs = Pairs::all;
   Hue hue = Hue::neutral;
   BoardPlace place = BoardPlace::none;
-  std::string_view title = {}, caption = {};  ///< of tensors shown below
+  std::string_view title = {}, caption = {};  ///< as the board names it, and what it is, in plain words
   ScoreStep step = {};
 };
 

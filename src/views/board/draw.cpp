@@ -112,10 +112,12 @@ class BoardView {
     return tensor ? c_.summaries.reach(id, *tensor) : 0.0f;
   }
 
+  bool isClipped(const MatrixPlace& m) const { return ends_.tensor == m.tensor && ends_.at > 0; }
+
   /// Adds to a title or caption that some numbers exceed the colour scale, if so.
   std::string clipped(const MatrixPlace& m, std::string_view words) const {
     std::string out(words);
-    if (ends_.tensor != m.tensor || ends_.at <= 0) return out;
+    if (!isClipped(m)) return out;
     c_.widgetRects["clipped:" + std::string(attention::name(m.tensor))] = onScreen(c_.layout, c_.view, m.box);
     return base::joined({out, base::late<" · colours end at ">(), ends_.isSigned ? "±" : "", base::shortest(ends_.at)});
   }
@@ -135,7 +137,7 @@ class BoardView {
     const draw::Heatmap look = style(m, box);
     const attention::Range range = c_.summaries.range(id, *tensor);
     ends_ = {m.tensor, range.size() > look.high ? look.high : 0.0f, look.low < 0};
-    const ImU32 border = c_.editable(m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
+    const ImU32 border = c_.editable(m.tensor) && !isQuiet(c_, m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
     const float pad = m.cell >= 20 ? 2.0f : 1.0f;
     list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, c_.palette.panel, 4);
     const attention::Stamps& stamps = c_.summaries.stamps(id, s.head);
@@ -146,12 +148,13 @@ class BoardView {
     c_.heatmaps.draw(list_, slot, values, look);
     list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
+    if (isQuiet(c_, m.tensor)) list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c_.palette.panel, 0.5f));
     if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, id, s, values.rowPeaks);
     else hatchMasked(m, box, s);
     drawTriangles(c_, m, box, look, values.rowPeaks);
     if (stepperOf(c_)) drawSteps(c_, m, box, look);
     if (c_.pin) markChanges(c_, m, box, look, *tensor, s, mean);
-    if (m.sums && m.cell >= 16) rowSums(m, box);
+    if (m.sums && m.cell >= 16 && !isQuiet(c_, TensorId::scores)) rowSums(m, box);
     if (c_.decodes()) decoding(m, box);
     titles(m, box);
     labels(m, box);
@@ -192,6 +195,8 @@ class BoardView {
     if (digits.scale < kSmallestDigits) return hatchMasked(m, box, s);
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
+    const bool quiet = isQuiet(c_, m.tensor);
+    const int loud = m.tensor == TensorId::v ? c_.focus().col : c_.focus().row;  // of a quiet matrix only this row has numbers
     for (int down = 0; down < m.rows; ++down) {
       const float y = box.y + static_cast<float>(down) * m.cell;
       if (y < top || y > bottom) continue;
@@ -199,7 +204,7 @@ class BoardView {
         const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
         const float value = tensor.at(s.head, row, col);
         const float x = box.x + (static_cast<float>(across) + 0.5f) * m.cell;
-        if (typedInto(m.tensor, row, col)) continue;
+        if (typedInto(m.tensor, row, col) || (quiet && row != loud)) continue;
         if (m.tensor == TensorId::weights && value == 0.0f && isMasked(row, col)) {
           hatch({x - m.cell / 2, y, m.cell, m.cell});
           continue;
@@ -335,20 +340,55 @@ class BoardView {
   // --- text around a matrix
 
   void titles(const MatrixPlace& m, const Box& box) {
-    const bool isCaptioned = m.tensor == TensorId::scores || m.tensor == TensorId::head_output || m.title.empty();
-    if (!m.title.empty() && m.tensor == TensorId::weights) {
-      centered("title:", m, c_.fonts.strong, weightTitle(c_.state), box.midX(), box.y - m.labelRoom - 12, hue(c_.palette, m.tensor));
-    } else if (!m.title.empty()) {
-      centered("title:", m, c_.fonts.strong, isCaptioned ? std::string(m.title) : clipped(m, m.title), box.midX(), box.y - 14 - namesAbove(m) - (m.labelsAbove ? m.labelRoom : 0), hue(c_.palette, m.tensor));
-    }
-    if (m.caption.empty()) return;
+    const bool isBelow = m.title.empty() && m.tensor == TensorId::weights && c_.layout.arrow.empty();  // where labels of the keys are above
+    if (isBelow && !m.caption.empty()) return void(title(m, box, box.bottom() + (m.sums ? 33.0f : 17.0f), true));
+    if (!m.title.empty() && title(m, box, box.y - (m.labelsAbove ? m.labelRoom + 10 : 14 + namesAbove(m)), false)) return;
+    if (m.caption.empty() || isQuiet(c_, TensorId::scores)) return;
     if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
     else if (m.tensor == TensorId::q && isOfBias()) hint(m, box, base::late<"zeros: the bias makes the weights">());
     else if (m.tensor == TensorId::scores) caption(m, box, clipped(m, scoreFormula(c_.state)));
-    else if (m.tensor == TensorId::weights) caption(m, box, c_.layout.arrow.empty() ? weightTitle(c_.state) : weightFormula(c_.state));
+    else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
     else if (m.tensor == TensorId::head_output) caption(m, box, clipped(m, outputFormula(c_.state)));
     else if (m.tensor == TensorId::q && c_.layout.find(TensorId::scores) && m.caption.find('=') == std::string_view::npos) hint(m, box, m.caption);
     else caption(m, box, m.caption);
+  }
+
+  // The name of a matrix, then what it is in plain words if there is room for them, else as a tooltip. Returns whether it has said the caption.
+  // `canMove`: what is left of it is free.
+  bool title(const MatrixPlace& m, const Box& box, float y, bool canMove) {
+    const bool isCaptioned = m.tensor == TensorId::scores || m.tensor == TensorId::head_output;
+    const std::string name = m.tensor == TensorId::weights ? weightTitle(c_.state) : isCaptioned ? std::string(m.title) : clipped(m, m.title);
+    const std::string_view own = attention::tensorRow(m.tensor).caption, words = own.empty() ? m.caption : own;
+    const auto width = [&](ImFont* font, std::string_view text) { return richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, text); };
+    constexpr float kDot = 14;  // between name and words
+    const float wide = width(c_.fonts.strong, name), all = wide + kDot + width(c_.fonts.small, words);
+    const float end = titleEnd(m, box.x, y);
+    const bool hasWords = !words.empty() && !isClipped(m) && (canMove || box.x + all <= end);
+    const float x = std::max(c_.layout.board.x + 8, std::min(box.x, end - (hasWords ? all : wide)));
+    richText(list_, c_.fonts.strong, c_.fonts.tiny, x, y, hue(c_.palette, m.tensor), name);
+    const Box place{x, y - 8, hasWords ? all : wide, 16};
+    c_.widgetRects["title:" + std::string(attention::name(m.tensor))] = place;
+    if (!hasWords) {
+      if (!words.empty() && Widgets(c_).asks(place)) Widgets(c_).tip(place, words);
+      return false;
+    }
+    list_->AddCircleFilled({x + wide + kDot / 2, y + 1}, 1.2f, c_.palette.faint);
+    richText(list_, c_.fonts.small, c_.fonts.tiny, x + wide + kDot, y, isQuiet(c_, m.tensor) ? c_.palette.muted : c_.palette.text, words);
+    return own.empty() || attention::tensorRow(m.tensor).place == attention::BoardPlace::below;
+  }
+
+  // Where a title that begins at x has to end: before what stands beside it.
+  float titleEnd(const MatrixPlace& m, float x, float y) const {
+    float end = c_.layout.board.right() - 8;
+    const auto before = [&](const Box& content, float top, float bottom) {
+      const Box other = onScreen(c_.layout, c_.view, content);
+      if (!content.empty() && other.x > x && y + 7 > other.y - top && y - 7 < other.bottom() + bottom) end = std::min(end, other.x - 8);
+    };
+    for (const MatrixPlace& other : c_.layout.matrices) {
+      if (other.tensor != m.tensor) before(other.box, other.title.empty() ? 2 : 22 + (other.labelsAbove ? other.labelRoom : namesAbove(other)), other.labelsBelow ? other.labelRoom : 2);
+    }
+    before(c_.layout.heads, 0, 0), before(c_.layout.inspector, 0, 0);
+    return end;
   }
 
   // Q and K are zero and the scores come from the bias, as for a file that has weights alone.
@@ -438,7 +478,7 @@ class BoardView {
     const attention::Rows own = attention::rowsOf(m.tensor), others = attention::isOfPairs(m.tensor) ? attention::Rows::keys : attention::Rows::other;
     const attention::Rows rows = m.transposed ? others : own, across = m.transposed ? own : attention::Rows::keys;
     const bool keyRows = rows == attention::Rows::keys, keysAcross = across == attention::Rows::keys;
-    const std::string above = keysAcross ? "above" : "queries-above", below = keysAcross ? "below" : "queries-below";
+    const std::string above = m.tensor == TensorId::k ? "keys" : keysAcross ? "above" : "queries-above", below = keysAcross ? "below" : "queries-below";
     const auto isFocus = [&](bool ofKeys, int t) { return ofKeys ? key(t) : query(t); };
     if (m.labelsLeft || m.labelsRight) {
       int focused = -1;
@@ -474,7 +514,7 @@ class BoardView {
         continue;
       }
       if (m.labelsBelow) tokenLabel(keysAcross, t, x, box.bottom() + 11, 0, strong, 120, below.c_str(), 18, end);
-      if (m.labelsAbove) tokenLabel(keysAcross, t, x, box.y - (own == attention::Rows::other || !m.transposed ? 15.0f : 12.0f), 0, strong, 120, above.c_str(), 18, end);
+      if (m.labelsAbove) tokenLabel(keysAcross, t, x, box.y - 13, 0, strong, 120, above.c_str(), 18, end);
     }
   }
 
@@ -524,10 +564,23 @@ class BoardView {
   void arrow() {
     if (c_.layout.arrow.empty()) return;
     const Box a = onScreen(c_.layout, c_.view, c_.layout.arrow);
-    const float y = std::round(a.midY()), x0 = a.x + 16, x1 = a.right() - 16;
+    const MatrixPlace* w = c_.layout.find(TensorId::weights);
+    const CellRef focus = c_.focus();
+    const bool isOfRow = w && !w->transposed && (attention::isOfPairs(focus.tensor) || attention::rowsOf(focus.tensor) == attention::Rows::queries);
+    const Box row = isOfRow ? onScreen(c_.layout, c_.view, w->cellBox(focus.row, 0)) : a;
+    const float y = std::round(row.midY()), x0 = a.x + 16, x1 = a.right() - 16;
     textCentered(list_, c_.fonts.small, a.midX(), y - 13, c_.palette.muted, normalizerName(c_.state));
-    list_->AddLine({x0, y}, {x1, y}, c_.palette.faint, 1.2f);
-    const ImVec2 head[] = {{x1 - 6, y - 5}, {x1, y}, {x1 - 6, y + 5}};
+    drawArrow(x0, x1, y);
+    const MatrixPlace* out = c_.layout.find(TensorId::head_output);
+    if (!isOfRow || !out || !isQuiet(c_, TensorId::scores)) return;  // the sums of rows stand there later
+    const float from = onScreen(c_.layout, c_.view, w->box).right() + 10, to = onScreen(c_.layout, c_.view, out->box).x - 10;
+    textCentered(list_, c_.fonts.small, (from + to) / 2, y - 13, c_.palette.muted, "× V");
+    drawArrow(from, to, y);
+  }
+
+  void drawArrow(float from, float to, float y) {
+    list_->AddLine({from, y}, {to, y}, c_.palette.faint, 1.2f);
+    const ImVec2 head[] = {{to - 6, y - 5}, {to, y}, {to - 6, y + 5}};
     list_->AddPolyline(head, 3, c_.palette.faint, 0, 1.2f);
   }
 
@@ -553,6 +606,8 @@ class BoardView {
       strong_.push_back({TensorId::k, sliceOf(c_.state, TensorId::k).head, focus.col, 0, 1, c_.state.headDim});
       strong_.push_back({TensorId::scores, focus.head, focus.row, focus.col, 1, 1});
       strong_.push_back({TensorId::weights, focus.head, focus.row, focus.col, 1, 1});
+      weak_.push_back({TensorId::weights, focus.head, focus.row, 0, 1, c_.state.keyTokens});
+      weak_.push_back({TensorId::v, sliceOf(c_.state, TensorId::v).head, focus.col, 0, 1, c_.state.valueDim});
     } else if (focus.tensor == TensorId::head_output) {
       strong_.push_back({TensorId::weights, focus.head, focus.row, 0, 1, c_.state.keyTokens});
       strong_.push_back({TensorId::v, sliceOf(c_.state, TensorId::v).head, 0, focus.col, c_.state.keyTokens, 1});

@@ -15,7 +15,8 @@ constexpr float kHeader = 44, kSide = 232, kGuide = 320, kOptions = 48;
 constexpr float kStrip = 64, kSheet = 140;  // height of the bar and the sheet of a lesson, at the bottom
 constexpr float kTitle = 24;        // height of a matrix's title
 constexpr float kBetween = 24;      // between matrices below each other, for column labels
-constexpr float kHeadTitle = 24;    // height of the weights' title, above their labels
+constexpr float kTitles = 40;       // between two rows of matrices: for titles, or for the weights' labels with their title above
+constexpr float kWords = 20;        // for labels above a matrix that are not slanted
 constexpr float kSlant = 0.7072f;   // cos 45°
 constexpr float kLongestSlant = 84; // the longest label at 45°
 constexpr float kScreen = 560;      // from this height of the board on, all matrices must be visible without scrolling
@@ -24,7 +25,8 @@ constexpr float kBesideWeights = 60;  // extra width, because the formula of the
 constexpr float kLower = 60;        // from the weights to the output below them: for sums, captions and titles
 constexpr float kCaption = 30;      // below the lowest matrices
 constexpr float kGap = 30;          // between matrices side by side
-constexpr float kSums = 38;         // for the row sums of the weights
+constexpr float kQueryGap = 40;     // between Q and S, for the end of the title of Q
+constexpr float kSums = 48;         // for the row sums of the weights, and the end of their title
 constexpr float kExtraCell = 36;
 constexpr float kArrow = 92;        // width of the arrow from scores to weights
 constexpr float kCardHeight = 306;
@@ -97,7 +99,7 @@ class Builder {
   }
   bool projected() const { return in_.mode == Mode::x; }
   // Column names are placed beside Kᵀ, and need extra room next to W_Q.
-  float nameRoom() const { return projected() && in_.nameWidth > 0 ? std::max(0.0f, in_.nameWidth + 15 - kGap) : 0; }
+  float nameRoom() const { return projected() && in_.nameWidth > 0 ? std::max(0.0f, in_.nameWidth + 15 - kQueryGap) : 0; }
   // The number of heads of a projection that are shown.
   int queryHeads() const { return in_.wholeProjections ? in_.heads : 1; }
   int keyHeads() const { return in_.wholeProjections ? in_.kvHeads : 1; }
@@ -175,16 +177,19 @@ class Builder {
     // V is above the output, so that their columns align; if it is long, beside the output, to save height.
     const bool valueBeside = keys > kLong;
     const int cells = first + d + keys + third + e + (projected() ? in_.outputDim : 0) + (valueBeside ? e : 0);
-    const float gaps = labels + (projected() ? kGap : 0) + kGap + nameRoom() + kArrow + kSums + labels + (projected() ? 8.0f : 0) + 24 +
+    const float gaps = labels + (projected() ? kGap : 0) + kQueryGap + nameRoom() + kArrow + kSums + labels + (projected() ? 8.0f : 0) + 24 +
                        (valueBeside ? kGap : 0);
-    // W_Q, W_K and W_V are above matrices that have titles or labels of their own.
-    const float headTitle = in_.heads > 1 ? kHeadTitle : 0;
-    const float lift = projected() ? std::max(kBetween, headTitle + 2) : 0;
     const int above = std::max({d, valueBeside ? 0 : keys, projected() ? std::max(m, e) : 0});
     const float cards = isAside() ? 0 : in_.present && in_.inspector ? kLowCard + 32 : hasArcs() || in_.inspector ? kCardHeight + 40 : 0;
-    const float aside = isAside() ? kAsideHeight + headTitle + 12 : 0;  // above the weights
     const float names = projected() && in_.nameWidth > 0 ? kLabels : 0;  // for column names above W_Q and W_K
-    const float fixedHeight = 8 + kTitle + names + lift + kBetween + kCaption + 16;
+    // Labels above Kᵀ and the weights; slanted ones take room from the cells, and lift W_V.
+    struct Labels {
+      float room, lift, aside;
+    };
+    const auto labelsFor = [&](bool slant) {
+      const float room = slant ? between(0) : kWords;
+      return Labels{room, projected() ? std::max(8.0f, room + kTitle - kTitles) : 0, isAside() ? kAsideHeight + room - 8 : 0};
+    };
     // The arrow is widened by what is placed above it and the weights.
     const float beside = isAside() ? kAsideWidth + 2 * 16 - kSums : 0;
     auto byWidth = [&](float heads) {
@@ -197,48 +202,49 @@ class Builder {
     const bool headsAbove = isTight && !projected() && !valueBeside && keys >= 6;
     const float heads = !hasHeads() || headsAbove ? 0 : isTight && in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel;
     const float fixedWidth = gaps + heads;
-    const auto byHeight = [&](float fixed) {
+    const auto byHeight = [&](const Labels& l, float more) {
+      const float fixed = 8 + kTitle + names + l.lift + kTitles + kCaption + 16 + more;
       const float room = out_.board.height - fixed, lower = static_cast<float>(valueBeside ? std::max(n, keys) : n);
-      return std::min(room / (static_cast<float>(above) + lower), (room + kTitle - aside) / lower);
+      return std::min({room / (static_cast<float>(above) + lower), (room - l.room) / (static_cast<float>(d) + lower), (room + kTitle - l.aside) / lower});
     };
     // Prefers scrolling to the cards over numbers too small to read, but keeps every matrix visible.
-    const auto cell = [&](float room) {
-      const float whole = byHeight(fixedHeight + room);
+    const auto cell = [&](const Labels& l) {
+      const float whole = byHeight(l, 0);
       const float least = isAside() ? 0 : out_.board.height < kScreen ? kReadableCell : std::min(kReadableCell, whole);
-      return clampCell(std::min(byWidth(heads), std::max(byHeight(fixedHeight + room + cards), least)), largestCell());
+      return clampCell(std::min(byWidth(heads), std::max(byHeight(l, cards), least)), largestCell());
     };
-    // Slanted labels take room, which makes cells smaller; a label that was slanted before stays slanted.
-    const bool slant = slanted(cell(0));
-    const float strip = slant ? between(0) : kBetween;
-    const float c = cell(strip - kBetween);
+    // Slanted labels make cells smaller; a label that was slanted before stays slanted.
+    const bool slant = slanted(cell(labelsFor(false)));
+    const auto [labelRoom, lift, aside] = labelsFor(slant);
+    const float c = cell({labelRoom, lift, aside});
 
     const float arrow = std::max(kArrow, beside - static_cast<float>(keys) * c);
     const float used = static_cast<float>(cells) * c + fixedWidth + arrow - kArrow;
     float x = std::max(24.0f, (out_.board.width - used + (heads > 0 ? 0 : 24)) / 2) + labels;
-    const float upper = std::max({aside - kTitle, static_cast<float>(std::max({d, valueBeside ? 0 : keys, projected() ? e : 0})) * c, projected() ? static_cast<float>(m) * c + lift + names : 0});
-    const float y0 = 8 + std::max(kTitle + upper, headTitle) + strip;  // top of the lower row
-    const float base = y0 - strip;                                       // bottom of the upper row
+    const float upper = std::max({aside - kTitle, static_cast<float>(d) * c + labelRoom, static_cast<float>(std::max(valueBeside ? 0 : keys, projected() ? e : 0)) * c,
+                                  projected() ? static_cast<float>(m) * c + lift + names : 0});
+    const float base = 8 + kTitle + upper, y0 = base + kTitles;  // bottom of the upper row, top of the lower one
     auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
 
     if (projected()) {
-      place(TensorId::x, x, y0, n, m, c, "X", "one row per token").labelsLeft = true;
+      place(TensorId::x, x, y0, n, m, c, "X").labelsLeft = true;
       place(TensorId::w_k, x, aboveY(m) - lift, m, d, c, "W_K");
       x += static_cast<float>(first) * c + kGap;
       place(TensorId::w_q, x, aboveY(m) - lift, m, d, c, "W_Q");
     }
     auto& q = place(TensorId::q, x, y0, n, d, c, "Q", projected() ? made(TensorId::q) : "drag a cell, or double-click to type");
     q.labelsLeft = !projected();
-    x += static_cast<float>(d) * c + kGap + nameRoom();
+    x += static_cast<float>(d) * c + kQueryGap + nameRoom();
     auto& k = place(TensorId::k, x, aboveY(d), d, keys, c, "K^T");
-    k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
-    const float keysTop = k.box.y;
-    place(TensorId::scores, x, y0, n, keys, c, "", "S");
+    k.labelsAbove = true, k.slanted = slant, k.labelRoom = labelRoom;
+    const float keysTop = k.box.y - labelRoom;
+    place(TensorId::scores, x, y0, n, keys, c, "S", "S");
     x += static_cast<float>(keys) * c;
-    const float free = x + 16;  // the free space to the right of Kᵀ
+    const float free = x + (slant ? labelRoom : 16.0f);  // the free space to the right of Kᵀ
     out_.arrow = {x, y0, arrow, static_cast<float>(n) * c};
     x += arrow;
-    auto& w = place(TensorId::weights, x, y0, n, keys, c, in_.heads > 1 ? "W" : "", "W");
-    w.labelsAbove = true, w.sums = true, w.slanted = slant, w.labelRoom = strip;
+    auto& w = place(TensorId::weights, x, y0, n, keys, c, "W", "W");
+    w.labelsAbove = true, w.sums = true, w.slanted = slant, w.labelRoom = labelRoom;
     if (projected()) place(TensorId::w_v, x, aboveY(m) - lift, m, e, c, "W_V");
     const float weightsX = x;
     x += static_cast<float>(third) * c + kSums;
@@ -248,22 +254,22 @@ class Builder {
       place(TensorId::v, x, y0, keys, e, c, "V").labelsRight = true;
     } else {
       place(TensorId::v, x, aboveY(keys), keys, e, c, "V").labelsRight = true;
-      place(TensorId::head_output, x, y0, n, e, c, "", "O = W·V");
+      place(TensorId::head_output, x, y0, n, e, c, "O", "O = W·V");
     }
     const float lower = y0 + static_cast<float>(valueBeside ? std::max(n, keys) : n) * c;
     if (isAside()) {
       const float end = valueBeside ? x + static_cast<float>(e) * c : x - 16;
-      out_.inspector = {free, 12, end - free, base - headTitle - 8 - 12};
+      out_.inspector = {free, 12, end - free, base - labelRoom};
     }
     x += static_cast<float>(e) * c + labels;
     if (projected()) {
       x += 8;
       if (in_.outputProjection) place(TensorId::w_o, x, aboveY(e), e, in_.outputDim, c, "W_O");
-      place(TensorId::output, x, y0, n, in_.outputDim, c, "", in_.outputProjection ? "output of all heads" : "heads side by side");
+      place(TensorId::output, x, y0, n, in_.outputDim, c, "Output", in_.outputProjection ? "output of all heads" : "heads side by side");
       x += static_cast<float>(in_.outputDim) * c + 24;
     }
     if (headsAbove) {
-      out_.heads = {weightsX, 12, static_cast<float>(keys) * c, base - 16 - headTitle};
+      out_.heads = {weightsX, 12, static_cast<float>(keys) * c, base - labelRoom};
     } else if (hasHeads()) {
       const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - heads - 16);
       out_.heads = {left, 28, heads, lower - 28};
@@ -330,9 +336,9 @@ class Builder {
     place(TensorId::q, x0, y0, n, d, c, "Q").labelsLeft = true;
     auto& k = place(TensorId::k, xk, yk, d, keys, c, "K^T");
     k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
-    // The head of the weights is named below them, because the keys are above.
-    place(TensorId::weights, xk, y0, n, keys, c, "", in_.heads > 1 ? "W" : "");
-    float y = y0 + static_cast<float>(n) * c + (in_.heads > 1 ? 34 : 24);
+    // The weights are named below them, because the keys are above.
+    place(TensorId::weights, xk, y0, n, keys, c, "", "W");
+    float y = y0 + static_cast<float>(n) * c + 34;
     if (beside) {
       const float x = xk + static_cast<float>(keys) * c + 26;
       out_.inspectorIsBrief = true;

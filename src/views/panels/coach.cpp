@@ -38,6 +38,15 @@ void noteDone(const document::State& now, CoachView& v) {
   v.done[2] |= now.heads > v.start.heads;
 }
 
+std::uint64_t bitOf(TensorId id) { return std::uint64_t{1} << static_cast<int>(id); }
+
+// A matrix that the reader goes to has its numbers for good; with the Guide or the steps, all have them.
+void wake(const Context& c, CoachView& v) {
+  if (c.view.guideOpen || c.state.stepper > 0) v.awake = ~std::uint64_t{0};
+  if (c.view.hover) v.awake |= bitOf(c.view.hover->tensor);
+  if (c.view.selection.active) v.awake |= bitOf(c.view.selection.tensor);
+}
+
 class Coach {
  public:
   explicit Coach(Context& c) : c_(c), v_(*c.view.coach) {}
@@ -165,7 +174,12 @@ class Coach {
 
 }  // namespace
 
+bool isQuiet(const Context& c, TensorId id) {
+  return c.view.coach && (id == TensorId::scores || id == TensorId::v || id == TensorId::head_output) && (c.view.coach->awake & bitOf(id)) == 0;
+}
+
 void coach(Context& c) {
+  if (c.view.coach) wake(c, *c.view.coach);
   if (!c.view.coach || c.onPage() || c.state.present || c.view.help || c.view.form || c.view.menu.shown || c.view.guideOpen) return;
   CoachView& v = *c.view.coach;
   noteDone(c.state, v);

@@ -1,6 +1,8 @@
 // The first steps that a first visit suggests: drag a number, flip Causal, add a head.
 #pragma once
 
+#include <cstdint>
+
 #include "document/state.h"
 
 namespace views {
@@ -10,6 +12,7 @@ struct CoachView {
   document::State start;       ///< the board of a first visit
   int interruptions = 0;       ///< app::Session::interruptions() at the beginning
   bool done[kSteps] = {};      ///< in any order
+  std::uint64_t awake = 0;     ///< matrices that the reader has been to, one bit for each TensorId: see isQuiet()
 };
 
 }  // namespace views

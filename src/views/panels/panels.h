@@ -44,6 +44,8 @@ void bar(Context& context);
 void sentenceField(Context& context, Widgets& widgets, std::string_view name, const Box& box, bool ofKeys);
 /// The first steps on a first visit (ViewState::coach), each beside what it is about; does nothing if there are none.
 void coach(Context& context);
+/// Is this one of S, V and O on a first visit, where the reader has not been yet? Only its row of the focused cell has numbers.
+bool isQuiet(const Context& context, attention::TensorId id);
 /// The list of keys and information about the build, in front of everything.
 void help(Context& context);
 /// The question in ViewState::form, which must not be null, in front of everything.
