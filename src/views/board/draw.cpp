@@ -360,7 +360,7 @@ class BoardView {
     const std::string name = m.tensor == TensorId::weights ? weightTitle(c_.state) : isCaptioned ? std::string(m.title) : clipped(m, m.title);
     const std::string_view own = attention::tensorRow(m.tensor).caption, words = own.empty() ? m.caption : own;
     const auto width = [&](ImFont* font, std::string_view text) { return richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, text); };
-    constexpr float kDot = 14;  // between name and words
+    constexpr float kDot = 12;  // between name and words
     const float wide = width(c_.fonts.strong, name), all = wide + kDot + width(c_.fonts.small, words);
     const float end = titleEnd(m, box.x, y);
     const bool hasWords = !words.empty() && !isClipped(m) && (canMove || box.x + all <= end);

@@ -62,7 +62,7 @@ class Coach {
   }
 
  private:
-  static constexpr float kWidth = 284, kLeast = 200, kPad = 16, kLine = 20, kEdge = 12;
+  static constexpr float kWidth = 284, kLeast = 200, kPad = 16, kLine = 20, kEdge = 8;
   static constexpr int kOffer = CoachView::kSteps;
   static constexpr int kQuery = 3, kColumn = 2;  // the number to drag: of the last word, whose weights are selected
 
@@ -149,7 +149,7 @@ class Coach {
     const float air = i == 0 ? 2.0f : 5.0f;  // the word of a switch stands at the edge of its box
     list->AddRect({target.x - air, target.y - 2}, {target.right() + air, target.bottom() + 2}, ink, 6, 0, 2);
     if (i == 0) {
-      const float x = std::min(target.right() + kEdge, box.right() - 8);
+      const float x = box.right() - 8;  // past the title of Q
       list->AddLine({x, box.bottom()}, {x, target.midY()}, ink, 1.5f);
       list->AddLine({x, target.midY()}, {target.right(), target.midY()}, ink, 1.5f);
       list->AddCircleFilled({target.right(), target.midY()}, 3.5f, ink);

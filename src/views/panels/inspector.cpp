@@ -54,11 +54,21 @@ Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
 
 bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
 
-// Where the bars of the row are: below the terms, or beside them, if there is room.
-bool hasBarsBelow(const Box& box, int row) { return row >= 0 && box.height > 250; }
-bool hasBarsBeside(const Box& box, int row) { return row >= 0 && box.height <= 250 && box.width > 800; }
-bool hasSumAbove(const Box& box, int row) { return row >= 0 && !hasBarsBelow(box, row) && !hasBarsBeside(box, row); }
+// Where the bars of the row are: in a column of their own, below each other, as long as they are not too thin; else below the terms, or beside
+// them.
+enum class Bars { none, column, below, beside };
 constexpr float kBars = 108, kLowBars = 78, kSum = 50;  ///< kSum: the room for "Σ 1.00" and a gap
+constexpr float kColumn = 196, kColumnGap = 36, kColumnFoot = 62, kThinBar = 18;
+Bars barsOf(const Context& c, const Box& box, int row) {
+  if (row < 0) return Bars::none;
+  if (box.width >= 620 && box.height - 46 - kColumnFoot >= kThinBar * static_cast<float>(c.state.keyTokens)) return Bars::column;
+  return box.height > 250 ? Bars::below : box.width > 800 ? Bars::beside : Bars::none;
+}
+// Of a card, the part with the terms or the list, whose width the bars leave.
+float termsRight(const Box& box, Bars bars) {
+  return bars == Bars::column ? box.right() - 18 - kColumn - kColumnGap : bars == Bars::beside ? box.midX() : box.right() - 14;
+}
+bool hasSumAbove(const Context& c, const Box& box, int row) { return row >= 0 && barsOf(c, box, row) == Bars::none; }
 
 // The switch in the title that shows the gradient: its text, longer if there is room, and its position.
 struct Switch {
@@ -68,7 +78,7 @@ struct Switch {
 Switch switchOf(const Context& c, const Box& card, int row, std::string_view title) {
   const bool isWeight = c.chosen().tensor == TensorId::weights;
   const std::string_view words[] = {isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?", "Raise"};
-  const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) - (hasSumAbove(card, row) ? kSum : 0) - (isRaising(c) ? 14 : 0) - 36;
+  const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) - (hasSumAbove(c, card, row) ? kSum : 0) - (isRaising(c) ? 14 : 0) - 36;
   for (const std::string_view w : words) {
     const float width = textWidth(c.fonts.small, w) + 44;
     if (width <= room || w == words[2]) return {w, {card.right() - 18 - width, card.y + 8, width, 28}};
@@ -103,9 +113,11 @@ Box stepsOf(const Context& c, const Switch& raises) {
 }
 
 // The position of the list of what would raise the value, below the title of a card.
-Box listIn(const Box& card, int row) {
+Box listIn(const Context& c, const Box& card, int row) {
+  const Bars bars = barsOf(c, card, row);
   const float margin = card.width < 460 ? 14.0f : 18.0f, y = card.y + 46;
-  return {card.x + margin, y, card.width - 2 * margin, card.bottom() - (hasBarsBelow(card, row) ? kBars - 6 : 8) - y};
+  const float right = bars == Bars::column || bars == Bars::beside ? termsRight(card, bars) : card.right() - margin;
+  return {card.x + margin, y, right - card.x - margin, card.bottom() - (bars == Bars::below ? kBars - 6 : 8) - y};
 }
 
 // The row shown by the bars. While a row is stepped through, only once its weights are reached, and if there is room for the steps too.
@@ -122,8 +134,9 @@ class Inspector {
   void whole(const Box& box, const Explanation& e) {
     const StepperView* stepper = stepperOf(c_);
     const int row = barsRow(c_, focus_, box, e);
-    const bool barsBeside = hasBarsBeside(box, row), sumAbove = hasSumAbove(box, row);
-    float barsHeight = hasBarsBelow(box, row) ? kBars : 0.0f;
+    const Bars place = barsOf(c_, box, row);
+    const bool sumAbove = hasSumAbove(c_, box, row);
+    float barsHeight = place == Bars::below ? kBars : 0.0f;
     const std::string title = titleOf(c_, e);
     const Switch raises = switchOf(c_, box, row, title);
     const Box steps = stepsOf(c_, raises);
@@ -139,12 +152,12 @@ class Inspector {
     if (sumAbove) sum(steps.x - 12, box.y + 22, row);
     drawSwitch(raises);
     drawSteps(steps, stepper);
+    const float end = termsRight(box, place);
+    if (place == Bars::column) column({box.right() - 18 - kColumn, box.y + 46, kColumn, box.height - 46}, row);
+    if (place == Bars::beside) bars({end + 16, box.y, box.right() - end - 16, box.height}, row);
     if (isRaising(c_)) {
-      Box rows = listIn(box, row);
-      if (barsBeside) rows.width = box.midX() - rows.x;
-      raiseList(c_, rows, false);
+      raiseList(c_, listIn(c_, box, row), false);
       if (barsHeight > 0) bars(box, row);
-      if (barsBeside) bars({box.midX() + 16, box.y, box.right() - box.midX() - 16, box.height}, row);
       return;
     }
     const bool narrow = box.width < 460;
@@ -152,7 +165,6 @@ class Inspector {
     for (const Term& term : e.terms) labels = std::min(132.0f, std::max(labels, textWidth(c_.fonts.small, term.label) + 10));
     const float x = box.x + 18, numbers = x + labels;
     digits_ = narrow ? c_.fonts.monoSmall : c_.fonts.mono;
-    const float end = barsBeside ? box.midX() : box.right() - 14;
     float y = top + 16;
     // Reduces the height of the bars before omitting a term.
     if (barsHeight > 0) barsHeight = std::clamp(box.bottom() - 8 - y - 19 * static_cast<float>(lines(e, end - numbers) - 1), kLowBars, kBars);
@@ -171,7 +183,6 @@ class Inspector {
       y = wrapped(term.text, numbers, y, end - numbers, pitch, limit) + pitch;
     }
     if (barsHeight > 0) bars(box, row, barsHeight);
-    if (barsBeside) bars({end + 16, box.y, box.right() - end - 16, box.height}, row);
   }
 
   // Beside the matrices of a small embed: the last step in three lines, then the row as bars aligned with the matrix.
@@ -316,6 +327,33 @@ class Inspector {
     }
   }
 
+  // The row's weights below each other: word, bar on its track, number; then what they add up to.
+  void column(const Box& box, int row) {
+    constexpr float kWord = 62;
+    const int keys = c_.state.keyTokens;
+    const float pitch = std::min(34.0f, (box.height - kColumnFoot) / static_cast<float>(keys)), high = std::min(18.0f, pitch - 6);
+    const Span span = spanOf(row);
+    const Box track{box.x + kWord, box.y, box.width - kWord - (c_.pin ? 88.0f : 48.0f), 0};
+    const float unit = track.width / (span.high - span.low), zero = track.x - span.low * unit;
+    list_->AddLine({box.x - 20, box.y + 6}, {box.x - 20, box.bottom() - 14}, c_.palette.border);
+    for (int j = 0; j < keys; ++j) {
+      const float w = c_.weight(row, j), y = box.y + pitch * (static_cast<float>(j) + 0.5f), width = std::max(2.0f, unit * std::fabs(w));
+      const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j;
+      const auto bar = [&](float from, float to, ImU32 color) { list_->AddRectFilled({from, y - high / 2}, {to, y + high / 2}, color, 3); };
+      bar(track.x, track.right(), c_.palette.background);
+      bar(w < 0 ? zero - width : zero, w < 0 ? zero : zero + width, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f));
+      const std::optional<float> before = c_.pin ? weightBefore(c_, row, j) : std::nullopt;
+      if (before) dashed({std::min(zero, zero + unit * *before), y - high / 2 - 2, std::max(2.0f, unit * std::fabs(*before)), high + 4}, 4);
+      {
+        const AsIs asIs;
+        textRight(list_, chosen ? c_.fonts.smallStrong : c_.fonts.small, track.x - 10, y, c_.palette.text, elide(c_.fonts.small, label(j), kWord - 10));
+      }
+      textRight(list_, c_.fonts.monoSmall, box.right(), y, c_.palette.text, before ? changedNumber(c_, before, w) : formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3)));
+      c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {box.x, y - pitch / 2 + 1, box.width, pitch - 2};
+    }
+    rowWords({box.x - 18, box.y, box.width, box.height}, std::min(box.bottom() - 26, box.y + pitch * static_cast<float>(keys) + (showsMean(c_.state) ? 44.0f : 26.0f)), row, false);
+  }
+
   std::string_view label(int key) const { return document::keyLabels(c_.state)[static_cast<std::size_t>(key)]; }
 
   int lines(const Explanation& e, float width) const {
@@ -369,10 +407,10 @@ class Inspector {
     if (textWidth(c_.fonts.monoSmall, both) <= pitch - 2) number = both;
   }
 
-  void dashed(const Box& box) {
+  void dashed(const Box& box, int sides = 3) {  // 3: open at the bottom
     const ImVec2 corners[] = {{box.x, box.bottom()}, {box.x, box.y}, {box.right(), box.y}, {box.right(), box.bottom()}};
-    for (int side = 0; side < 3; ++side) {
-      const ImVec2 a = corners[side], b = corners[side + 1];
+    for (int side = 0; side < sides; ++side) {
+      const ImVec2 a = corners[side], b = corners[(side + 1) % 4];
       const float length = std::fabs(b.x - a.x) + std::fabs(b.y - a.y);
       for (float at = 0; at < length; at += 6) {
         const float from = at / length, to = std::min(1.0f, (at + 3.5f) / length);
@@ -449,9 +487,7 @@ void inspectorButtons(Context& c) {
   }
   if (const Box steps = stepsOf(c, raising); steps.width > 0 && Widgets(c).area("stepper", steps)) toggleStepper(c);
   if (isRaising(c)) {
-    Box rows = listIn(box, row);
-    if (hasBarsBeside(box, row)) rows.width = box.midX() - rows.x;
-    raiseList(c, rows, true);
+    raiseList(c, listIn(c, box, row), true);
   }
   ImGui::PopClipRect();
 }
