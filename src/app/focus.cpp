@@ -27,6 +27,7 @@ void Focus::follow(ChangeKind how) {
 }
 
 void Focus::explainSelection() {
+  keepInside();  // a press may end on a smaller board than it began on
   const views::Selection& s = selection_;
   attention::CellRef& explained = screen_.view.explained;
   if (!screen_.isChangeable(s.tensor)) explained = {s.tensor, 0, s.row, s.col};
@@ -48,13 +49,18 @@ void Focus::selectStart() {
 }
 
 void Focus::clampSelection() {
-  const Tensor* t = session_.shapeOf(selection_.tensor);
-  if (!t) {
+  if (!session_.shapeOf(selection_.tensor)) {
     selection_ = {false, TensorId::weights, 0, 0, 0, 0};
     return;
   }
   followStep();
+  keepInside();
+}
+
+void Focus::keepInside() {
   views::Selection& s = selection_;
+  const Tensor* t = session_.shapeOf(s.tensor);
+  if (!t) return;
   for (int* row : {&s.row, &s.anchorRow}) *row = std::clamp(*row, 0, std::max(t->rows() - 1, 0));
   for (int* col : {&s.col, &s.anchorCol}) *col = std::clamp(*col, 0, std::max(t->cols() - 1, 0));
 }

@@ -18,6 +18,7 @@ class Focus final : public Session::Follower {
 
  private:
   void clampSelection();
+  void keepInside();
   void selectStart();
   void followStep();
 

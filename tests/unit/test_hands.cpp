@@ -30,6 +30,20 @@ void pressAndDrag(Fixture& f, const app::Rect& r, float dx, float dy) {
 
 // ---------------------------------------------------------------- what is explained
 
+TEST_CASE("hands: a press that ends on a smaller board than it began on selects a cell that exists") {
+  for (const char* name : {"weights", "q"}) {
+    CAPTURE(name);
+    Fixture f;
+    f.moveTo(f.at(name, 0, 3, 2));
+    f.button(true);
+    REQUIRE(f.app().set("tokens", "2"));
+    f.button(false);
+    f.settle();
+    const attention::CellRef cell = f.app().explained();
+    CHECK((*f.app().tensor(attention::name(cell.tensor)))->contains(cell.head, cell.row, cell.col));
+  }
+}
+
 TEST_CASE("hands: while an input is dragged the selected weight stays explained") {
   for (const char* input : {"q", "k", "v"}) {
     CAPTURE(input);
