@@ -7,7 +7,7 @@ const doOverlap = (a, b) => Math.min(a.x + a.width, b.x + b.width) - Math.max(a.
   Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y) > SLACK;
 /** Names at 45° above columns: their boxes overlap, but the texts, a line apart, do not. */
 const SLANTED = 18;
-const areSlanted = (a, b) => /^label:(above|below):/.test(a.name) && a.name.slice(0, 12) === b.name.slice(0, 12) &&
+const areSlanted = (a, b) => /^label:(above|below|keys):/.test(a.name) && a.name.split(":")[1] === b.name.split(":")[1] &&
   Math.max(a.rect.height, b.rect.height) > SLANTED && Math.abs(a.rect.x - b.rect.x) >= SLANTED;
 /** The selected bar with its number and name, which may be wider than the area of the bar. */
 const areBars = (a, b) => [a, b].some(({name}) => name === 'bar:chosen') && /^bar:/.test(a.name) && /^bar:/.test(b.name);
