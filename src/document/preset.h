@@ -12,6 +12,7 @@ struct Preset {
   std::string_view name;   ///< as in <attention-playground preset="…">: "i-saw-a-saw", "pronoun", …
   std::string_view title;  ///< as in the menu: "I saw a saw"
   std::string_view about;  ///< one sentence: what to look for
+  std::string_view group;  ///< the heading of the menu that it is listed under
 };
 
 /// All presets, in the order of a course: plain attention first, then scores, cross-attention, sparse patterns, normalisers, grouped heads,

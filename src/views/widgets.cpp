@@ -665,8 +665,8 @@ bool Widgets::beginMenu(std::string_view name, float width) {
 Box Widgets::entry(float width, float height) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float most = ImGui::GetIO().DisplaySize.x - 2 * kEdgeGap - 20;
-  const float wide = std::min(std::max({width, menuWidth_ + 40, ImGui::GetContentRegionAvail().x}), most);
-  c_.view.menu.width = std::max(c_.view.menu.width, wide + 12);
+  const float wide = isColumn_ ? menuWidth_ + 40 : std::min(std::max({width, menuWidth_ + 40, ImGui::GetContentRegionAvail().x}), most);
+  c_.view.menu.width = std::max(c_.view.menu.width, from.x + wide + 6 - ImGui::GetWindowPos().x);
   return {from.x, from.y, wide, height + (c_.touch ? 10.0f : 0.0f)};
 }
 
@@ -709,9 +709,19 @@ bool Widgets::menuReason(std::string_view name, std::string_view label, std::str
   return pressed;
 }
 
+void Widgets::menuHeading(std::string_view words) {
+  const Box box = entry(textWidth(c_.fonts.smallStrong, words) + 40, 28);
+  ImGui::Dummy({box.width, box.height});
+  textMiddle(list_, c_.fonts.smallStrong, box.x + 10, box.midY() + 3, c_.palette.muted, words);
+}
+
+void Widgets::beginColumn() { ImGui::BeginGroup(), isColumn_ = true; }
+void Widgets::nextColumn() { ImGui::EndGroup(), ImGui::SameLine(0, 0), ImGui::BeginGroup(); }
+void Widgets::endColumn() { ImGui::EndGroup(), isColumn_ = false; }
+
 void Widgets::menuText(std::string_view words) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = menuWidth_ + 40;
+  const float width = std::max(menuWidth_ + 40, ImGui::GetContentRegionAvail().x);
   list_->AddLine({from.x + 4, from.y + 5}, {from.x + width - 4, from.y + 5}, c_.palette.border);
   const float height = paragraph(list_, c_.fonts.small, from.x + 10, from.y + 11, width - 20, c_.palette.muted, words);
   ImGui::Dummy({width, std::max(44.0f, height + 18)});

@@ -126,6 +126,11 @@ class Widgets {
   bool menuReason(std::string_view name, std::string_view label, std::string_view reason, std::string_view action);
   /// Opens a menu without a button of its own, in the same window.
   void openMenu(std::string_view name, const Box& anchor);
+  void menuHeading(std::string_view words);
+  /// What follows in the menu is in a column, then in the one to its right, then below them.
+  void beginColumn();
+  void nextColumn();
+  void endColumn();
   /// Two lines of text below the entries of a menu.
   void menuText(std::string_view words);
   void endMenu();
@@ -159,6 +164,7 @@ class Widgets {
   FocusRing* focusRing_;
   ImDrawList* list_;
   float menuWidth_ = 0;
+  bool isColumn_ = false;
 };
 
 }  // namespace views

@@ -179,15 +179,29 @@ class Header {
   }
 
   void presetMenu() {
-    if (!w_.beginMenu("preset", 280)) return;
+    const bool isWide = c_.layout.width != Width::narrow;
+    if (!w_.beginMenu("preset", isWide ? 200 : 280)) return;
+    const std::span<const document::Preset> all = document::presets();
     std::string_view about;
-    for (const document::Preset& p : document::presets()) {
-      const bool chosen = p.name == c_.state.preset;
-      if (w_.menuItem("preset:" + std::string(p.name), p.title, chosen)) c_.requests.preset = std::string(p.name);
-      if (ImGui::IsItemHovered() || (chosen && about.empty())) about = p.about;
+    if (isWide) w_.beginColumn();
+    for (std::size_t i = 0, listed = 0; i < all.size(); ++i) {
+      const std::string_view group = all[i].group;
+      if (std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), [&](const document::Preset& p) { return p.group == group; })) continue;
+      if (isWide && 2 * listed > all.size() - 4) listed = 0, w_.nextColumn();
+      w_.menuHeading(group);
+      for (const document::Preset& p : all) {
+        if (p.group == group) listed += 1, presetItem(p, about);
+      }
     }
+    if (isWide) w_.endColumn();
     w_.menuText(about);
     w_.endMenu();
+  }
+
+  void presetItem(const document::Preset& p, std::string_view& about) {
+    const bool chosen = p.name == c_.state.preset;
+    if (w_.menuItem("preset:" + std::string(p.name), p.title, chosen)) c_.requests.preset = std::string(p.name);
+    if (ImGui::IsItemHovered() || (chosen && about.empty())) about = p.about;
   }
 
   void history() {
