@@ -33,7 +33,7 @@ export class Failure extends Error {
   }
 }
 
-const MORE = 1, DRAWN = 2, TRAINS = 4;  // flags returned for a frame
+const MORE = 1, DRAWN = 2, TRAINS = 4, LATER = 8;  // flags returned for a frame; from LATER on, the milliseconds until it wants to be woken
 const CONTEXT = {alpha: false, depth: false, stencil: false, antialias: false, powerPreference: 'low-power'};
 
 const inPage = () => document.createElement('canvas').getContext('webgl2', CONTEXT);
@@ -306,6 +306,8 @@ export class Playground {
     if (said & MORE) this.requestFrame();
     clearTimeout(this.trains);
     if (said & TRAINS) this.trainOn(20);
+    clearTimeout(this.wakes);
+    if (said >= LATER) this.wakes = setTimeout(() => this.isVisible() && this.run('wake'), Math.floor(said / LATER));
     this.drawn?.();
   }
 

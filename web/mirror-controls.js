@@ -171,6 +171,7 @@ export class Controls {
       'aria-haspopup': role === 'menu' || item.name === 'more' ? 'menu' : null,
       'aria-pressed': role === 'button' && isOn ? true : null,
       'aria-disabled': item.enabled ? null : true,
+      title: item.about || null,
       'data-state': role === 'switch' ? this.t(isOn ? 'on' : 'off') : null,
       tabindex: this.isIn || this.isPlain ? 0 : -1,
     });
@@ -183,7 +184,7 @@ export class Controls {
       row.input = row.firstChild;
       return row;
     });
-    set(node.input, {tabindex: this.isIn || this.isPlain ? 0 : -1, 'aria-disabled': item.enabled ? null : true, readonly: item.enabled ? null : ''});
+    set(node.input, {title: item.about || null, tabindex: this.isIn || this.isPlain ? 0 : -1, 'aria-disabled': item.enabled ? null : true, readonly: item.enabled ? null : ''});
     node.input.item = item;
     return node;
   }

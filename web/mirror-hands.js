@@ -14,6 +14,7 @@ export class MirrorHands {
       if (this.isStale) this.update();
     }
     const node = e.target, item = node.item;
+    this.board.run('point', item?.name ?? '');  // whose tooltip opens
     if (node.tagName === 'TD' && node.i !== undefined) this.choose(node);
     else if (item && !this.isPlain) this.circle(item.name.replace(/-value$/, ''), item);
   }
@@ -24,6 +25,7 @@ export class MirrorHands {
       if (this.root.activeElement) return;
       this.isIn = false;
       this.ring.hidden = true;
+      if (this.board.alive) this.board.run('point', '');
       if (!this.isPlain) this.nodes().forEach((node) => { node.tabIndex = -1; });
     });
   }

@@ -20,7 +20,7 @@ export function read(reply) {
   for (const line of reply.split('\n')) {
     const [kind, ...f] = line.split('\x1f');
     const box = (from) => ({x: +f[from], y: +f[from + 1], width: +f[from + 2], height: +f[from + 3]});
-    if (kind === 'C') found.controls.push({order: order++, role: ROLES[String.fromCharCode(f[0])], value: +f[1], enabled: f[2] === '1', name: f[3], place: f[4], ...box(5)});
+    if (kind === 'C') found.controls.push({order: order++, role: ROLES[String.fromCharCode(f[0])], value: +f[1], enabled: f[2] === '1', name: f[3], place: f[4], ...box(5), about: f[9]});
     if (kind === 'T') addWords(found.words, {order: order++, kind: +f[0], words: f[1], place: f[2], ...box(3)});
     if (kind === 'B') found.boxes[f[0]] = box(1);
     if (kind === 'V') Object.assign(found, {onPage: f[0] === '1', decimals: +f[1], zoom: f[2] / 100});

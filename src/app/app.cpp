@@ -60,6 +60,11 @@ bool App::frame() { return parts_->frame.build(); }
 void App::carryOut() { parts_->frame.finish(); }
 void App::wake() { parts_->frame.wake(); }
 bool App::wantsFrame() const { return parts_->screen.wanted > 0; }
+void App::pointAt(std::string_view name) {
+  parts_->screen.view.tip.named = name;
+  parts_->screen.wake();
+}
+int App::wakesIn() const { return parts_->screen.view.tip.wait; }
 bool App::isDark() const { return parts_->screen.dark(); }
 float App::zoomFor(float width, float height) { return parts_->screen.zoom = parts_->screen.zoomFor(width, height); }
 float App::zoom() const { return parts_->screen.zoom; }

@@ -43,6 +43,9 @@ class App {
   /// Is another frame needed? If not, the shell must not draw.
   bool wantsFrame() const;
 
+  /// The milliseconds after which wake() should be called without any input, if there is none before: a tooltip then opens. 0: never.
+  int wakesIn() const;
+
   /// Would this ImGuiKey have an effect now? Only such keys are taken from the page. `command` is Ctrl or Cmd.
   bool usesKey(int key, bool command, bool shift, bool alt) const;
   /// Would a press at this point start a drag that changes something? A finger pressed there edits.
@@ -114,6 +117,8 @@ class App {
   const views::Palette& palette() const;
   /// The content of the screen, as described in app/mirror.h; `notes` must be those of a frame that was just built.
   std::string mirror(const std::string& notes);
+  /// The control that has the keyboard focus outside the canvas, by its name; its tooltip opens. "": none.
+  void pointAt(std::string_view name);
   /// Selects a cell, like a press on it.
   base::Result<void> select(std::string_view tensor, int head, int row, int col);
 

@@ -95,10 +95,12 @@ bool Frame::lookedBack(bool before) {
 // Everything that takes input. Controls are drawn at the same time, so if their requests change anything, the frame is built again.
 void Frame::controls(views::Context& context) {
   beginBoard();
+  screen_.view.tip.begin();
   if (!guide_ && screen_.view.guideOpen) keepPlace(context);
   views::readFinger(context);
   const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
-  if (!screen_.view.text && !menuIsOpen && !screen_.view.form && views::boardKeys(context)) screen_.wake();
+  const bool isEscape = screen_.view.tip.isOpen && views::escapesTooltip(context);
+  if (!isEscape && !screen_.view.text && !menuIsOpen && !screen_.view.form && views::boardKeys(context)) screen_.wake();
   if (context.pin) views::lookBefore(context);
   views::header(context);
   views::bar(context);
@@ -120,6 +122,7 @@ void Frame::controls(views::Context& context) {
   views::notice(context);
   if (screen_.view.coach && screen_.view.coach->interruptions != session_.interruptions()) screen_.view.coach.reset();
   views::coach(context);
+  if (screen_.view.tip.isNeeded()) views::tooltip(context);
   isBuilding_ = true;
   screen_.host.drawText();
   isBuilding_ = false;

@@ -25,6 +25,7 @@
 #include "views/board/layout.h"
 #include "views/theme.h"
 #include "views/focus_ring.h"
+#include "views/tooltip.h"
 
 namespace document {
 struct Form;
@@ -141,6 +142,7 @@ struct ViewState {
   Finger finger;
   Menu menu;
   std::optional<Blocked> blocked;
+  Tooltip tip;
   bool busy = false;                    ///< something is moving or held, so further frames are needed
   FocusRing options;                         ///< keyboard focus in it
   Notice notice;            ///< shown until the next input

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "views/board/layout.h"
+#include "views/widgets.h"
 
 namespace views {
 namespace {
@@ -28,8 +29,8 @@ void Mirror::line(std::string& notes, std::initializer_list<base::Piece> fields)
   notes.back() = '\n';
 }
 
-bool Mirror::control(std::string_view name, const Box& box, Role role, int value, bool enabled) {
-  line(notes, {"C", static_cast<int>(role), value, enabled ? 1 : 0, name, place(), whole(box.x), whole(box.y), whole(box.width), whole(box.height)});
+bool Mirror::control(std::string_view name, const Box& box, Role role, int value, bool enabled, std::string_view about) {
+  line(notes, {"C", static_cast<int>(role), value, enabled ? 1 : 0, name, place(), whole(box.x), whole(box.y), whole(box.width), whole(box.height), inWords(about)});
   if (!enabled || step != 0 || press != name) return false;
   press.clear();
   return true;

@@ -19,8 +19,9 @@ struct Mirror {
   std::string press;  ///< the name of the control that this frame should press; cleared once that is done
   int step = 0;       ///< −1 or +1: an arrow key instead of a press
 
-  /// Records a control. Returns true if it is the one to press. `value` is its state or position in percent.
-  bool control(std::string_view name, const Box& box, Role role, int value, bool enabled);
+  /// Records a control. Returns true if it is the one to press. `value` is its state or position in percent, `about` the sentence about
+  /// it, in English.
+  bool control(std::string_view name, const Box& box, Role role, int value, bool enabled, std::string_view about);
   /// The arrow-key step for a control; 0 if it is for another one or none.
   int steps(std::string_view name);
   /// Records text; `kind` is 2 for a title, 1 for a small heading, otherwise 0.

@@ -444,6 +444,7 @@ FocusRing::Key Widgets::keys(std::string_view name, const Box& box, bool enabled
   if (!focusRing_->enter(ImGui::GetID(name.data(), end(name)))) return {};
   list_->AddRect({box.x - 4, box.y - 3}, {box.right() + 4, box.bottom() + 3}, c_.palette.query, 7, 0, 1.5f);
   c_.widgetRects["focus:" + std::string(name)] = box;
+  c_.view.tip.focus = {std::string(name), box, true};
   constexpr float kEdge = 40;  // so that a heading above is visible too
   const float top = ImGui::GetWindowPos().y;
   const bool hidden = box.y < top + kEdge || box.bottom() > top + ImGui::GetWindowHeight() - kEdge;
@@ -451,10 +452,16 @@ FocusRing::Key Widgets::keys(std::string_view name, const Box& box, bool enabled
   return focusRing_->key;
 }
 
+void Widgets::points(std::string_view name, const Box& box, bool enabled) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (box.contains(mouse.x, mouse.y)) pointAt(c_, name, box, enabled);
+}
+
 bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role role, int value) {
   c_.widgetRects[std::string(name)] = box;
   enabled = enabled && !c_.locked(name);
-  const bool asked = c_.fonts.mirror && c_.fonts.mirror->control(name, box, role, value, enabled);
+  points(name, box, enabled);
+  const bool asked = c_.fonts.mirror && c_.fonts.mirror->control(name, box, role, value, enabled, about(name).words);
   if (!enabled) return false;
   ImGui::SetCursorScreenPos(at(box));
   ImGui::PushID(name.data(), end(name));

@@ -140,6 +140,8 @@ class Widgets {
   bool disclosure(std::string_view name, Box row, std::string_view value, bool open);
   /// Underlined text that can be clicked.
   bool link(std::string_view name, Box box, std::string_view words);
+  /// What is at `box` belongs to the control of that name, whose tooltip speaks of it: the label beside it.
+  void points(std::string_view name, const Box& box, bool enabled = true);
   /// Does the pointer rest on this place, or has a finger been held there? Then tip() can explain why nothing happens.
   bool asks(const Box& box);
   void tip(const Box& near, std::string_view words);

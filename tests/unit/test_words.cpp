@@ -17,6 +17,7 @@
 #include "languages.h"
 #include "thorough.h"
 #include "views/mirror.h"
+#include "views/tooltip.h"
 #include "views/widgets.h"
 #include "views/words.h"
 
@@ -36,7 +37,8 @@ class Listener {
   views::Words& words_;
 };
 
-std::vector<std::string> controls(Fixture& f) {
+/// The names of the controls on the screen; `all`: also of those that could not be operated now.
+std::vector<std::string> controls(Fixture& f, bool all = false) {
   views::Mirror mirror;
   test::Faces::shared().all.mirror = &mirror;
   f.frame();
@@ -48,7 +50,7 @@ std::vector<std::string> controls(Fixture& f) {
     std::vector<std::string> fields;
     std::istringstream parts(line);
     for (std::string field; std::getline(parts, field, '\x1f');) fields.push_back(field);
-    if (fields.at(3) == "1") names.push_back(fields.at(4));
+    if (all || fields.at(3) == "1") names.push_back(fields.at(4));
   }
   return names;
 }
@@ -219,6 +221,40 @@ TEST_CASE("words: a table says all that the board says") {
     CHECK_MESSAGE(!hasHyphenAsMinus(one), one);
   }
   CHECK(std::any_of(shown.begin(), shown.end(), [](const std::string& one) { return one.starts_with("(−0,"); }));  // arithmetic of a page, without words
+}
+
+TEST_CASE("words: every control has a tooltip, and every table says all of it") {
+  // What says everything itself: choices of menus and lessons, and what leads to another value.
+  constexpr std::string_view kPlain[] = {"preset:", "guide:", "coach:", "form"};
+  std::set<std::string> names;
+  Fixture f;
+  REQUIRE(f.app().openPreset("i-saw-a-saw", false));
+  for (const char* set : {"", "mode=\"x\"", "cross=true", "d_k=4", "position=\"rotary\"", "pattern=\"bigbird\"", "position=\"none\"", "score=\"additive\"", "gradient=true", "card=\"changes\"", "stepper=1", "batch=2"}) {
+    const std::string option(set);
+    if (const std::size_t at = option.find('='); at != std::string::npos) REQUIRE(f.app().set(option.substr(0, at), option.substr(at + 1)));
+    f.settle();
+    for (const char* fold : {"more-sizes", "window", "more-masks", "rotary"})
+      if (option.empty() || std::string(fold) == "rotary") press(f, fold);
+    for (const std::string& name : controls(f, true)) names.insert(name);
+  }
+  for (const char* view : {"block", "segments", "train", "spread", "dense", "memory", "cost"}) {
+    REQUIRE(f.app().set("view", "\"" + std::string(view) + "\""));
+    f.settle();
+    for (const std::string& name : controls(f, true)) names.insert(name);
+  }
+  CHECK(names.size() > 180);
+  for (const char* table : {"de.json", "zh.json"}) {
+    views::Words words(tableOf(table));
+    std::set<std::string> missed;
+    words.missed = &missed;
+    for (const std::string& name : names) {
+      const views::About about = views::about(name);
+      const bool isPlain = std::any_of(std::begin(kPlain), std::end(kPlain), [&](std::string_view plain) { return name.starts_with(plain); });
+      CHECK_MESSAGE(isPlain == about.title.empty(), name);
+      words.of(about.title), words.of(about.words), words.of(about.key);
+    }
+    for (const std::string& one : missed) CHECK_MESSAGE(!hasWords(one), table, " lacks: ", one);
+  }
 }
 
 TEST_CASE("words: text that is laid out in lines, shortened or has raised letters is in the notation of the language too") {

@@ -528,8 +528,13 @@ void Desktop::keep() {
 
 void Desktop::wait() {
   constexpr double kLittle = 0.02;
-  if (kept_.isWriting()) glfwWaitEventsTimeout(kLittle);
-  else if (keepAt_ > 0) glfwWaitEventsTimeout(std::max(keepAt_ - glfwGetTime(), 1e-3));
+  double most = kept_.isWriting() ? kLittle : keepAt_ > 0 ? std::max(keepAt_ - glfwGetTime(), 1e-3) : HUGE_VAL;
+  if (const int due = app_.wakesIn(); due > 0) {
+    const double rest = lastFrame_ + due / 1000.0 - glfwGetTime();
+    if (rest <= 0) return app_.wake();
+    most = std::min(most, rest);
+  }
+  if (most < HUGE_VAL) glfwWaitEventsTimeout(most);
   else glfwWaitEvents();
 }
 

@@ -356,7 +356,7 @@ EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebuffe
 }
 
 /// Draws one frame. Returns the sum of 1: another frame is needed; 2: it was drawn, because it differs from the last one; 4: training is in
-/// progress.
+/// progress; and 8 times the milliseconds after which a call of wake is due, 0 for never.
 EMSCRIPTEN_KEEPALIVE int playground_frame() {
   const double began = emscripten_get_now();
   const bool isDrawn = self->stage.draw(self->app, secondsSinceLastFrame(), true);
@@ -365,7 +365,7 @@ EMSCRIPTEN_KEEPALIVE int playground_frame() {
     self->cursor = cursor;
     host_cursor(cursor);
   }
-  return (self->app.wantsFrame() ? 1 : 0) + (isDrawn ? 2 : 0) + (self->app.wantsFrame() && self->app.trains() ? 4 : 0);
+  return (self->app.wantsFrame() ? 1 : 0) + (isDrawn ? 2 : 0) + (self->app.wantsFrame() && self->app.trains() ? 4 : 0) + 8 * self->app.wakesIn();
 }
 
 EMSCRIPTEN_KEEPALIVE int playground_train_on() { return self->app.trainOn(); }
@@ -524,6 +524,12 @@ EMSCRIPTEN_KEEPALIVE int playground_word(const char* english) {
 
 /// The height, in CSS pixels, that shows the whole board at that width; 0 if not requested by the page, or if another view is open.
 EMSCRIPTEN_KEEPALIVE float playground_fit(float width) { return self->app.heightFor(width); }
+
+/// The keyboard focus is on the control of that name; "": on none.
+EMSCRIPTEN_KEEPALIVE void playground_point(const char* name) {
+  self->app.pointAt(name);
+  requestFrameIfWanted();
+}
 
 EMSCRIPTEN_KEEPALIVE int playground_select(const char* tensor, int head, int row, int col) {
   settle();

@@ -395,6 +395,7 @@ const Keys::Letter Keys::kLetters[] = {
 }  // namespace
 
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
+  if (key == ImGuiKey_Escape && c.view.tip.isOpen) return true;
   if (c.onPage()) return pageUsesKey(c, key, command, alt);
   const Selection& s = c.view.selection;
   const bool panel = c.view.options.on;

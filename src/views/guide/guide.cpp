@@ -199,9 +199,7 @@ class GuidePage {
   void next(const Box& box, std::string_view words) {
     const bool may = g_.mayGoOn();
     if (off("guide-next", box, words, may, true)) ask({What::next, 0, "", {}});
-    if (!may && w_.asks(box)) w_.tip(box, reason());
   }
-  std::string reason() const { return g_.asks() ? late<"Answer the question first">() : late<"Pass the check first, or use Show me">(); }
 
   bool hintButton(const Box& box) { return !g_.words.hint.empty() && !g_.asks() && w_.button("guide-hint", box, "Hint", g_.hint); }
 

@@ -93,6 +93,7 @@ bool PageColumn::slider(std::string_view name, std::string_view words, std::stri
   const bool locked = option && c_.locked(option->name);
   const FocusRing::Key key = locked ? FocusRing::Key{} : keys(name, row);
   label(row, words);
+  w_.points(name, row);
   textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.muted, value);
   if (option) typed(*option, {row.right() - 48, row.y, 48, row.height}, key.press);
   const float left = std::min(92.0f, width_ * 0.36f), before = position;
@@ -130,6 +131,7 @@ bool PageColumn::toggle(std::string_view name, std::string_view words, bool on) 
 int PageColumn::stepper(std::string_view name, std::string_view words, std::string_view value, bool less, bool more) {
   const Box row = control();
   label(row, words);
+  w_.points(name, row);
   return w_.stepper(name, {row.right() - 100, row.y + 1, 100, 26}, value, less, more);
 }
 
@@ -138,6 +140,7 @@ int PageColumn::choice(std::string_view name, std::string_view words, std::span<
   if (!words.empty()) label(take(22), words);
   const Box row = control();
   const FocusRing::Key key = keys(name, row);
+  w_.points(name, row);
   list_->AddRect({row.x, row.y}, {row.right(), row.bottom()}, c_.palette.border, 5);
   const int count = static_cast<int>(names.size());
   const float each = row.width / static_cast<float>(count);

@@ -98,8 +98,8 @@ class SidePanel {
               std::string_view typed = {}) {
     const Box box = row(26, 7);
     label(box, words);
-    stepper_ = {box.right() - 88, box.y, 88, box.height};
-    return w_.stepper(name, stepper_, value, less, more, typed);
+    w_.points(name, box);
+    return w_.stepper(name, {box.right() - 88, box.y, 88, box.height}, value, less, more, typed);
   }
 
   bool fits(OptionId id, const document::Value& value) const { return bool(document::check(c_.state, id, value)); }
@@ -128,13 +128,8 @@ class SidePanel {
   // An option that is off at its smallest value.
   void part(OptionId id, std::string_view words) { count(id, words, number(id) == document::option(id).min ? "off" : ""); }
 
-  // Explains why a button − or + does nothing, because there is no lower or higher value; the reason why a typed value was refused has
-  // priority.
+  // Below the row, the remedy for its end; that for a typed value that was refused has priority.
   void ends(OptionId id, double value, bool less, bool more) {
-    const float side = std::floor(stepper_.width * 0.3f);
-    const Box minus{stepper_.x, stepper_.y, side, stepper_.height}, plus{stepper_.right() - side, stepper_.y, side, stepper_.height};
-    if (!less && w_.asks(minus)) w_.tip(minus, document::reason(c_.state, id, value - 1));
-    if (!more && w_.asks(plus)) w_.tip(plus, document::reason(c_.state, id, value + 1));
     const bool isEnd = id == OptionId::step;  // the decoder has finished, which is not an obstacle
     if (id == OptionId::heads || wayForward(id) || isEnd) return;
     if (!more) wayOut(id, value + 1);
@@ -209,6 +204,7 @@ class SidePanel {
     while (here < entries.size() && entries[here].value != chosen) ++here;
     const float left = std::max(76.0f, textWidth(c_.fonts.text, words) + 10);
     const Box button{box.x + left, box.y, box.width - left, box.height};
+    w_.points(name, box);
     const FocusRing::Key key = w_.keys(name, button);
     if (key.step != 0) c_.requests.held = kSliderGesture;  // until the key is released
     if (key.step != 0 || key.press) next(id, entries, here, key.step < 0 ? entries.size() - 1 : 1);
@@ -322,6 +318,7 @@ class SidePanel {
     const Box box = row(24, 6), value{box.right() - 96, box.y, 96, box.height};
     label(box, words);
     const std::string name(document::option(id).name);
+    w_.points(name, box);
     typed(id, value, elide(c_.fonts.monoSmall, shown, value.width), w_.keys(name, value, !c_.locked(name)).press);
   }
 
@@ -550,6 +547,7 @@ class SidePanel {
     const float width = std::max(34.0f, textWidth(c_.fonts.monoSmall, shown) + 6);
     const Box box = row(24, 6), track{box.right() - 112, box.y, 110 - width, box.height};
     label(box, words);
+    w_.points(name, box);
     const FocusRing::Key key = w_.keys(name, track);
     typed(id, {box.right() - width, box.y, width, box.height}, shown, key.press);
     position = std::clamp(position, 0.0f, 1.0f);
@@ -608,7 +606,6 @@ class SidePanel {
   Widgets w_;
   ImDrawList* list_;
   float x_, y_, width_;
-  Box stepper_;  ///< of the last row with one
   Box guideTab_, cross_;
 };
 

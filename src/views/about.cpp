@@ -1,0 +1,278 @@
+// What each control of the interface is: its title, its key, and one sentence. The sentence about an option is the one of the table of
+// options, so that it is the same in the documentation and in the help of the command line.
+#include "document/option.h"
+#include "views/tooltip.h"
+
+namespace views {
+namespace {
+
+/// `words` of an option is empty; `option` is its name where that of the control is another. A name that ends with "*" stands for all
+/// that begin so.
+struct Row {
+  std::string_view name, title, key, words, option{};
+};
+
+constexpr Row kRows[] = {
+    // the header, and the bar below it
+    {"preset", "Examples", "", "Opens a board that shows one thing"},
+    {"undo", "Undo", "Ctrl + Z", "Takes back the last change"},
+    {"redo", "Redo", "Ctrl + Y", "Brings back what was undone"},
+    {"reset", "Start again", "R", "Brings the board back as it was when it was opened"},
+    {"views", "View", "", "Chooses what is open: the layer, what is around it, training, or an experiment"},
+    {"view:layer", "Layer", "", "One attention layer: queries, keys, values, scores, weights and output"},
+    {"view:block", "Block", "B", "What a Transformer puts around the layer: sums, normalisation and a feed-forward network"},
+    {"view:segments", "Segments", "G", "Attention over the words of each part of a text, then over the parts"},
+    {"view:train", "Train", "", "A small Transformer learns a task, and its heads are drawn as they change"},
+    {"view:model", "Model", "A", "All heads of all layers of the model"},
+    {"experiments", "Experiments", "E", "Why scores are divided, what a fixed layer cannot do, what a recurrent network forgets, and what it all costs"},
+    {"lab:1", "Spread of scores", "1", "How far dot products spread as vectors get longer, which is why they are divided"},
+    {"lab:2", "Fixed or following weights", "2", "A fully connected layer keeps its weights; those of attention follow the input"},
+    {"lab:3", "Memory", "3", "What a recurrent network still knows of the first token"},
+    {"view:cost", "Cost", "4", "Multiplications and memory, by the length of the text"},
+    {"lab-close", "Back to the layer", "Esc", "Closes this page"},
+    {"pin", "Pin this board", "Shift + P", "Keeps the board as it is now, and marks what differs from it later"},
+    {"share", "Share", "", "A link to this board, lines that embed it in a page, figures and programs"},
+    {"import", "Open", "Ctrl + O", "Opens a saved board, or tensors from NumPy, PyTorch and others"},
+    {"export", "Save", "Ctrl + S", "Saves the board or its tensors, or copies them"},
+    {"export:save", "Save as JSON", "Ctrl + S", "The whole board, which can be opened here again"},
+    {"export:save-as", "Save as", "", "The whole board, under a name of your choice"},
+    {"export:npz", "Save tensors as .npz", "", "All matrices of the layer in one file for NumPy"},
+    {"export:safetensors", "Save tensors as .safetensors", "", "All matrices of the layer in one file for PyTorch and others"},
+    {"export:csv", "Save weights as .csv", "", "The weights of this head, for a spreadsheet"},
+    {"export:copy-state", "Copy state as JSON", "", "The whole board as text on the clipboard"},
+    {"export:copy-weights", "Copy weights as table", "", "The weights of this head on the clipboard, a row per line"},
+    {"present", "Present", "F", ""},
+    {"fullscreen", "Full screen", "", "Fills the whole screen with the board"},
+    {"help", "Keys and pointer", "?", "What keys and pointer do here, and what this program is made of"},
+    {"help-close", "Close", "Esc", "Closes this list"},
+    {"help-notices", "Third-party licences", "", "What others made in this program, with its licences"},
+    {"theme", "Light or dark", "", "Switches between light and dark colours"},
+    {"more", "More", "", "Everything that has no room in this bar"},
+    {"panel", "Controls", "", "Opens all options of the layer"},
+    {"panel:controls", "Controls", "Shift + O", "All options of the layer"},
+    {"panel:guide", "Guide", "", "Lessons, puzzles and questions, each of them about the board"},
+    {"panel:close", "Close", "", "Closes this column; it is opened again by the buttons over the board"},
+    {"step-through", "Step through", "I", "Shows, step after step, how a query becomes a row of the output"},
+
+    // inputs
+    {"mode", "Input", "M", ""},
+    {"mode:qkv", "Q, K and V", "M", "", "mode"},
+    {"mode:x", "X and its weights", "M", "", "mode"},
+    {"labels", "Sentence", "", ""},
+    {"key_labels", "Sentence of the keys", "", ""},
+    {"tokens", "Tokens", "T", ""},
+    {"key_tokens", "Key tokens", "", ""},
+    {"cross", "Cross-attention", "", ""},
+    {"same_word", "Same word, same numbers", "", ""},
+    {"heads", "Heads", "H", ""},
+    {"d_k", "Width of a head, d_k", "", ""},
+    {"model_dim", "Width of X", "", ""},
+    {"whole_projections", "W of all heads", "", ""},
+    {"more-sizes", "More sizes", "", "Widths of values and output, heads that share keys, batches, and names of columns"},
+    {"d_v", "Width of a value, d_v", "", ""},
+    {"kv_heads", "Key-value heads", "", ""},
+    {"batch", "Batch", "", ""},
+    {"batch_item", "On the board", "", ""},
+    {"layer", "Layer", "J", ""},
+    {"all-heads", "All heads of the model", "A", "A small picture of the weights of every head"},
+    {"column_names", "Column names", "", ""},
+    {"column_layout", "Tokens as columns", "", ""},
+    {"separate_values", "Another X for the values", "", ""},
+    {"output_projection", "Output projection, W_O", "", ""},
+    {"d_out", "Columns of W_O", "", ""},
+    {"projection_bias", "Biases", "", ""},
+    {"position", "Positions", "", ""},
+    {"rotary", "Details of rotary positions", "", "Which columns are turned together, how fast, and for how long texts"},
+    {"rotary_pairs", "Pairs of columns", "", ""},
+    {"rotary_base", "Base", "", ""},
+    {"rotary_dims", "Columns turned", "", ""},
+    {"rotary_scaling", "Scaling", "", ""},
+    {"rotary_factor", "Factor", "", ""},
+    {"position_ids", "Position ids", "", ""},
+    {"randomize", "Random numbers", "", "Draws all inputs anew"},
+
+    // mask
+    {"causal", "Causal mask", "C", ""},
+    {"window", "Window", "", "How many tokens back and ahead a query sees"},
+    {"window_left", "Keys back", "", ""},
+    {"window_right", "Keys ahead", "", ""},
+    {"pattern", "Pattern", "", ""},
+    {"pattern_local", "Local", "", ""},
+    {"pattern_dilation", "Dilation", "", ""},
+    {"pattern_stride", "Stride", "", ""},
+    {"pattern_block", "Block", "", ""},
+    {"pattern_global", "Global tokens", "", ""},
+    {"pattern_random", "Random keys", "", ""},
+    {"pattern_seed", "Seed", "", ""},
+    {"more-masks", "More masks", "", "Cached keys, a prefix that all see, padding, and a mask in the wrong place"},
+    {"causal_offset", "Keys before", "", ""},
+    {"prefix", "Prefix", "", ""},
+    {"key_length", "Length without padding", "", ""},
+    {"mask_after_softmax", "Mask after softmax", "", ""},
+    {"paint", "Paint the mask", "P", "While this is on, a press on a score or a weight hides or shows it"},
+    {"clear-mask", "Clear", "", "Shows all painted cells again"},
+
+    // score, weights and numbers
+    {"score", "Score", "", ""},
+    {"additive_dim", "Hidden units", "", ""},
+    {"scale", "Scale", "D", ""},
+    {"softcap", "Soft cap", "", ""},
+    {"temperature", "Temperature", "[ ]", ""},
+    {"normalizer", "Weights", "", ""},
+    {"decimals", "Decimals", "", ""},
+    {"weight_scale", "Colour of the weights", "", ""},
+    {"color_map", "Colours", "", ""},
+    {"weight_by", "What a dragged weight changes", "", ""},
+    {"step", "Decoder step", "", ""},
+
+    // the board, its cards, and the stepper
+    {"head:mean", "Mean of the heads", "N", "", "average_heads"},
+    {"head:*", "Head", "N", "Puts this head on the board"},
+    {"hide-head:*", "Takes part", "", "Leaves this head out of the output, or takes it back in"},
+    {"layer:*", "Head", "", "Puts this head of this layer on the board"},
+    {"card:arcs", "Arcs", "Y", "Who looks at whom: curves as thick as the weights"},
+    {"card:plane", "Plane", "Y", "Queries and keys as arrows: the more one points along the other, the higher the score"},
+    {"card:values", "Values", "Y", "Values as points, with the output among them"},
+    {"card:changes", "Changes", "Y", "What differs from the pinned board"},
+    {"card:loops", "Loops", "Y", "The formula of the chosen cell as nested loops, as a program has it"},
+    {"value_norms", "Times the length of the value", "", ""},
+    {"changes:before", "Before", "L", "Shows the pinned board while it is held"},
+    {"changes:pin", "Pin this board", "Shift + P", "Keeps the board as it is now, and marks what differs from it later"},
+    {"changes:unpin", "Unpin", "Shift + P", "Forgets the pinned board"},
+    {"gradient", "What would raise it", "U", ""},
+    {"nudge:all", "Nudge all", "Shift + U", "Moves all inputs a little, each by as much as it counts"},
+    {"nudge:*", "Nudge", "", "Moves this number a little, and says what that really does"},
+    {"stepper", "Step through", "I", "Shows, step after step, how a query becomes a row of the output"},
+    {"stepper-first", "To the first step", "", ""},
+    {"stepper-back", "Back", "←", ""},
+    {"stepper-play", "Play or pause", "Space", ""},
+    {"stepper-next", "Next step", "→", ""},
+    {"stepper-last", "To the last step", "", ""},
+    {"stepper-close", "Close", "Esc", "Shows the whole way again"},
+    {"stepper:*", "To this step", "", ""},
+
+    // pages
+    {"stage:*", "Stage of the block", "", "Shows how the numbers of this stage are made"},
+    {"block_residual", "Residual connections", "", ""},
+    {"block_norm", "Layer normalisation", "", ""},
+    {"block_activation", "Activation", "", ""},
+    {"block_hidden", "Hidden units", "", ""},
+    {"slider:block_dropout", "Dropout", "", "", "block_dropout"},
+    {"block_dropout", "Dropout", "", ""},
+    {"block_dropout_kind", "Dropout", "", ""},
+    {"block_epsilon", "Epsilon", "", ""},
+    {"block_seed", "Other weights", "", ""},
+    {"segment_by", "Segments end", "", ""},
+    {"segment_tokens", "Tokens in a segment", "", ""},
+    {"segment_seed", "Other queries", "", ""},
+    {"lab:draw", "Draw again", "", "Draws other random numbers"},
+    {"lab:scaled", "Divided by √d_k", "", "", "spread_scaled"},
+    {"lab:apart", "Keys drawn like queries", "", "", "spread_same"},
+    {"lab:moved", "What moves", "", "", "dense_moved"},
+    {"lab:token", "Token that moves", "", "", "dense_token"},
+    {"slider:d_k", "Width of a head, d_k", "", "", "spread_dim"},
+    {"slider:mean", "Mean", "", "", "spread_mean"},
+    {"slider:deviation", "Deviation", "", "", "spread_deviation"},
+    {"slider:key-mean", "Mean of the keys", "", "", "spread_key_mean"},
+    {"slider:key-deviation", "Deviation of the keys", "", "", "spread_key_deviation"},
+    {"slider:draws", "Queries drawn", "", "", "spread_draws"},
+    {"slider:amount", "How far it moves", "", "", "dense_amount"},
+    {"slider:steps", "Tokens", "", "", "reach_tokens"},
+    {"slider:recurrent", "Recurrent matrix", "", "", "reach_recurrent"},
+    {"slider:input", "Input", "", "", "reach_input"},
+    {"slider:lead", "Lead of the first token", "", "", "reach_lead"},
+    {"slider:n", "Tokens", "", "", "cost_tokens"},
+    {"slider:window", "Window", "", "", "cost_window"},
+    {"spread_dim", "Width of a head, d_k", "", ""},
+    {"spread_mean", "Mean", "", ""},
+    {"spread_deviation", "Deviation", "", ""},
+    {"spread_key_mean", "Mean of the keys", "", ""},
+    {"spread_key_deviation", "Deviation of the keys", "", ""},
+    {"spread_draws", "Queries drawn", "", ""},
+    {"dense_amount", "How far it moves", "", ""},
+    {"reach_tokens", "Tokens", "", ""},
+    {"reach_recurrent", "Recurrent matrix", "", ""},
+    {"reach_input", "Input", "", ""},
+    {"reach_lead", "Lead of the first token", "", ""},
+    {"memory_cell", "Recurrent network", "", ""},
+    {"memory_units", "Numbers of its state", "", ""},
+    {"memory_seed", "Other weights", "", ""},
+    {"cost_compare", "Compared with", "", ""},
+    {"cost_tokens", "Tokens", "", ""},
+    {"cost_window", "Window", "", ""},
+    {"train:play", "Play or pause", "", "Learns on, step after step"},
+    {"train:run", "Play or pause", "", "Learns on, step after step"},
+    {"train:step", "Step", "", "Learns from one batch"},
+    {"train:reset", "Reset", "", "Forgets what was learned, and begins with the weights of the same seed"},
+    {"train:open", "Open this layer on the board", "", "What was learned becomes a board like any other"},
+    {"train:first", "To the start of the run", "", ""},
+    {"train:back", "Back", "", "Shows the run as it was earlier"},
+    {"train:next", "Forward", "", "Shows the run as it was later"},
+    {"train:last", "To the end of the run", "", ""},
+    {"train:scrub", "The run so far", "", "Goes back to any step of the run"},
+    {"train:sentence", "Sentence", "", "The sequence whose attention is drawn"},
+    {"train:head:*", "Head", "", "Draws this head"},
+    {"train:map:*", "Head", "", "Shows this head larger"},
+    {"train:hardest:*", "One of the hardest", "", "Draws the attention of this sequence, which is still often wrong"},
+    {"train_task", "Task", "", ""},
+    {"train_layers", "Layers", "", ""},
+    {"train_heads", "Heads", "", ""},
+    {"train_d_model", "Width", "", ""},
+    {"train_feed_forward", "Feed-forward network", "", ""},
+    {"train_layer_norm", "Layer normalisation", "", ""},
+    {"train_residual", "Residual connections", "", ""},
+    {"train_causal", "Causal mask", "", ""},
+    {"train_position", "Positions", "", ""},
+    {"train_score", "Score", "", ""},
+    {"train_normalizer", "Weights", "", ""},
+    {"train_optimizer", "Optimiser", "", ""},
+    {"train_rate", "Learning rate", "", ""},
+    {"train_batch", "Batch", "", ""},
+    {"train_dropout", "Dropout", "", ""},
+    {"train_seed", "Seed", "", ""},
+    {"train_sentences", "Your own sentences", "", ""},
+
+    // the Guide
+    {"guide-close", "Close", "", "Closes the Guide; the board stays as it is"},
+    {"guide-list", "All lessons", "", "Lessons, puzzles and questions"},
+    {"guide-search", "Search", "", "Finds lessons, puzzles and questions by their titles"},
+    {"guide-search-clear", "Clear", "", "Shows the whole list again"},
+    {"guide-back", "Back", "", "To the step before, with its board"},
+    {"guide-next", "Next", "", "To the next step"},
+    {"guide-hint", "Hint", "", "Says how to begin"},
+    {"guide-show", "Show me", "", "Makes the changes before your eyes; undo takes them back"},
+    {"guide-answer", "Answer", "", "Shows the answers to choose from"},
+    {"guide-whole", "The whole step", "", "Shows the text of this step"},
+    {"guide-handle", "The whole step", "", "Pulls the lesson up, or down again"},
+    {"guide-go:*", "Next lesson", "", "Opens it with its own board"},
+    {"guide:step:*", "To this step", "", "With its own board"},
+};
+
+const Row* rowOf(std::string_view name) {
+  for (const Row& row : kRows)
+    if (row.name == name || (row.name.ends_with('*') && name.starts_with(row.name.substr(0, row.name.size() - 1)))) return &row;
+  return nullptr;
+}
+
+/// The name of the control that a part of it belongs to: a button − or +, the number between them, one of several choices side by side, or
+/// the remedy for a value that is not possible. Choices in menus have names, and a line of their own.
+std::string_view whole(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  if (colon != std::string_view::npos && (name.substr(colon) == ":fix" || (name[name.size() - 1] >= '0' && name[name.size() - 1] <= '9'))) return name.substr(0, colon);
+  for (const std::string_view end : {"-value", "+", "-"})
+    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  return {};
+}
+
+}  // namespace
+
+About about(std::string_view name) {
+  const Row* own = rowOf(name);
+  const Row* row = own ? own : rowOf(whole(name));
+  if (!row) return {};
+  const document::Option* option = document::optionNamed(row->option.empty() ? row->name : row->option);
+  const std::string_view key = name.ends_with('-') ? std::string_view() : row->key;  // it is the one for more
+  return {std::string(row->title), std::string(key), std::string(row->words.empty() && option ? document::helpOn(option->id) : row->words)};
+}
+
+}  // namespace views

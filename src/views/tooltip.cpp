@@ -1,0 +1,189 @@
+#include "views/tooltip.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "document/remedy.h"
+#include "views/guide/guide_view.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+constexpr double kRests = 0.4, kHolds = 0.5;  // seconds: a pointer that is still, a finger that is pressed
+constexpr double kNeighbour = 0.3;            // from one control to the next, across the gap between them
+constexpr float kMost = 264, kPad = 14, kEdge = 8, kAway = 8, kKey = 20;
+
+/// The name of the option that a control sets: "heads" for "heads+".
+std::string_view stem(std::string_view name) {
+  for (const std::string_view end : {"-value", "+", "-"})
+    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  return name;
+}
+
+/// Why an option cannot be switched, or has no lower or higher value.
+std::string obstacle(const document::Settings& s, std::string_view name) {
+  const document::Option* option = document::optionNamed(stem(name));
+  if (!option) return {};
+  const document::Value now = document::get(s, option->id);
+  if (const bool* on = std::get_if<bool>(&now)) return document::reason(s, option->id, !*on);
+  const double* number = std::get_if<double>(&now);
+  const double by = name.ends_with('+') ? 1 : name.ends_with('-') ? -1 : 0;
+  return number && by != 0 ? document::reason(s, option->id, *number + by) : std::string();
+}
+
+/// Why the control does nothing now.
+std::string whyNot(const Context& c, std::string_view name) {
+  if (c.locked(name)) return "The author of this page has locked it";
+  if (name == "undo") return "There is nothing to take back";
+  if (name == "redo") return "There is nothing to bring back";
+  if (name == "guide-back") return "This is the first step";
+  if (name == "guide-next" && c.view.guide) return c.view.guide->asks() ? "Answer the question first" : "Pass the check first, or use Show me";
+  return obstacle(c.state, name);
+}
+
+/// Minus signs, which the sentence of an option has not, because it is printed on terminals too.
+std::string withMinus(std::string words) {
+  for (std::size_t at = 0; (at = words.find('-', at)) != std::string::npos; ++at) {
+    const bool begins = at == 0 || words[at - 1] == ' ' || words[at - 1] == '(', isOfNumber = at + 1 < words.size() && (words[at + 1] == ' ' || (words[at + 1] >= '0' && words[at + 1] <= '9'));
+    if (begins && isOfNumber) words.replace(at, 1, "\u2212");
+  }
+  return words;
+}
+
+/// Where a box of this size stands: below what it speaks of, or above, under a finger first above; else beside it. What is too large for all
+/// of that leaves at least the pointer free.
+Box placed(const Box& of, ImVec2 size, bool isTouch) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
+  const auto inside = [](float at, float length, float whole) { return std::clamp(at, kEdge, std::max(kEdge, whole - kEdge - length)); };
+  const auto around = [&](const Box& thing) -> std::optional<Box> {
+    const float x = inside(thing.x, size.x, screen.x), y = inside(thing.midY() - size.y / 2, size.y, screen.y);
+    const Box below{x, thing.bottom() + kAway, size.x, size.y}, above{x, thing.y - kAway - size.y, size.x, size.y};
+    const Box right{thing.right() + kAway, y, size.x, size.y}, left{thing.x - kAway - size.x, y, size.x, size.y};
+    for (const Box& box : {isTouch ? above : below, isTouch ? below : above, right, left})
+      if (box.x >= kEdge && box.y >= kEdge && box.right() <= screen.x - kEdge && box.bottom() <= screen.y - kEdge) return box;
+    return {};
+  };
+  if (const auto box = around(of)) return *box;
+  if (const auto box = around({mouse.x - 8, mouse.y - 8, 16, 24})) return *box;
+  return {inside(of.x, size.x, screen.x), inside(of.bottom() + kAway, size.y, screen.y), size.x, size.y};
+}
+
+class Drawn {
+ public:
+  Drawn(Context& c, const Tooltip::Place& of, About says) : c_(c), of_(of), says_(std::move(says)), list_(sharp(ImGui::GetForegroundDrawList())) {
+    if (c_.touch) says_.key.clear();
+    for (std::string* one : {&says_.title, &says_.key}) *one = inWords(*one);
+    std::string why = of.isOn && !c.locked(of.name) ? std::string() : whyNot(c, of.name);
+    says_.words = withMinus(std::string(inWords(why.empty() ? says_.words : why)));
+  }
+
+  void draw() {
+    const AsIs translated;
+    const float most = std::min(kMost, ImGui::GetIO().DisplaySize.x - 2 * kEdge) - 2 * kPad;
+    const float key = says_.key.empty() ? 0 : std::max(22.0f, std::ceil(textWidth(c_.fonts.small, says_.key)) + 12);
+    const float title = std::min(textWidth(c_.fonts.strong, says_.title), most - key - (key > 0 ? 10 : 0));
+    const float text = std::max(title + key + (key > 0 ? 10 : 0), std::min(most, std::ceil(textWidth(c_.fonts.small, says_.words))));
+    const float lines = says_.words.empty() ? 0 : paragraph(nullptr, c_.fonts.small, 0, 0, text, 0, says_.words);
+    const Box box = placed(of_.box, {text + 2 * kPad, (lines > 0 ? 40 : 36) + lines}, c_.touch);
+    const ImU32 ink = c_.palette.ink, on = c_.palette.inkText;
+    tail(box);
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, ink, 6);
+    const float x = box.x + kPad, midY = box.y + 18;
+    textMiddle(list_, c_.fonts.strong, x, midY, on, elide(c_.fonts.strong, says_.title, title + 1));
+    if (key > 0) {
+      const Box k{box.right() - kPad - key, midY - kKey / 2, key, kKey};
+      list_->AddRectFilled({k.x, k.y}, {k.right(), k.bottom()}, withAlpha(on, 0.14f), 4);
+      textCentered(list_, c_.fonts.small, k.midX(), k.midY(), on, says_.key);
+    }
+    if (lines > 0) paragraph(list_, c_.fonts.small, x, box.y + 30, text, withAlpha(on, 0.86f), says_.words);
+    c_.widgetRects["tip"] = box;
+  }
+
+ private:
+  // Points to the control that the box is below or above.
+  void tail(const Box& box) const {
+    const float x = std::clamp(std::min(of_.box.midX(), of_.box.x + 40), box.x + 12, box.right() - 12);
+    if (x < of_.box.x || x > of_.box.right()) return;
+    if (box.y >= of_.box.bottom()) list_->AddTriangleFilled({x - 6, box.y + 0.5f}, {x, box.y - 6}, {x + 6, box.y + 0.5f}, c_.palette.ink);
+    else if (box.bottom() <= of_.box.y) list_->AddTriangleFilled({x - 6, box.bottom() - 0.5f}, {x + 6, box.bottom() - 0.5f}, {x, box.bottom() + 6}, c_.palette.ink);
+  }
+
+  Context& c_;
+  const Tooltip::Place& of_;
+  About says_;
+  ImDrawList* list_;
+};
+
+bool isDismissed() { return ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::GetIO().MouseWheel != 0; }
+
+int millisecondsFrom(double now, double to) { return std::max(1, static_cast<int>(std::ceil((to - now) * 1000))); }
+
+// A mouse, or the keyboard focus.
+void follow(Context& c) {
+  Tooltip& t = c.view.tip;
+  const double now = ImGui::GetTime();
+  const ImVec2 by = ImGui::GetIO().MouseDelta;
+  const bool moves = by.x != 0 || by.y != 0;
+  if (const auto at = c.widgetRects.find(t.named); at != c.widgetRects.end()) t.focus = {t.named, at->second};
+  if (t.focus.name != t.focused) t.byKeys = !t.focus.name.empty();
+  if (moves || t.focus.name.empty()) t.byKeys = false;
+  const Tooltip::Place& here = t.byKeys ? t.focus : t.over;
+  if (here.name != t.of.name) {
+    const bool goesOn = t.isOpen || now - t.left < kNeighbour;
+    if (t.isOpen) t.left = now;
+    t.isOpen = goesOn && !here.name.empty(), t.isShut = false, t.since = now;
+  } else if (moves) {
+    t.since = now;
+  }
+  t.of = here;
+  if (isDismissed() || c.view.text) t.isOpen = false, t.isShut = true, t.left = -1;
+  if (t.isShut || t.isOpen || here.name.empty()) return;
+  t.isOpen = now - t.since >= kRests;
+  if (!t.isOpen) t.wait = millisecondsFrom(now, t.since + kRests);
+}
+
+// A finger that is held on a control opens it, which is then not operated; it stays until the next touch. Buttons that repeat while they are
+// held do that.
+void hold(Context& c) {
+  Tooltip& t = c.view.tip;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) t.of = t.over, t.isOpen = false;
+  const bool isGone = c.widgetRects.find(t.of.name) == c.widgetRects.end();
+  if (isGone || c.view.text || c.view.finger.does == Finger::Does::scrolls) return t.forget();
+  const bool repeats = t.of.isOn && (t.of.name.ends_with('+') || t.of.name.ends_with('-'));
+  if (t.isOpen || repeats || c.view.finger.does != Finger::Does::waits || t.over.name != t.of.name) return;
+  const double held = ImGui::GetIO().MouseDownDuration[0];
+  t.isOpen = held >= kHolds;
+  if (t.isOpen) ImGui::ClearActiveID();
+  else t.wait = millisecondsFrom(held, kHolds);
+}
+
+}  // namespace
+
+void pointAt(Context& c, std::string_view name, const Box& box, bool isOn) {
+  Tooltip::Place& over = c.view.tip.over;
+  if (!ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()})) return;  // cut off where the panel ends
+  if (!ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) return;
+  if (over.name.empty() || box.width * box.height < over.box.width * over.box.height) over = {std::string(name), box, isOn};
+}
+
+bool escapesTooltip(Context& c) {
+  Tooltip& t = c.view.tip;
+  if (!t.isOpen || !ImGui::IsKeyPressed(ImGuiKey_Escape)) return false;
+  t.isOpen = false, t.isShut = true, t.left = -1;
+  if (c.touch) t.forget();
+  return true;
+}
+
+void tooltip(Context& c) {
+  Tooltip& t = c.view.tip;
+  c.touch ? hold(c) : follow(c);
+  t.focused = t.focus.name;
+  if (!t.isOpen || c.fonts.mirror) return;  // in the tables it is the description of the control
+  if (const About says = about(t.of.name); !says.title.empty()) Drawn(c, t.of, says).draw();
+}
+
+}  // namespace views
