@@ -46,11 +46,11 @@ Found wayToHeads(const Settings& s, int wanted) {
   const int columns = sharedSize(s.headDim, s.heads, wanted, s.position == Position::rotary && s.rotary.dims == 0);
   if (columns != s.headDim) {
     if (columns == 0) return {};
-    return way(base::joined({wanted, " heads need width ", columns * s.heads}), "set", Id::d_k, columns);
+    return way(base::joined({wanted, " heads need ", columns * s.heads, " columns"}), base::joined({"widen to ", columns * s.heads}), Id::d_k, columns);
   }
   const int values = sharedSize(s.valueDim, s.heads, wanted, false);
   if (values == s.valueDim || values == 0) return {};
-  return way(base::joined({wanted, " heads need ", values * s.heads, " columns of values"}), "set", Id::d_v, values);
+  return way(base::joined({wanted, " heads need ", values * s.heads, " columns of values"}), base::joined({"widen the values to ", values * s.heads}), Id::d_v, values);
 }
 
 /// Positions that conflict with something are switched off, unless they are what is being set.
@@ -82,7 +82,7 @@ Found wayToPositions(const Settings& after, Id id) {
 
 /// A number of key heads that divides the heads: the nearest one, of two the larger.
 Found wayToKeyHeads(const Settings& s, int wanted) {
-  if (wanted > s.heads) return way(base::joined({wanted, " key heads need ", wanted, " heads"}), "set", Id::heads, wanted);
+  if (wanted > s.heads) return way(base::joined({wanted, " key heads need ", wanted, " heads"}), base::joined({"set ", wanted, " heads"}), Id::heads, wanted);
   if (s.heads % wanted == 0) return {};
   int less = wanted, more = wanted;
   while (s.heads % less != 0) --less;
@@ -93,7 +93,7 @@ Found wayToKeyHeads(const Settings& s, int wanted) {
 
 Found wayToStep(const Settings& s, int wanted) {
   if (wanted <= s.tokens) return {};
-  return way(base::joined({"Step ", wanted, " needs ", wanted, " tokens"}), "set", Id::tokens, wanted);
+  return way(base::joined({"Step ", wanted, " needs ", wanted, " tokens"}), base::joined({"set ", wanted, " tokens"}), Id::tokens, wanted);
 }
 
 /// Sizes to reduce when memory is short, the least valuable first, and the wording of the button.

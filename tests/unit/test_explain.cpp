@@ -345,7 +345,7 @@ TEST_CASE("explain: a long sum shows its first and last terms") {
 
 TEST_CASE("explain: inputs say what they feed") {
   CHECK(explained(designBoard(), {TensorId::q, 0, 3, 1}).text() ==
-        "Q[saw₄, 2] = −0.70\ninput: typed or loaded; it feeds the scores of query 4");
+        "Q[saw₄, 2] = −0.70\ninput: yours to change; it goes into the scores of query 4");
 }
 
 TEST_CASE("explain: what does not fit a float is said to be a bound") {

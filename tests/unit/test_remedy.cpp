@@ -97,7 +97,7 @@ TEST_CASE("remedy: what is offered makes the choice pass, for every option and v
 TEST_CASE("remedy: what it says") {
   const std::string rotary = "rotary", additive = "additive";
   const State start = test::start();  // 2 heads with d_k = 3, given as Q, K and V
-  CHECK(offered(start, OptionId::heads, 4.0) == "4 heads need width 8 · set");
+  CHECK(offered(start, OptionId::heads, 4.0) == "4 heads need 8 columns · widen to 8");
   CHECK(offered(start, OptionId::heads, 3.0) == "none");
   CHECK(offered(start, OptionId::heads, 65.0) == "none");
   CHECK(offered(start, OptionId::position, rotary) == "Rotary needs an even d_k · set 4");
@@ -109,7 +109,7 @@ TEST_CASE("remedy: what it says") {
   const State even = with({set(OptionId::d_k, 4.0), set(OptionId::position, rotary)});
   CHECK(offered(even, OptionId::d_k, 5.0) == "Rotary needs an even d_k · set positions to none");
   CHECK(offered(even, OptionId::score, additive) == "Rotary needs a dot product · set positions to none");
-  CHECK(offered(even, OptionId::heads, 8.0) == "8 heads need width 16 · set");  // 8 heads of one column each cannot be turned in pairs
+  CHECK(offered(even, OptionId::heads, 8.0) == "8 heads need 16 columns · widen to 16");  // 8 heads of one column each cannot be turned in pairs
   CHECK(offered(even, OptionId::causal_offset, 1023.0) == "Positions end at 1024 · set ALiBi");
 
   const State far = with({set(OptionId::score, additive), set(OptionId::causal_offset, 1024.0)});
@@ -121,7 +121,7 @@ TEST_CASE("remedy: what it says") {
   CHECK(offered(with({set(OptionId::normalizer, std::string("relu"))}), OptionId::mask_after_softmax, true) ==
         "It needs softmax · set softmax");
   CHECK(offered(with({set(OptionId::heads, 6.0), set(OptionId::kv_heads, 2.0)}), OptionId::heads, 4.0) ==
-        "4 heads cannot share keys 3 at a time · give each its own, set");
+        "4 heads cannot share keys 3 at a time · give each its own, widen to 12");
 }
 
 TEST_CASE("remedy: heads of keys, and steps of a decoder") {
@@ -131,12 +131,12 @@ TEST_CASE("remedy: heads of keys, and steps of a decoder") {
   CHECK(offered(of(8, 4), OptionId::kv_heads, 7.0) == "7 key heads do not divide 8 heads · set 8");
   CHECK(offered(of(12, 2), OptionId::kv_heads, 5.0) == "5 key heads do not divide 12 heads · set 6");
   CHECK(offered(of(8, 4), OptionId::kv_heads, 3.0) == "none");  // 4 is the present number
-  CHECK(offered(of(8, 8), OptionId::kv_heads, 16.0) == "16 key heads need 16 heads · set");
+  CHECK(offered(of(8, 8), OptionId::kv_heads, 16.0) == "16 key heads need 16 heads · set 16 heads");
   CHECK(offered(of(8, 8), OptionId::kv_heads, 9.0) == "none");  // does not divide the width
   CHECK(offered(of(8, 8), OptionId::kv_heads, 2.0) == "none");  // is possible
   const State start = test::start();  // 4 tokens
   CHECK(offered(start, OptionId::step, 4.0) == "none");
-  CHECK(offered(start, OptionId::step, 6.0) == "Step 6 needs 6 tokens · set");
+  CHECK(offered(start, OptionId::step, 6.0) == "Step 6 needs 6 tokens · set 6 tokens");
   const auto longer = document::remedy(start, OptionId::step, 6.0);
   REQUIRE(longer);
   CHECK(longer->edits.size() == 1);

@@ -153,7 +153,7 @@ class Explainer {
   }
 
   void addInput(TensorId id, const std::string& feeds) {
-    add(RowStep::none, "input", "typed or loaded; it feeds " + feeds, at(id), {});
+    add(RowStep::none, "input", "yours to change; it goes into " + feeds, at(id), {});
   }
 
   // Positions and projections.

@@ -72,7 +72,16 @@ class BlockExplainer {
   }
 
   void addSum(Stage stage, TensorId stream, const Tensor& streamed, TensorId before, const Tensor& changed) {
-    const auto called = [](TensorId id) { return std::string(id == TensorId::x ? "x" : tensorRow(id).symbol); };
+    const auto called = [](TensorId id) -> std::string {
+      switch (id) {
+        case TensorId::x: return "x";
+        case TensorId::block_residual_1: return "(x + a)";
+        case TensorId::block_norm_1: return "normalised";
+        case TensorId::block_attention:
+        case TensorId::block_dropout_1: return "a";
+        default: return "f";
+      }
+    };
     std::vector<CellRef> cells;
     if (stream == TensorId::x) cells.push_back({stream, 0, row_, col_});
     add(called(stream) + " + " + called(before), number(at(streamed)) + " + " + operand(number(at(changed))) + " = " + number(at(stage)), at(stage),

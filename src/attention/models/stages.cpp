@@ -38,14 +38,14 @@ constexpr StageSource kNorm2[] = {row(Id::block_residual_1, isPre), row(Id::bloc
 constexpr StageSource kTokenWeights[] = {{Id::output, From::segment}, all(Id::token_w), all(Id::token_b), all(Id::token_query)};
 constexpr StageSource kSegmentWeights[] = {all(Id::output), all(Id::token_weights), all(Id::segment_w), all(Id::segment_b), all(Id::segment_query)};
 
-constexpr StageWords kAttentionWords[] = {{"Attention", "the layer's output, of norm_1", isPre}, {"Attention", "the layer's output, of x"}};
+constexpr StageWords kAttentionWords[] = {{"Attention", "the layer's output, of the normalised x", isPre}, {"Attention", "the layer's output, of x"}};
 constexpr StageWords kDropoutWords[] = {{"Dropout", "Z × a", isPlain}, {"Dropout", "Z × a ÷ (1 − p)"}};
 constexpr StageWords kResidual1Words[] = {{"Add x", "x + a"}};
 constexpr StageWords kNormWords[] = {{"Normalise", "γ · (z − mean) ÷ √(variance + ε) + δ"}};
 constexpr StageWords kHiddenRawWords[] = {{"Expand", "z · W₁ + b₁"}};
 constexpr StageWords kHiddenWords[] = {{"GELU", "h · (1 + erf(h ÷ √2)) ÷ 2", isGelu}, {"tanh", "tanh(h)", isTanh}, {"ReLU", "max(0, h)"}};
 constexpr StageWords kFeedForwardWords[] = {{"Contract", "h · W₂ + b₂"}};
-constexpr StageWords kResidual2Words[] = {{"Add", "norm_1 + f", isPost}, {"Add", "residual_1 + f"}};
+constexpr StageWords kResidual2Words[] = {{"Add", "normalised + f", isPost}, {"Add", "(x + a) + f"}};
 constexpr StageWords kTokenWords[] = {{"Level 1: tokens into segments", "u = tanh(h·W + b), a = softmax(u·query), s = Σ a·h"}};
 constexpr StageWords kSegmentWords[] = {{"Level 2: segments into the whole", "u = tanh(h·W + b), a = softmax(u·query), s = Σ a·h"}};
 

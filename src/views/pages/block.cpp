@@ -96,8 +96,8 @@ class BlockView {
     } else if (run_->given) {
       column.sentence(
           now.norm == attention::NormPlace::pre
-              ? "Q, K and V are given: Q stands for x, and attention is as it is. In X · W mode it reads norm_1."
-              : "Q, K and V are given: Q stands for x.");
+              ? "Q, K and V are typed here, not made of x: the block adds Q where x would be, and attention does not read what was normalised. With X · W it does."
+              : "Q, K and V are typed here, not made of x: the block adds Q where x would be.");
     }
   }
 
@@ -188,7 +188,7 @@ class BlockView {
       all.back().rowsAreTokens = false;
     }
     all.push_back(of(BlockStage::attention, "="));
-    if (!projected) all.back().groups = run_->heads.heads(), all.back().name = "attention = concat";
+    if (!projected) all.back().groups = run_->heads.heads(), all.back().name = "attention, the heads side by side";
     return all;
   }
 

@@ -15,6 +15,17 @@ constexpr float kDigitsFrom = 26;  // cells of at least this size have numbers
 constexpr float kFullCell = 46, kHead = 24, kHighest = 560;
 constexpr float kLabels = 62;
 
+/// What a matrix is called on a page, in the symbols of the formulas there, where its name is one for scripts.
+std::string_view called(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
+      {"attention", "attention, a"}, {"dropout_1", "a after dropout"}, {"residual_1", "x + a"}, {"norm_1", "normalised"}, {"hidden_raw", "h"}, {"hidden", "h, activated"},
+      {"feed_forward", "f"}, {"dropout_2", "f after dropout"}, {"residual_2", "sum with f"}, {"norm_2", "normalised"}, {"gamma_1", "γ"}, {"delta_1", "δ"}, {"gamma_2", "γ"},
+      {"delta_2", "δ"}, {"w_1", "W₁"}, {"b_1", "b₁"}, {"w_2", "W₂"}, {"b_2", "b₂"}, {"token_w", "W"}, {"token_b", "b"}, {"token_query", "query"}, {"segment_w", "W"},
+      {"segment_b", "b"}, {"segment_query", "query"}, {"memory_w", "W"}, {"memory_u", "U"}, {"memory_b", "b"}, {"memory_w_a", "W_a"}, {"memory_u_a", "U_a"}, {"memory_v_a", "v_a"}};
+  const auto at = std::find_if(std::begin(kSymbols), std::end(kSymbols), [&](const auto& one) { return one.first == name; });
+  return at == std::end(kSymbols) ? name : at->second;
+}
+
 /// How the numbers of a matrix are drawn.
 struct Digits {
   int decimals = -1;  ///< −1: not drawn
@@ -220,8 +231,8 @@ void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float
   ImDrawList* list = ImGui::GetWindowDrawList();
   const attention::Tensor& tensor = *m.tensor;
   const std::string shape = base::joined({tensor.rows(), " × ", tensor.cols()});
-  const float named = textWidth(c.fonts.strong, m.name);
-  textMiddle(list, c.fonts.strong, x, y + 9, c.palette.text, m.name);
+  const float named = textWidth(c.fonts.strong, called(m.name));
+  textMiddle(list, c.fonts.strong, x, y + 9, c.palette.text, called(m.name));
   textMiddle(list, c.fonts.small, x + named + 8, y + 9, c.palette.muted, shape);
   m.cell = cell;
   m.box = {x, y + kHead, cell * static_cast<float>(tensor.cols()), cell * static_cast<float>(tensor.rows())};
@@ -272,7 +283,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
   const PageMatrix* above = nullptr;
   for (PageMatrix& m : matrices) {
     const std::string shape = base::joined({m.tensor->rows(), " × ", m.tensor->cols()});
-    const float titled = textWidth(c.fonts.strong, m.name) + 8 + textWidth(c.fonts.small, shape);
+    const float titled = textWidth(c.fonts.strong, called(m.name)) + 8 + textWidth(c.fonts.small, shape);
     const float cells = cell * static_cast<float>(m.tensor->cols()), wide = std::max(cells + 4, titled);
     const float sign = m.before.empty() ? 0 : textWidth(c.fonts.title, m.before);
     const float labels = m.rowsAreTokens ? std::min(kLabels, line.width * 0.2f) : std::max(2.0f, sign + 8);

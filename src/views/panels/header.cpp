@@ -70,8 +70,8 @@ class Header {
     if (shares() && hasRoomToShare() && w_.button("share", fromRight(room("Share", 62)), "Share")) c_.requests.ask(Command::share);
     logo();
     left_ += 14;
-    const float pinned = room("Pin", 48);
-    if (c_.layout.header.width >= 1240 && !hidden("changes") && roomForTabs() >= pinned + gap_ + tabsWidth() && w_.button("pin", fromRight(pinned), "Pin", c_.pin)) togglePin(c_);
+    const float pinned = room("Pin board", 48);
+    if (c_.layout.header.width >= 1240 && !hidden("changes") && roomForTabs() >= pinned + gap_ + tabsWidth() && w_.button("pin", fromRight(pinned), "Pin board", c_.pin)) togglePin(c_);
     around_ = roomForTabs() < tabsWidth() ? 6 : 14;
     const bool isMenu = roomForTabs() < tabsWidth();  // words of another language may be too long
     const float most = roomForTabs() + kLeastPreset + (isMenu ? -kTabsMenu : hasTabs() ? -tabsWidth() : gap_);
@@ -297,7 +297,7 @@ class Header {
     moreItem(Part::help, "help", "Keys and pointer");
     moreItem(Part::theme, "theme", c_.palette.dark ? "Light colours" : "Dark colours");
     moreItem(Part::fullscreen, "fullscreen", "Full screen");
-    if (!hidden("changes") && w_.menuItem("pin", c_.pin ? "Unpin" : "Pin")) togglePin(c_);
+    if (!hidden("changes") && w_.menuItem("pin", c_.pin ? "Unpin the board" : "Pin this board")) togglePin(c_);
     if (w_.menuItem("present", "Present")) c_.requests.set(OptionId::present, true);
     if (!hidden("import") && w_.menuItem("import", "Open a file …")) c_.requests.ask(Command::pickFile);
     if (shares()) shareItem();

@@ -77,7 +77,7 @@ struct Switch {
 };
 Switch switchOf(const Context& c, const Box& card, int row, std::string_view title) {
   const bool isWeight = c.chosen().tensor == TensorId::weights;
-  const std::string_view words[] = {isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?", "Raise"};
+  const std::string_view words[] = {isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?", "Raise it?"};
   const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) - (hasSumAbove(c, card, row) ? kSum : 0) - (isRaising(c) ? 14 : 0) - 36;
   for (const std::string_view w : words) {
     const float width = textWidth(c.fonts.small, w) + 44;
