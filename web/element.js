@@ -432,6 +432,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
       contextLost: () => this.#send('error', {type: 'contextlost', message: 'The browser took the graphics context away; the board is drawn again as soon as it gives one back.'}),
       lesson: (id, step) => this.#guide((guide, board) => guide.bring(board, id, step)),
       lessons: () => this.#guide((guide, board) => guide.bringList(board)),
+      glossary: () => this.#guide((guide, board) => guide.bringGlossary(board)),
       toggleFullscreen: () => this.#toggleFullscreen(),
       wheelAlways: () => this.wheel === 'always' || this.#isPage(),
       wheelNever: () => this.wheel === 'never',

@@ -77,6 +77,16 @@ export async function bringList(board) {
   }
 }
 
+/** The glossary, in the language of the board if we have it in that. */
+export async function bringGlossary(board) {
+  try {
+    const [english, own] = await Promise.all([fileOf('glossary.en.json'), board.language ? fileOf(`glossary.${board.language}.json`).catch(() => '') : '']);
+    if (board.alive) board.ask('glossary', english, own);
+  } catch {
+    if (board.alive) board.ask('glossary', '', '');  // a lesson can be read without it; it is asked for again with the next one
+  }
+}
+
 /** The lesson that is open at the start: the one asked for; otherwise the one that was open last, or the first. `keeps`: after the page was
  * reloaded it continues where it was, with the board as the reader left it. If `isEdited()` by the time that it arrives, a lesson that nobody
  * asked for is not opened over the edits: the Guide shows its list. */

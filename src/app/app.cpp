@@ -209,6 +209,7 @@ Result<void> App::openLesson(std::string_view text, std::string_view fileName, s
   return parts_->frame.guide().open(text, fileName, id, step, keepsBoard);
 }
 
+Result<void> App::setGlossary(std::string_view english, std::string_view own) { return parts_->frame.guide().setTerms(english, own); }
 Result<void> App::setLessons(std::string_view text) { return parts_->frame.guide().setList(text); }
 void App::failLesson(std::string_view sentence) { parts_->frame.guide().fail(sentence); }
 

@@ -13,6 +13,7 @@
 #include "document/text.h"
 #include "views/board/board.h"
 #include "views/board/stepper.h"
+#include "views/guide/glossary.h"
 #include "views/guide/guide.h"
 #include "views/mirror.h"
 #include "views/panels/arithmetic.h"
@@ -99,7 +100,7 @@ void Frame::controls(views::Context& context) {
   if (!guide_ && screen_.view.guideOpen) keepPlace(context);
   views::readFinger(context);
   const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
-  const bool isEscape = screen_.view.tip.isOpen && views::escapesTooltip(context);
+  const bool isEscape = (screen_.view.tip.isOpen && views::escapesTooltip(context)) || (screen_.view.glossary && views::escapesTerm(context));
   if (!isEscape && !screen_.view.text && !menuIsOpen && !screen_.view.form && views::boardKeys(context)) screen_.wake();
   if (context.pin) views::lookBefore(context);
   views::header(context);
@@ -122,6 +123,7 @@ void Frame::controls(views::Context& context) {
   views::notice(context);
   if (screen_.view.coach && screen_.view.coach->interruptions != session_.interruptions()) screen_.view.coach.reset();
   views::coach(context);
+  if (screen_.view.glossary) views::glossary(context);
   if (screen_.view.tip.isNeeded()) views::tooltip(context);
   isBuilding_ = true;
   screen_.host.drawText();

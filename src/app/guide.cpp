@@ -12,6 +12,7 @@
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/text.h"
+#include "views/guide/glossary.h"
 
 namespace app {
 
@@ -88,6 +89,7 @@ Result<void> Guide::open(std::string_view text, std::string_view name, std::stri
   fillEntries();
   screen_.view.guideTab = screen_.view.guideOpen = isWanted_ = true;
   wantList();
+  wantTerms();
   openStep(step, keepsBoard);
   return {};
 }
@@ -96,10 +98,27 @@ void Guide::wantList() {
   if (view_.entries.empty() && !std::exchange(isLoadingList_, true)) screen_.host.wantLessons();
 }
 
+void Guide::wantTerms() {
+  if (screen_.view.glossary && !screen_.view.glossary->terms.empty()) return wantList();  // it names the lesson of a term
+  if (!std::exchange(isLoadingTerms_, true)) screen_.host.wantGlossary();
+}
+
+Result<void> Guide::setTerms(std::string_view english, std::string_view own) {
+  isLoadingTerms_ = false;
+  if (english.empty()) return {};  // it could not be loaded
+  auto terms = document::readGlossary(english, own);
+  if (!terms) return terms.error();
+  if (!screen_.view.glossary) screen_.view.glossary = std::make_shared<views::GlossaryView>();
+  screen_.view.glossary->terms = std::move(*terms);
+  if (!screen_.view.glossary->open.empty()) wantList();
+  screen_.wake();
+  return {};
+}
+
 // A Guide without a list is not left open: it is asked for again when the reader opens it.
 void Guide::fail(std::string_view sentence) {
   view_.waiting.clear();
-  isLoadingList_ = false;
+  isLoadingList_ = isLoadingTerms_ = false;
   if (view_.entries.empty() && !view_.lesson) show(false, false);
   if (view_.entries.empty()) view_.list = false;
   if (!sentence.empty()) screen_.refuse({Error::Kind::range, "", std::string(sentence)});
@@ -444,6 +463,7 @@ void Guide::carryOut(const GuideAct& act) {
       break;
     case What::place: place(act.cells); break;
     case What::option: screen_.view.guideTab = false; break;
+    case What::terms: wantTerms(); break;
     case What::pull:
       if (screen_.makeLayout().width == views::Width::narrow) view_.pulled = !view_.pulled, view_.seek = act.number;
       else screen_.view.drawer = screen_.view.guideTab = true, view_.seek = act.number;

@@ -25,6 +25,8 @@ class Guide {
   base::Result<void> open(std::string_view text, std::string_view name, std::string_view id, int step, bool keepsBoard = false);
   /// Sets the list of lessons, index.json. An error for any other text.
   base::Result<void> setList(std::string_view text);
+  /// Sets the terms of the glossary.
+  base::Result<void> setTerms(std::string_view english, std::string_view own);
   /// Reports that something requested could not be loaded.
   void fail(std::string_view sentence);
   /// Opens the card of an example, if it has one.
@@ -40,6 +42,7 @@ class Guide {
   struct Moving;
 
   void wantList();
+  void wantTerms();
   void openStep(int step, bool keepsBoard = false);
   void compute(bool beforeAnswer);
   void answer(int choice);
@@ -67,7 +70,7 @@ class Guide {
   document::State start_, try_;            ///< the state at the beginning of the step, and of its exercise
   std::unique_ptr<Moving> moving_;
   std::map<std::string, std::set<int>, std::less<>> passed_;
-  bool isWanted_ = true, isLoadingList_ = false, isForgetful_ = false, isCoached_ = false;
+  bool isWanted_ = true, isLoadingList_ = false, isLoadingTerms_ = false, isForgetful_ = false, isCoached_ = false;
   std::string last_;  ///< the lesson opened last, for the next visit
   int lastStep_ = 0;
   std::uint64_t seen_ = 0;

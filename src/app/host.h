@@ -73,6 +73,8 @@ class Host : public draw::Rasteriser {
   /// Requests a lesson by its id, to be passed to App::openLesson(), and the list of lessons, to be passed to App::setLessons().
   virtual void wantLesson(std::string_view, int) {}
   virtual void wantLessons() {}
+  /// Requests the glossary, to be passed to App::setGlossary().
+  virtual void wantGlossary() {}
   /// Stores a short text until the next visit; false if that is not possible here.
   virtual bool remember(std::string_view) { return true; }
   virtual std::string remembered() const { return {}; }

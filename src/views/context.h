@@ -119,6 +119,7 @@ struct PresetWords {
 
 struct StepperView;    // board/stepper.h
 struct Arithmetic;  // panels/arithmetic.h
+struct GlossaryView;   // guide/glossary.h
 
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
@@ -143,6 +144,7 @@ struct ViewState {
   Menu menu;
   std::optional<Blocked> blocked;
   Tooltip tip;
+  std::shared_ptr<GlossaryView> glossary;  ///< the terms, and the one that is open; null until they are first asked for
   bool busy = false;                    ///< something is moving or held, so further frames are needed
   FocusRing options;                         ///< keyboard focus in it
   Notice notice;            ///< shown until the next input

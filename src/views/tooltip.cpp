@@ -54,24 +54,6 @@ std::string withMinus(std::string words) {
   return words;
 }
 
-/// Where a box of this size stands: below what it speaks of, or above, under a finger first above; else beside it. What is too large for all
-/// of that leaves at least the pointer free.
-Box placed(const Box& of, ImVec2 size, bool isTouch) {
-  const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
-  const auto inside = [](float at, float length, float whole) { return std::clamp(at, kEdge, std::max(kEdge, whole - kEdge - length)); };
-  const auto around = [&](const Box& thing) -> std::optional<Box> {
-    const float x = inside(thing.x, size.x, screen.x), y = inside(thing.midY() - size.y / 2, size.y, screen.y);
-    const Box below{x, thing.bottom() + kAway, size.x, size.y}, above{x, thing.y - kAway - size.y, size.x, size.y};
-    const Box right{thing.right() + kAway, y, size.x, size.y}, left{thing.x - kAway - size.x, y, size.x, size.y};
-    for (const Box& box : {isTouch ? above : below, isTouch ? below : above, right, left})
-      if (box.x >= kEdge && box.y >= kEdge && box.right() <= screen.x - kEdge && box.bottom() <= screen.y - kEdge) return box;
-    return {};
-  };
-  if (const auto box = around(of)) return *box;
-  if (const auto box = around({mouse.x - 8, mouse.y - 8, 16, 24})) return *box;
-  return {inside(of.x, size.x, screen.x), inside(of.bottom() + kAway, size.y, screen.y), size.x, size.y};
-}
-
 class Drawn {
  public:
   Drawn(Context& c, const Tooltip::Place& of, About says) : c_(c), of_(of), says_(std::move(says)), list_(sharp(ImGui::GetForegroundDrawList())) {
@@ -88,7 +70,7 @@ class Drawn {
     const float title = std::min(textWidth(c_.fonts.strong, says_.title), most - key - (key > 0 ? 10 : 0));
     const float text = std::max(title + key + (key > 0 ? 10 : 0), std::min(most, std::ceil(textWidth(c_.fonts.small, says_.words))));
     const float lines = says_.words.empty() ? 0 : paragraph(nullptr, c_.fonts.small, 0, 0, text, 0, says_.words);
-    const Box box = placed(of_.box, {text + 2 * kPad, (lines > 0 ? 40 : 36) + lines}, c_.touch);
+    const Box box = placedBeside(of_.box, {text + 2 * kPad, (lines > 0 ? 40 : 36) + lines}, c_.touch);
     const ImU32 ink = c_.palette.ink, on = c_.palette.inkText;
     tail(box);
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, ink, 6);
@@ -162,6 +144,23 @@ void hold(Context& c) {
 }
 
 }  // namespace
+
+// What is too large for all of that leaves at least the pointer free.
+Box placedBeside(const Box& of, ImVec2 size, bool isAbove) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
+  const auto inside = [](float at, float length, float whole) { return std::clamp(at, kEdge, std::max(kEdge, whole - kEdge - length)); };
+  const auto around = [&](const Box& thing) -> std::optional<Box> {
+    const float x = inside(thing.x, size.x, screen.x), y = inside(thing.midY() - size.y / 2, size.y, screen.y);
+    const Box below{x, thing.bottom() + kAway, size.x, size.y}, above{x, thing.y - kAway - size.y, size.x, size.y};
+    const Box right{thing.right() + kAway, y, size.x, size.y}, left{thing.x - kAway - size.x, y, size.x, size.y};
+    for (const Box& box : {isAbove ? above : below, isAbove ? below : above, right, left})
+      if (box.x >= kEdge && box.y >= kEdge && box.right() <= screen.x - kEdge && box.bottom() <= screen.y - kEdge) return box;
+    return {};
+  };
+  if (const auto box = around(of)) return *box;
+  if (const auto box = around({mouse.x - 8, mouse.y - 8, 16, 24})) return *box;
+  return {inside(of.x, size.x, screen.x), inside(of.bottom() + kAway, size.y, screen.y), size.x, size.y};
+}
 
 void pointAt(Context& c, std::string_view name, const Box& box, bool isOn) {
   Tooltip::Place& over = c.view.tip.over;

@@ -1,6 +1,8 @@
 // The tooltip of a control: its name, key and purpose, or why it does nothing now.
 #pragma once
 
+#include <imgui.h>
+
 #include <string>
 #include <string_view>
 
@@ -48,6 +50,9 @@ struct Tooltip {
 void pointAt(Context& context, std::string_view name, const Box& box, bool isOn);
 /// Opens, draws and closes the tooltip; to be called after all controls.
 void tooltip(Context& context);
+/// Where a box of this size stands beside a thing: below it, or above, with `isAbove` first above, else right or left of it, and always in the
+/// window.
+Box placedBeside(const Box& thing, ImVec2 size, bool isAbove);
 /// Does Esc close the tooltip in this frame? It then has no other effect.
 bool escapesTooltip(Context& context);
 

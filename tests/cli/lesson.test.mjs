@@ -52,7 +52,7 @@ test('a folder is read without its list and its schema, and --index writes the l
 
 const ours = join(here, '../../web/lessons');
 test('every lesson, puzzle, question and card of ours is true', () => {
-  const files = readdirSync(ours).filter(f => f.endsWith('.json') && f !== 'index.json' && f !== 'schema.json');
+  const files = readdirSync(ours).filter(f => f.endsWith('.json') && f !== 'index.json' && f !== 'schema.json' && !f.startsWith('glossary.'));
   if (!files.length) return;
   const done = attn('lesson', '--quiet', ours);
   assert.equal(done.status, 0, done.stdout);

@@ -8,7 +8,7 @@ import {brotliCompressSync} from 'node:zlib';
 import {attn, file, here} from './harness.mjs';
 
 const folder = join(here, '../../web/lessons');
-const files = readdirSync(folder).filter(name => name.endsWith('.json') && name !== 'schema.json' && name !== 'index.json');
+const files = readdirSync(folder).filter(name => name.endsWith('.json') && name !== 'schema.json' && name !== 'index.json' && !name.startsWith('glossary.'));
 const read = name => JSON.parse(readFileSync(join(folder, name), 'utf8'));
 const cards = files.flatMap(name => { const content = read(name); return content.cards ?? [content]; });
 const of = kind => cards.filter(card => (card.kind ?? 'lesson') === kind);

@@ -37,7 +37,7 @@ std::vector<std::string> filesOf(const std::vector<std::string>& paths) {
     std::vector<std::string> inside;
     for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
       const std::string name = entry.path().filename().string();
-      if (entry.path().extension() == ".json" && name != "index.json" && name != "schema.json") inside.push_back(entry.path().string());
+      if (entry.path().extension() == ".json" && name != "index.json" && name != "schema.json" && !name.starts_with("glossary.")) inside.push_back(entry.path().string());
     }
     std::sort(inside.begin(), inside.end());
     all.insert(all.end(), inside.begin(), inside.end());
@@ -124,7 +124,7 @@ void lesson(const LessonArguments& arguments) {
 void addLesson(CLI::App& attn) {
   const auto arguments = std::make_shared<LessonArguments>();
   CLI::App& command = *attn.add_subcommand("lesson", "Hold lessons against the board: every check, solution, prediction and place");
-  command.add_option("FILE", arguments->files, "Lesson files, or folders of them (index.json and schema.json are left out)")->type_name("")->required();
+  command.add_option("FILE", arguments->files, "Lesson files, or folders of them (index.json, schema.json and glossaries are left out)")->type_name("")->required();
   command.add_flag("--index", arguments->index, "Write the list of the lessons, index.json, in the order of the files, and check nothing else");
   command.add_flag("--quiet", arguments->quiet, "Say only what is wrong");
   command.footer("Examples:\n  attn lesson query.json\n  attn lesson --quiet web/lessons\nExit status: 0 all is true, 1 something is wrong, 2 wrong use.");

@@ -181,6 +181,7 @@ class Desktop final : public app::Host {
   void emit(const app::Event&) override {}
   void wantLesson(std::string_view id, int step) override;
   void wantLessons() override;
+  void wantGlossary() override;
   bool remember(std::string_view text) override;
   std::string remembered() const override;
   float measure(std::string_view text, draw::Face face) override { return pango_.measure(text, face); }
@@ -269,7 +270,7 @@ std::string_view lessonFile(std::string_view name) {
 
 void Desktop::wantLesson(std::string_view id, int step) {
   for (const auto& file : lessons::files) {
-    if (file.name == "index.json" || file.name == "schema.json") continue;
+    if (file.name == "index.json" || file.name == "schema.json" || file.name.starts_with("glossary.")) continue;
     const auto read = document::readLessons(file.text);
     const auto has = [&](const document::Lesson& lesson) { return lesson.id == id; };
     if (!read || std::none_of(read->begin(), read->end(), has)) continue;
@@ -281,6 +282,13 @@ void Desktop::wantLesson(std::string_view id, int step) {
 
 void Desktop::wantLessons() {
   if (const auto ok = app_.setLessons(lessonFile("index.json")); !ok) app_.failLesson("");
+}
+
+void Desktop::wantGlossary() {
+  const std::string_view language = options_.lang.empty() ? systemLanguage() : options_.lang;
+  const std::string own = "glossary." + std::string(language.substr(0, language.find_first_of("_-.@"))) + ".json";
+  const bool isEnglish = own == "glossary.en.json";
+  if (const auto ok = app_.setGlossary(lessonFile("glossary.en.json"), isEnglish ? std::string_view() : lessonFile(own)); !ok) app_.failLesson(ok.error().message());
 }
 
 bool Desktop::remember(std::string_view text) {

@@ -63,6 +63,7 @@ EM_JS(void*, host_rasterise, (const char* text, int length, double size, int wei
   return pixels;
 })
 EM_JS(void, host_want_lesson, (const char* id, int length, int step), { Module["host"].later("wantLesson", UTF8ToString(id, length), step); })
+EM_JS(void, host_want_glossary, (), { Module["host"].later("wantGlossary"); })
 EM_JS(void, host_want_lessons, (), { Module["host"].later("wantLessons"); })
 EM_JS(int, host_remember, (const char* text, int length), { return Module["host"].remember(UTF8ToString(text, length)); })
 EM_JS(char*, host_remembered, (), { return Module["host"].remembered(); })
@@ -117,6 +118,7 @@ class Browser final : public app::Host {
   bool prefersStillness() const override { return host_prefers_stillness() != 0; }
   void wantLesson(std::string_view id, int step) override { host_want_lesson(id.data(), static_cast<int>(id.size()), step); }
   void wantLessons() override { host_want_lessons(); }
+  void wantGlossary() override { host_want_glossary(); }
   bool remember(std::string_view text) override { return host_remember(text.data(), static_cast<int>(text.size())) != 0; }
   std::string remembered() const override {
     char* text = host_remembered();
@@ -618,6 +620,7 @@ EMSCRIPTEN_KEEPALIVE int playground_open_lesson(const char* text, const char* na
   return answer(self->app.openLesson(text, name, id, step, keepsBoard != 0));
 }
 
+EMSCRIPTEN_KEEPALIVE int playground_glossary(const char* english, const char* own) { return answer(self->app.setGlossary(english, own)); }
 EMSCRIPTEN_KEEPALIVE int playground_lessons(const char* text) { return answer(self->app.setLessons(text)); }
 
 EMSCRIPTEN_KEEPALIVE void playground_fail_lesson(const char* sentence) {

@@ -6,7 +6,8 @@ import {join} from 'node:path';
 const [web, site, out] = process.argv.slice(2);
 const text = (file) => readFileSync(file, 'utf8'), json = (file) => JSON.parse(text(file));
 const languages = json(join(site, 'languages/index.json'));
-const lessons = new Set(['index.json', ...json(join(web, 'lessons/index.json')).lessons.map(({file}) => file)]);
+const glossaries = readdirSync(join(web, 'lessons')).filter((name) => name.startsWith('glossary.'));
+const lessons = new Set(['index.json', ...glossaries, ...json(join(web, 'lessons/index.json')).lessons.map(({file}) => file)]);
 const names = [...languages.map((tag) => `languages/${tag}.json`), ...[...lessons].map((file) => `lessons/${file}`)];
 const moduleOf = (name) => `./texts/${name.replace(/json$/, 'js')}`;
 

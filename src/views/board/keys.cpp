@@ -8,6 +8,7 @@
 #include "views/board/board.h"
 #include "views/board/saliency.h"
 #include "views/board/stepper.h"
+#include "views/guide/glossary.h"
 #include "views/panels/changes.h"
 #include "views/widgets.h"
 
@@ -395,7 +396,7 @@ const Keys::Letter Keys::kLetters[] = {
 }  // namespace
 
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
-  if (key == ImGuiKey_Escape && c.view.tip.isOpen) return true;
+  if (key == ImGuiKey_Escape && (c.view.tip.isOpen || (c.view.glossary && !c.view.glossary->open.empty()))) return true;
   if (c.onPage()) return pageUsesKey(c, key, command, alt);
   const Selection& s = c.view.selection;
   const bool panel = c.view.options.on;

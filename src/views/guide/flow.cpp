@@ -1,8 +1,10 @@
 #include "views/guide/flow.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/sentence.h"
+#include "views/guide/glossary.h"
 
 namespace views {
 namespace {
@@ -16,6 +18,7 @@ struct Piece {
   ImU32 color;
   std::string words;
   const Run* place;
+  const document::GlossaryTerm* term = nullptr;  ///< that the word names, for the first time in this text
 };
 
 /// A unit within which lines are not broken.
@@ -97,10 +100,17 @@ class Flow {
         continue;
       }
       const std::string_view word = words.substr(0, words.find(' '));
-      open_.pieces.push_back({font, colorOf(run), std::string(word), isPlace(run) ? &run : nullptr});
+      open_.pieces.push_back({font, colorOf(run), std::string(word), isPlace(run) ? &run : nullptr, run.kind == Run::Kind::plain ? newTerm(word) : nullptr});
       open_.width += widthOf(font, word);
       words.remove_prefix(word.size());
     }
+  }
+  /// The term that a word names, if this text has not named it before.
+  const document::GlossaryTerm* newTerm(std::string_view word) {
+    const document::GlossaryTerm* term = look_.hasTerms && !c_.fonts.mirror ? termNamed(c_, word) : nullptr;  // read aloud, a text is one sentence
+    if (!term || std::find(named_.begin(), named_.end(), term) != named_.end()) return nullptr;
+    named_.push_back(term);
+    return term;
   }
   void close() {
     if (!open_.pieces.empty()) atoms_.push_back(std::move(open_));
@@ -112,10 +122,11 @@ class Flow {
       if (piece.font == c_.fonts.mono || piece.font == c_.fonts.monoSmall) x = std::ceil(x);  // numbers start at whole pixels
       const float width = widthOf(piece.font, piece.words);
       if (list) {
-        if (isRich(piece.words) || piece.place || !joins(piece, x, y)) drawOpen(list);
+        if (isRich(piece.words) || piece.place || piece.term || !joins(piece, x, y)) drawOpen(list);
         if (isRich(piece.words)) richText(list, piece.font, c_.fonts.tiny, x, y + look_.line / 2, piece.color, piece.words);
         else join(piece, x, y);
-        if (piece.place) drawOpen(list);
+        if (piece.place || piece.term) drawOpen(list);
+        if (piece.term) underline(list, piece, {x, y, width, look_.line}, name);
         if (piece.place) point(list, piece, {x, y, width, look_.line}, name);
       }
       x += width;
@@ -156,8 +167,17 @@ class Flow {
     if (run.kind == Run::Kind::lesson) c_.requests.guide.push_back({What::open, 0, run.name, {}});
   }
 
+  void underline(ImDrawList* list, const Piece& piece, const Box& box, std::string_view name) {
+    const bool pressed = Widgets(c_).area(base::joined({name, ":term:", terms_++}), box);
+    const bool isOpen = c_.view.glossary->open == piece.term->id;
+    const ImU32 color = isOpen || ImGui::IsItemHovered() ? c_.palette.text : c_.palette.faint;
+    for (float x = box.x; x < box.right() - 1; x += 3) list->AddRectFilled({x, box.bottom() - 3.5f}, {x + 1.5f, box.bottom() - 2.0f}, color);
+    if (pressed) openTerm(c_, piece.term->id, box);
+  }
+
   Context& c_;
   const FlowLook& look_;
+  std::vector<const document::GlossaryTerm*> named_;
   std::vector<Atom> atoms_;
   Atom open_;
   struct {
@@ -166,7 +186,7 @@ class Flow {
     float x, y;
     std::string words;
   } shown_ = {};  ///< text not drawn yet, because more may follow
-  int places_ = 0;
+  int places_ = 0, terms_ = 0;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ struct FlowLook {
   ImU32 color = 0;
   float line = 21;
   int most = 0;  ///< the maximal number of lines, the last one ending with "…" if there are more; 0: unlimited
+  bool hasTerms = false;  ///< words of the glossary are underlined, and open it
 };
 
 /// Draws a text from its top left corner, and handles the pointer on its references; returns the height. `name` is the prefix for their

@@ -227,7 +227,7 @@ class GuidePage {
 
   void said(std::string_view words) { y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24; }
 
-  FlowLook body() const { return {c_.fonts.text, c_.palette.text, 21, 0}; }
+  FlowLook body(bool hasTerms = false) const { return {c_.fonts.text, c_.palette.text, 21, 0, hasTerms}; }
 
   void head() {
     const Palette& p = c_.palette;
@@ -253,7 +253,7 @@ class GuidePage {
   }
 
   void step() {
-    y_ += flow(c_, g_.words.text, x_, y_, width_, body(), "guide:text");
+    y_ += flow(c_, g_.words.text, x_, y_, width_, body(true), "guide:text");
     if (!g_.words.text.empty()) y_ += 14;
     if (g_.now()->predict) block([&] { predict(); });
     if (g_.now()->attempt && !g_.asks()) block([&] { attempt(); });

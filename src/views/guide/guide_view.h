@@ -53,7 +53,7 @@ struct GuideView {
 
 /// An action of the user in the Guide.
 struct GuideAct {
-  enum class What { tab, controls, close, list, back, next, step, answer, hint, show, search, open, place, option, pull, coached };
+  enum class What { tab, controls, close, list, back, next, step, answer, hint, show, search, open, place, option, pull, coached, terms };
   What what = What::tab;
   int number = 0;
   std::string name;

@@ -1,0 +1,221 @@
+#include "views/guide/glossary.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/sentence.h"
+#include "views/tooltip.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using document::GlossaryTerm;
+
+constexpr float kTermWidth = 304, kTermPad = 16, kFormulaHeight = 50, kTermEdge = 8;
+
+const GlossaryTerm* termWithId(const Context& c, std::string_view id) {
+  if (!c.view.glossary) return nullptr;
+  const std::vector<GlossaryTerm>& terms = c.view.glossary->terms;
+  const auto at = std::find_if(terms.begin(), terms.end(), [&](const GlossaryTerm& term) { return term.id == id; });
+  return at == terms.end() ? nullptr : &*at;
+}
+
+bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+/// Draws a formula with its subscripts lowered and its exponents raised, and q, k, v and w in their colours; only measures if `list` is null.
+class FormulaLine {
+ public:
+  FormulaLine(Context& c, ImDrawList* list, float x, float midY) : c_(c), list_(list), x_(x), midY_(midY) {}
+
+  float draw(std::string_view words) {
+    const float from = x_;
+    while (!words.empty()) {
+      const std::size_t end = std::min(words.find_first_of("_^"), words.size());
+      const std::string_view plain = words.substr(0, end);
+      const bool isSymbol = end < words.size() && end > 0 && (end == 1 || !isLetter(words[end - 2]));
+      put(c_.fonts.text, 0, c_.palette.text, isSymbol ? plain.substr(0, end - 1) : plain);
+      const ImU32 color = isSymbol ? colorOf(plain.back()) : c_.palette.text;
+      if (isSymbol) put(c_.fonts.text, 0, color, plain.substr(end - 1));
+      words.remove_prefix(end);
+      if (words.empty()) break;
+      const float by = words.front() == '_' ? 4.0f : -5.0f;
+      words.remove_prefix(1);
+      const std::size_t length = scriptOf(words);
+      put(c_.fonts.tiny, by, color, words.substr(0, length));
+      words.remove_prefix(length);
+    }
+    return x_ - from;
+  }
+
+ private:
+  static std::size_t scriptOf(std::string_view words) {
+    if (words.starts_with('(')) return std::min(words.find(')'), words.size() - 1) + 1;
+    std::size_t length = 0;
+    while (length < words.size() && isLetter(words[length])) ++length;
+    return std::max<std::size_t>(length, words.empty() ? 0 : 1);
+  }
+
+  ImU32 colorOf(char symbol) const {
+    const Palette& p = c_.palette;
+    return symbol == 'q' ? p.query : symbol == 'k' ? p.key : symbol == 'v' ? p.value : symbol == 'w' ? p.weight : p.text;
+  }
+
+  void put(ImFont* font, float by, ImU32 color, std::string_view words) {
+    if (list_ && !words.empty()) textMiddle(list_, font, x_, midY_ + by, color, words);
+    x_ += textWidth(font, words);
+  }
+
+  Context& c_;
+  ImDrawList* list_;
+  float x_, midY_;
+};
+
+class Popover {
+ public:
+  Popover(Context& c, const GlossaryTerm& term) : c_(c), term_(term) {
+    words_ = std::min(kTermWidth, ImGui::GetIO().DisplaySize.x - 2 * kTermEdge) - 2 * kTermPad;
+    find();
+  }
+
+  void draw() {
+    const AsIs translated;  // the terms are in the reader's language
+    const float lines = paragraph(nullptr, c_.fonts.text, 0, 0, words_, 0, term_.words);
+    const float height = 46 + lines + (term_.formula.empty() ? 0 : kFormulaHeight + 12) + 40;
+    const Box box = placedBeside(c_.view.glossary->near, {words_ + 2 * kTermPad, height}, c_.touch);
+    begin(box);
+    ImDrawList* list = sharp(ImGui::GetWindowDrawList());
+    list->PushClipRectFullScreen();
+    list->AddRectFilled({box.x, box.y + 2}, {box.right(), box.bottom() + 3}, withAlpha(c_.palette.text, 0.08f), 9);
+    list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 8);
+    list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 8);
+    textMiddle(list, c_.fonts.title, box.x + kTermPad, box.y + 25, c_.palette.text, elide(c_.fonts.title, term_.name, words_ - 28));
+    if (Widgets(c_).cross("term:close", {box.right() - 40, box.y + 10, 30, 30})) close();
+    float y = box.y + 46;
+    y += paragraph(list, c_.fonts.text, box.x + kTermPad, y, words_, c_.palette.text, term_.words) + 10;
+    if (!term_.formula.empty()) formula(list, {box.x + kTermPad, y, words_, kFormulaHeight}), y += kFormulaHeight + 12;
+    learn(list, box.x + kTermPad, y);
+    list->PopClipRect();
+    ImGui::End();
+    c_.widgetRects["term"] = box;
+  }
+
+  void close() const { c_.view.glossary->open.clear(); }
+
+ private:
+  void formula(ImDrawList* list, const Box& box) {
+    list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.background, 6);
+    const float width = FormulaLine(c_, nullptr, 0, 0).draw(term_.formula);
+    FormulaLine(c_, list, box.x + std::max(8.0f, std::min(16.0f, (box.width - width) / 2)), box.midY()).draw(term_.formula);
+  }
+
+  // The lesson, with its number once the list of lessons is there.
+  void find() {
+    int number = 0;
+    for (const GuideEntry& entry : c_.view.guide ? c_.view.guide->entries : std::vector<GuideEntry>()) {
+      number += entry.kind == document::LessonKind::lesson;
+      if (entry.id != term_.lesson) continue;
+      title_ = entry.title;
+      learn_ = inWords(base::joined({"Learn: lesson ", number}));
+      return;
+    }
+    learn_ = inWords("Learn it in a lesson");
+  }
+
+  void learn(ImDrawList* list, float x, float y) {
+    if (listed(c_.hide, "guide")) return;
+    const float width = textWidth(c_.fonts.text, learn_), room = words_ - width - 12;
+    if (Widgets(c_).area("term:learn", {x - 4, y, width + 8, 26})) open();
+    textMiddle(list, c_.fonts.text, x, y + 13, c_.palette.query, learn_);
+    list->AddLine({x, y + 22}, {x + width, y + 22}, withAlpha(c_.palette.query, ImGui::IsItemHovered() ? 1.0f : 0.5f));
+    if (room > 40 && !title_.empty()) textMiddle(list, c_.fonts.small, x + width + 12, y + 13, c_.palette.muted, elide(c_.fonts.small, title_, room));
+  }
+
+  void open() {
+    c_.requests.guide.push_back({GuideAct::What::open, 0, term_.lesson, {}});
+    close();
+  }
+
+  // A window of its own, so that a press on it is not also a press on what is below.
+  static void begin(const Box& box) {
+    ImGui::SetNextWindowPos({box.x, box.y});
+    ImGui::SetNextWindowSize({box.width, box.height});
+    ImGui::SetNextWindowFocus();
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::Begin("##term", nullptr, kFixedWindow | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
+    ImGui::PopStyleVar(2);
+  }
+
+  Context& c_;
+  const GlossaryTerm& term_;
+  float words_;  ///< the width of the text
+  std::string learn_, title_;
+};
+
+std::string inLowerCase(std::string_view words) {
+  std::string out(words);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+  return out;
+}
+
+}  // namespace
+
+const GlossaryTerm* termNamed(const Context& c, std::string_view word) {
+  if (!c.view.glossary) return nullptr;
+  while (!word.empty() && std::string_view(".,;:!?()").find(word.back()) != std::string_view::npos) word.remove_suffix(1);
+  while (word.starts_with('(')) word.remove_prefix(1);
+  const std::string wanted = inLowerCase(word);
+  for (const GlossaryTerm& term : c.view.glossary->terms)
+    if (term.id == wanted || std::find(term.forms.begin(), term.forms.end(), wanted) != term.forms.end()) return &term;
+  return nullptr;
+}
+
+std::string_view termOf(TensorId id) {
+  switch (id) {
+    case TensorId::x: return "embedding";
+    case TensorId::q: return "query";
+    case TensorId::k: return "key";
+    case TensorId::v: return "value";
+    case TensorId::w_q:
+    case TensorId::w_k:
+    case TensorId::w_v:
+    case TensorId::w_o: return "projection";
+    case TensorId::scores: return "score";
+    case TensorId::weights: return "weight";
+    case TensorId::head_output:
+    case TensorId::output: return "output";
+    default: return {};
+  }
+}
+
+void openTerm(Context& c, std::string_view id, const Box& near) {
+  if (!c.view.glossary) c.view.glossary = std::make_shared<GlossaryView>();
+  GlossaryView& g = *c.view.glossary;
+  const bool isOpen = (g.open == id || g.left == id) && g.near.x == near.x && g.near.y == near.y;
+  g.open = isOpen ? std::string() : std::string(id);
+  g.near = near, g.isNew = true;
+  c.requests.guide.push_back({GuideAct::What::terms, 0, "", {}});
+}
+
+bool escapesTerm(Context& c) {
+  if (c.view.glossary->open.empty() || !ImGui::IsKeyPressed(ImGuiKey_Escape)) return false;
+  c.view.glossary->open.clear();
+  return true;
+}
+
+void glossary(Context& c) {
+  GlossaryView& g = *c.view.glossary;
+  const bool isNew = std::exchange(g.isNew, false);
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) g.left = g.open;
+  if (const auto at = c.lastWidgetRects.find("term"); !isNew && at != c.lastWidgetRects.end() && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (!at->second.contains(mouse.x, mouse.y)) g.open.clear();
+  }
+  if (ImGui::GetIO().MouseWheel != 0) g.open.clear();
+  if (const GlossaryTerm* term = termWithId(c, g.open)) Popover(c, *term).draw();
+}
+
+}  // namespace views
