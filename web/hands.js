@@ -14,9 +14,10 @@ import {boards} from './watch.js';
 const MODIFIER = {shift: 1, control: 2, alt: 4};
 const modifiersOf = (e) => (e.shiftKey ? MODIFIER.shift : 0) | (e.ctrlKey || e.metaKey ? MODIFIER.control : 0) |
   (e.altKey ? MODIFIER.alt : 0);
+const ageOf = (e) => Math.max(0, performance.now() - e.timeStamp);
 const MOVED = 0, DOWN = 1, UP = 2, LEFT = 3;
-const RESTS = 300;   // milliseconds after which a pressed finger is not a tap
-const TREMBLE = 12;  // pixels that a tapping finger may move
+// As in src/views/finger.h: milliseconds after which a pressed finger holds, and pixels that a tapping finger may move.
+const RESTS = 300, TREMBLE = 8;
 // How a text field ended: app::Entry.
 const COMMIT = 0, CANCEL = 1, LEAVE = 2, NEXT = 3, PREVIOUS = 4;
 // Apple's decimal keyboard has no minus sign, so the ordinary keyboard is used.
@@ -214,7 +215,9 @@ export class Hands {
     return [(e.clientX - left) * (clientWidth / width || 1), (e.clientY - top) * (clientHeight / height || 1)];
   }
 
-  pointer(what, e, clicks = 0) { this.run('pointer', what, ...this.point(e), e.pointerType === 'touch' ? 1 : 0, modifiersOf(e), clicks); }
+  pointer(what, e, clicks = 0) {
+    this.run('pointer', what, ...this.point(e), e.pointerType === 'touch' ? 1 : 0, modifiersOf(e), clicks, ageOf(e));
+  }
 
   /** Counts taps, because browsers only count clicks. */
   countTaps({timeStamp, clientX, clientY}) {
@@ -237,7 +240,7 @@ export class Hands {
     const listen = (type, handler) => canvas.addEventListener(type, (e) => e.isPrimary && handler(e), {signal});
     listen('pointermove', (e) => {
       if (this.tap && this.isFar(e)) clearTimeout(this.resting);
-      if (e.pointerType !== 'touch' || this.isOurs(e)) this.pointer(MOVED, e);
+      if (e.pointerType !== 'touch' || !(this.tap || this.fingers > 1)) this.pointer(MOVED, e);
     });
     const press = (e) => {
       canvas.classList.add('pointed');  // suppresses the focus ring until a key is used
@@ -259,7 +262,7 @@ export class Hands {
     listen('pointerdown', (e) => {
       if (e.button !== 0) return;
       this.wasFocused = this.mayScroll();
-      this.swipe = {x: e.clientX, y: e.clientY, kept: false};
+      this.began = {x: e.clientX, y: e.clientY};
       // The first touch of an embedded board may be a tap, or the beginning of scrolling the page.
       this.tap = e.pointerType === 'touch' && !this.wasFocused ? e : null;
       clearTimeout(this.resting);
@@ -306,38 +309,31 @@ export class Hands {
     if (this.run('wheel', ...this.point(e), e.deltaY * unit)) e.preventDefault();
   }
 
-  /** A vertical swipe belongs to the page (touch-action: pan-y). On the focused board it is captured if it would drag a cell or scroll the
-   * board itself. That must be decided before the browser starts to scroll, at the first movement; if it were decided at the first touch,
-   * a second finger could no longer zoom the page. */
+  /** A vertical swipe scrolls the focused board if that can scroll, and otherwise the page (touch-action: pan-y); a finger that holds a
+   * number scrolls neither. That is decided before the browser starts to scroll, at the first movement; if it were decided at the first
+   * touch, a second finger could no longer zoom the page. */
   listenToTouch() {
     const {canvas, ends: {signal}} = this;
     const options = {signal, passive: false};
-    let began = null;
+    let began = null, isOurs = false;
     canvas.addEventListener('touchstart', (e) => {
-      this.pinches = e.touches.length > 1;
-      began = !this.pinches && this.wasFocused ? this.point(e.touches[0]) : null;
-      if (began && this.run('hit', ...began)) this.swipe.kept = true;
+      this.fingers = e.touches.length;
+      began = this.fingers === 1 && this.wasFocused ? this.point(e.touches[0]) : null;
+      isOurs = false;
     }, options);
     canvas.addEventListener('touchmove', (e) => {
-      if (this.pinches) return;
-      if (began && !this.swipe.kept) {
-        const [, y] = this.point(e.touches[0]);
-        this.swipe.kept = this.run('scrolls', ...began, began[1] - y) !== 0;
+      if (this.fingers > 1) return;
+      const [, y] = this.point(e.touches[0]);
+      isOurs ||= !this.tap && this.run('holds', ageOf(e)) !== 0;
+      if (began && y !== began[1]) {
+        isOurs ||= this.run('scrolls', ...began, began[1] - y) !== 0;
         began = null;
       }
-      if (this.swipe.kept && e.cancelable) e.preventDefault();
+      if (isOurs && e.cancelable) e.preventDefault();
     }, options);
   }
 
-  isFar({clientX, clientY}) { return Math.hypot(clientX - this.swipe.x, clientY - this.swipe.y) > TREMBLE; }
-
-  /** Before the browser takes over a swipe, it sends a movement or two, which must not change a number. */
-  isOurs({clientX, clientY}) {
-    const {swipe, tap, pinches} = this;
-    if (tap || pinches) return false;
-    swipe.kept ||= Math.abs(clientX - swipe.x) > Math.abs(clientY - swipe.y);
-    return swipe.kept;
-  }
+  isFar({clientX, clientY}) { return Math.hypot(clientX - this.began.x, clientY - this.began.y) > TREMBLE; }
 
   // ------------------------------------------------------------ keys and clipboard
 

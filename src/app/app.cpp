@@ -79,11 +79,18 @@ bool App::usesKey(int key, bool command, bool shift, bool alt) const {
   return parts_->ask([&](const views::Context& c) { return views::usesKey(c, static_cast<ImGuiKey>(key), command, shift, alt); });
 }
 
-bool App::dragsAt(float x, float y) const {
+void App::finger(bool pressed, float x, float y, double age) {
   const Screen& s = parts_->screen;
-  x /= s.zoom, y /= s.zoom;
-  if (s.panelAt(x, y)) return false;
-  return views::hitKind(s.session.state(), s.makeLayout(), s.view, s.drawnRects(), x, y) == views::HitKind::edit;
+  views::Finger& finger = parts_->screen.view.finger;
+  const double at = views::fingerClock() - age;
+  if (pressed) finger.press(x / s.zoom, y / s.zoom, at);
+  else finger.move(x / s.zoom, y / s.zoom, at);
+}
+
+bool App::fingerHolds(double age) {
+  views::Finger& finger = parts_->screen.view.finger;
+  finger.rest(views::fingerClock() - age);
+  return finger.does == views::Finger::Does::holds;
 }
 
 bool App::scrollsAt(float x, float y, float dy) const {

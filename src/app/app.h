@@ -48,8 +48,10 @@ class App {
 
   /// Would this ImGuiKey have an effect now? Only such keys are taken from the page. `command` is Ctrl or Cmd.
   bool usesKey(int key, bool command, bool shift, bool alt) const;
-  /// Would a press at this point start a drag that changes something? A finger pressed there edits.
-  bool dragsAt(float x, float y) const;
+  /// A finger was pressed, or has moved, `age` seconds ago; to be called before the event is passed to ImGuiIO.
+  void finger(bool pressed, float x, float y, double age = 0);
+  /// Did the finger hold a number `age` seconds ago? Then all its movements are the board's, and nothing scrolls.
+  bool fingerHolds(double age = 0);
   /// The magnification of the interface in a window of that size, which the next frame must use. Lengths inside the app are those of the
   /// window divided by it.
   float zoomFor(float width, float height);

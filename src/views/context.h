@@ -68,7 +68,8 @@ struct Drag {
   std::vector<float> row;     ///< its row before the drag
   std::string why;            ///< why the weight cannot get the value that the pointer asks for
   bool isFixed = false;       ///< the drag was of a number that cannot be edited
-  std::optional<Selection> was;  ///< the selection before a finger was pressed, to be restored if it turns out to scroll
+  bool isHeld = false;        ///< a finger has rested on the cell, and drags it in any direction
+  bool isDouble = false;      ///< the press was the second of a double tap, which acts when it is released
 };
 
 /// The text being edited, and what it belongs to.
@@ -125,7 +126,7 @@ struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
   CellRef explained;  ///< the last computed cell that was selected; it remains explained while its inputs are edited
   std::optional<CellRef> hover;
-  std::optional<CellRef> peek;  ///< a cell on which a finger rested, shown like a hovered one until the next touch
+  std::optional<CellRef> peek;  ///< the link of a token in the arcs on which a finger rested, shown like a hovered one until the next touch
   std::optional<ImVec2> rest;  ///< where a drag left the pointer; nothing is hovered until it has moved away from there
   Drag drag;
   std::uint64_t nextGesture = 1;

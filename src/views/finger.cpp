@@ -4,7 +4,9 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "views/panels/panels.h"
 
@@ -13,23 +15,12 @@ namespace {
 
 using Does = Finger::Does;
 
-constexpr float kSlop = 12;          // pixels by which a tap may move
 constexpr double kStillGlides = 0.1;  // seconds between the last movement and the release that still give momentum
 constexpr float kSlower = 0.94f;     // per frame, as for the board
 
-/// Keeps the widget under the finger from reacting to the release, because the finger scrolls now. False while a cell is being edited or a
-/// scroll bar is held.
-bool letGo(Context& c) {
-  const ImGuiID held = ImGui::GetActiveID();
-  if (held == ImGui::GetID("##scrollbar") || c.view.plane.held) return false;
-  if (held == ImGui::GetID("##board")) {
-    Drag& drag = c.view.drag;
-    if (drag.kind == Drag::Kind::pending && !drag.isWeight && !c.editable(drag.cell.tensor)) {
-      drag.kind = Drag::Kind::scroll;
-      if (drag.was) c.view.selection = *drag.was;
-    }
-    return false;
-  }
+/// Keeps the widget under the finger from reacting to the release, because the finger scrolls now. False while a scroll bar is held.
+bool letGo() {
+  if (ImGui::GetActiveID() == ImGui::GetID("##scrollbar")) return false;
   ImGui::ClearActiveID();
   return true;
 }
@@ -38,23 +29,40 @@ float glide(Finger& f) { return ImGui::GetTime() - f.movedAt < kStillGlides ? f.
 
 }  // namespace
 
+double fingerClock() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void Finger::press(float x, float y, double now) {
+  *this = {};
+  does = Does::waits;
+  x_ = x, y_ = y, pressedAt_ = now;
+}
+
+// Browsers do not send movements of a few pixels. A first movement that comes late is that of a finger that has rested.
+void Finger::move(float x, float y, double now) {
+  rest(now);
+  const float across = std::fabs(x - x_), along = std::fabs(y - y_);
+  if (does == Does::waits && std::max(across, along) > kSlop) does = along > across ? Does::scrolls : Does::drags;
+}
+
+void Finger::rest(double now) {
+  if (does == Does::waits && grips_ && now - pressedAt_ >= kHold) does = Does::holds;
+}
+
 void readFinger(Context& c) {
   Finger& f = c.view.finger;
   const ImGuiIO& io = ImGui::GetIO();
   c.view.busy = c.view.menu.shown = false;
+  const bool down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-    f = {};
-    f.does = c.touch ? Does::waits : Does::drags;
+    if (!c.touch) f = {}, f.does = Does::drags;
     f.onBoard = c.layout.board.contains(io.MousePos.x, io.MousePos.y) &&
                 ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
     if (f.onBoard) c.view.fling = 0;
+  } else if (down) {
+    f.rest(fingerClock());
   }
-  const bool down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
-  if (down && f.does == Does::waits) {
-    const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
-    const float across = std::fabs(way.x), along = std::fabs(way.y);
-    if (std::max(across, along) > kSlop) f.does = along > across && letGo(c) ? Does::scrolls : Does::drags;
-  }
+  if (down && f.does == Does::waits) c.view.busy = true;  // a frame must notice when it holds
+  if (f.does == Does::scrolls && !std::exchange(f.hasLetGo, true) && !letGo()) f.does = Does::drags;
   if (down && io.MouseDelta.y != 0) f.speed = io.MouseDelta.y, f.movedAt = ImGui::GetTime();
   if (f.does == Does::scrolls && f.onBoard) {
     if (down) c.view.scroll -= io.MouseDelta.y;
@@ -62,7 +70,6 @@ void readFinger(Context& c) {
   }
   // The button that was held may no longer exist, for example at the end of its range; its changes still form an undo step.
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.requests.endGesture = true;
-  else if (!down) f.does = Does::nothing;
 }
 
 void scrollWithFinger(Context& c, Scroller& s) {

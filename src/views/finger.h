@@ -1,4 +1,4 @@
-// What a pressed finger does: it taps a control, drags it sideways, or scrolls the panel under it.
+// What a pressed finger does: it taps, takes hold of a number, drags a control sideways, or scrolls what is under it.
 #pragma once
 
 #include <string>
@@ -9,19 +9,41 @@ namespace views {
 
 struct Context;
 
-/// A finger, or the mouse button.
-struct Finger {
+/// A finger, or the mouse button. A finger's movements are judged when they happen and not when a frame sees them, because a frame may be
+/// late, and because the browser wants to know at once whose a movement is. Times are in seconds of fingerClock().
+class Finger {
+ public:
   enum class Does {
     nothing,
-    waits,   ///< pressed, but not moved far enough to decide
-    drags,   ///< drags what it was pressed on; a mouse does from the start
-    scrolls  ///< scrolls the panel; what it was pressed on is released without effect
+    waits,   ///< pressed, neither long nor far enough to decide: if it is released now, it has tapped
+    holds,   ///< has rested on something that can be held, and drags it in any direction
+    drags,   ///< drags what it was pressed on sideways; a mouse does from the start, in any direction
+    scrolls  ///< scrolls what is under it; what it was pressed on is released without effect
   };
+  static constexpr float kSlop = 8;     ///< pixels by which a tap may move
+  static constexpr double kHold = 0.3;  ///< seconds after which a finger that rests holds what is under it
+
+  void press(float x, float y, double now);
+  void move(float x, float y, double now);
+  /// What it was pressed on can be held.
+  void grip() { grips_ = true; }
+  /// Time passes, and the finger rests.
+  void rest(double now);
+
   Does does = Does::nothing;
   bool onBoard = false;      ///< it was pressed on the board
+  bool hasLetGo = false;     ///< it scrolls, and what it was pressed on has been released
   float speed = 0;           ///< pixels moved in the last frame with a movement
-  double movedAt = 0;        ///< the time of that movement, in seconds
+  double movedAt = 0;        ///< the time of that movement, in seconds of Dear ImGui
+
+ private:
+  float x_ = 0, y_ = 0;      ///< where it was pressed
+  double pressedAt_ = 0;
+  bool grips_ = false;
 };
+
+/// The present time.
+double fingerClock();
 
 /// The open menu.
 struct Menu {
@@ -32,8 +54,8 @@ struct Menu {
   bool shown = false;
 };
 
-/// Determines what the finger does; to be called in the window of the board, before the panels are drawn. Scrolls the board if the finger
-/// was pressed on something there that is not a cell.
+/// Carries out what the finger does, at the beginning of a frame, in the window of the board: scrolls the board, and keeps what it was
+/// pressed on from reacting to a finger that scrolls.
 void readFinger(Context& context);
 /// At the end of a window that scrolls: lets a finger scroll it, with momentum. Likewise a mouse that does not hold a control.
 void scrollWithFinger(Context& context, Scroller& scroller);

@@ -315,20 +315,6 @@ for (const [what, take, wanted] of [
 
 const PHONE = {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true};
 
-/** Moves one finger from a position by a distance; the page receives each movement. */
-async function swipe(board, [x, y], dx, dy) {
-  const session = await board.page.context().newCDPSession(board.page);
-  const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
-  await send('touchStart', {x, y});
-  for (let i = 1; i <= 10; i++) {
-    await send('touchMove', {x: x + dx * i / 10, y: y + dy * i / 10});
-    await board.settle();
-  }
-  await send('touchEnd');
-  await board.settle();
-  await session.detach();
-}
-
 /** Waits until the board and anything that the browser scrolls have stopped. */
 const still = async (board) => {
   for (let last = NaN, now; ; last = now) {
@@ -338,16 +324,31 @@ const still = async (board) => {
   }
 };
 
-test('a finger drags a cell, across and up', async () => {
+test('a finger that holds a number drags it, across and up, each as one step of undo', async () => {
   const board = await browser.open('/', PHONE);
   const cell = ['q', 0, 1, 1];
   const was = await board.value(...cell);
-  await swipe(board, await board.middle(...cell), 60, 0);
+  await board.finger(await board.middle(...cell), 60, 0, {holds: true});
   await until('the number to grow', async () => await board.value(...cell) > was + 0.3);
   const across = await board.value(...cell);
-  await swipe(board, await board.middle(...cell), 0, -60);
+  await board.pause(400);  // so that it is not the second of two taps
+  await board.finger(await board.middle(...cell), 0, -60, {holds: true});
   await until('the number to grow again', async () => await board.value(...cell) > across + 0.3);
+  await board.call('undo');
+  assert.equal(await board.value(...cell), across);
+  await board.call('undo');
+  assert.equal(await board.value(...cell), was);
   await board.check();
+  await board.close();
+});
+
+test('a finger that does not rest edits nothing, in any direction, on the page that the board has for itself', async () => {
+  const board = await browser.open('/', PHONE);
+  const was = await board.call('getState');
+  for (const [name, ...cell] of [['q', 0, 1, 1], ['k', 0, 1, 1], ['weights', 0, 2, 1]]) {
+    for (const [dx, dy] of [[60, 0], [-60, 5], [0, -60], [3, 60]]) await board.finger(await board.middle(name, ...cell), dx, dy);
+  }
+  assert.deepEqual(await board.call('getState'), was);
   await board.close();
 });
 
@@ -368,22 +369,27 @@ test('a vertical swipe over an unfocused board scrolls the page, and changes no 
   const board = await browser.open('/pages/embed.html', PHONE);
   await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
   const before = await still(board), was = await board.call('getState');
-  await swipe(board, await board.middle('q', 0, 1, 1), 0, -200);
+  await board.finger(await board.middle('q', 0, 1, 1), 0, -200);
   await scrolledBeyond(board, before + 50);
   assert.deepEqual(await board.call('getState'), was);
   await board.close();
 });
 
-test('on the focused board a vertical swipe on a cell edits, beside the cells it still scrolls the page', async () => {
+test('on the focused board a vertical swipe scrolls the page from a number too; while a finger holds one nothing scrolls', async () => {
   const board = await browser.open('/pages/embed.html', PHONE);
-  await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
-  await still(board);
+  const centre = async () => {
+    await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+    return still(board);
+  };
+  await centre();
   const cell = ['q', 0, 1, 1];
   await board.page.touchscreen.tap(...await board.middle(...cell));
-  const tapped = await board.page.evaluate(() => performance.now());
-  await board.until('the next touch not to be the second of two taps', (time) => performance.now() > time + 400, tapped);
-  const was = await board.value(...cell), before = await scrolled(board.page);
-  await swipe(board, await board.middle(...cell), 0, -60);
+  await board.pause(400);  // so that the next touch is not the second of two taps
+  const was = await board.value(...cell);
+  for (let i = 0; i < 9 && await scrolled(board.page) === await centre(); i++) await board.finger(await board.middle(...cell), 0, -160);
+  assert.equal(await board.value(...cell), was, 'a swipe edits nothing');
+  const before = await centre();
+  await board.finger(await board.middle(...cell), 0, -60, {holds: true});
   await until('the number to grow', async () => await board.value(...cell) > was + 0.3);
   assert.equal(await still(board), before);
   await board.close();
@@ -396,7 +402,7 @@ test('a swipe that scrolls neither focuses, selects nor fires a control, whereve
   for (const [name, ...cell] of [['q', 0, 1, 1], ['k', 0, 1, 1], ['weights', 0, 2, 1], ['causal']]) {
     await page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
     const before = await still(board);
-    await swipe(board, await board.middle(name, ...cell), 0, -160);
+    await board.finger(await board.middle(name, ...cell), 0, -160);
     await scrolledBeyond(board, before + 50);
     await still(board);
   }
@@ -405,13 +411,13 @@ test('a swipe that scrolls neither focuses, selects nor fires a control, whereve
   await board.close();
 });
 
-test('an edit by a finger needs a tap first', async () => {
+test('sideways a finger edits only the number that it has tapped', async () => {
   const board = await browser.open('/pages/embed.html', PHONE);
   const {page} = board;
   await page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
   await still(board);
   const cell = ['q', 0, 1, 1], was = await board.value(...cell);
-  await swipe(board, await board.middle(...cell), 60, 0);
+  await board.finger(await board.middle(...cell), 60, 0);
   assert.equal(await board.value(...cell), was);
   assert.equal(await focused(page), 'body');
   const events = await board.listen('select');
@@ -419,9 +425,8 @@ test('an edit by a finger needs a tap first', async () => {
   await until('the tap to select', async () => (await events()).length > 0);
   assert.equal((await events()).length, 1);
   assert.equal(await focused(page), 'attention-playground');
-  const tapped = await page.evaluate(() => performance.now());
-  await board.until('the next touch not to be the second of two taps', (time) => performance.now() > time + 400, tapped);
-  await swipe(board, await board.middle(...cell), 60, 0);
+  await board.pause(400);  // so that the next touch is not the second of two taps
+  await board.finger(await board.middle(...cell), 60, 0);
   await until('the number to grow', async () => await board.value(...cell) > was + 0.3);
   await board.close();
 });

@@ -159,7 +159,7 @@ test('a lesson by an address that never ends is given up, in a sentence, and the
   endless.close();
 });
 
-onBoard('by a finger: a choice and a hint are tapped, a cell is tapped and then dragged, and the step is passed', async (board) => {
+onBoard('by a finger: a choice and a hint are tapped, a number is held and dragged, and the step is passed', async (board) => {
   const events = await board.listen('answer', 'passed');
   await open(board, query);
   await board.page.touchscreen.tap(...await board.middle('guide:choice:0'));
@@ -169,15 +169,7 @@ onBoard('by a finger: a choice and a hint are tapped, a cell is tapped and then 
   await board.until('the hint', () => document.querySelector('attention-playground').items().some(({name}) => name === 'guide-hint-text'));
   await board.middle('q', 0, 3, 2);  // scrolls to it
   await board.rest();
-  const [x, y] = await board.middle('q', 0, 3, 2);
-  await board.page.touchscreen.tap(x, y);
-  await board.rest(600);  // to avoid a double tap, which would open a text field
-  const session = await board.page.context().newCDPSession(board.page);
-  const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
-  await send('touchStart', {x, y});
-  for (let i = 1; i <= 9; i++) await send('touchMove', {x: x - 10 * i, y});
-  await board.rest();
-  await send('touchEnd');
+  await board.finger(await board.middle('q', 0, 3, 2), -90, 0, {holds: true});
   await board.until('it has passed', () => globalThis.noted.some(({type}) => type === 'passed'));
   assert.deepEqual((await events()).map(({type, detail}) => [type, detail.step]), [['answer', 0], ['passed', 0]]);
 }, {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true});

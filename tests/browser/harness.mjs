@@ -251,6 +251,27 @@ export class Board {
     return this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   }
 
+  /** Waits for that many milliseconds of the page's clock: where the time between two events is what matters. */
+  async pause(span) {
+    const from = await this.page.evaluate(() => performance.now());
+    await this.until(`${span} ms to pass`, (end) => performance.now() > end, from + span);
+  }
+
+  /** One finger that moves from a position by a distance, and first rests there if it `holds` what is under it. */
+  async finger([x, y], dx, dy, {holds = false} = {}) {
+    const session = await this.page.context().newCDPSession(this.page);
+    const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
+    await send('touchStart', {x, y});
+    if (holds) await this.pause(350);
+    for (let i = 1; i <= 10; i++) {
+      await send('touchMove', {x: x + dx * i / 10, y: y + dy * i / 10});
+      await this.settle();
+    }
+    await send('touchEnd');
+    await this.settle();
+    await session.detach();
+  }
+
   /** Waits until `condition`, evaluated in the page, is truthy. */
   until(what, condition, argument) { return until(what, () => this.page.evaluate(condition, argument)); }
 

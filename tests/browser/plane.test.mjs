@@ -153,27 +153,26 @@ onBoard('computed queries are not dragged, and the board says what to change', a
   assert.ok(names.has('notice:x') && names.has('notice:w_q'), 'Q is computed: change X or W_Q');
 });
 
-onBoard('a finger drags a tip up and down too, and scrolls the board beside it', async (board) => {
+onBoard('a finger that holds a tip drags it, up and down too; without resting it scrolls the board, from a tip and beside it', async (board) => {
   await board.call('set', 'card', 'plane');
   await board.rest();
-  const session = await board.page.context().newCDPSession(board.page);
   const find = async (name) => (await board.call('items')).find((item) => item.name === name);
   const at = async (name) => middle((await find(name)).rect);
-  const swipe = async (from, by) => {
-    const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
-    await send('touchStart', from);
-    for (let i = 1; i <= 8; ++i) await send('touchMove', {x: from.x + by.x * i / 8, y: from.y + by.y * i / 8});
-    await board.rest();
-    await send('touchEnd');
+  const swipe = async ({x, y}, by, holds) => {
+    await board.finger([x, y], by.x, by.y, {holds});
     await board.rest();
   };
   const q = await rows(board, 'q'), was = await at('inspector');
   await swipe({x: 374, y: 700}, {x: 0, y: -420});
   assert.deepEqual(await rows(board, 'q'), q);
   assert.ok(was.y - (await at('inspector')).y > 200, 'the board was scrolled');
-  const tip = await at('tip:q:0'), origin = await at('plane:origin'), card = await at('inspector');
+  const origin = await at('plane:origin'), before = await at('inspector');
   assert.ok(origin.y < 800, `the plane is in view, at ${origin.y}`);
-  await swipe(tip, {x: -4, y: 30});
+  await swipe(await at('tip:q:0'), {x: 0, y: 60});
+  assert.deepEqual(await rows(board, 'q'), q);
+  assert.notEqual((await at('inspector')).y, before.y, 'from a tip it was scrolled too');
+  const card = await at('inspector');
+  await swipe(await at('tip:q:0'), {x: -4, y: 30}, true);
   assert.notDeepEqual((await rows(board, 'q'))[0], q[0], 'the finger dragged the arrow');
   assert.equal((await at('inspector')).y, card.y, 'and nothing was scrolled');
 }, {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true, deviceScaleFactor: 2});

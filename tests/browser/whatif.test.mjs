@@ -143,14 +143,11 @@ onBoard('beside the matrices of an embed a bar is dragged to the right', async (
 }, {viewport: {width: 640, height: 440}});
 
 for (const [what, name, viewport, along] of [['on a tablet', 'bar:3:0', {width: 1180, height: 1000}, [0, -1]], ['beside the matrices', 'bar:3:0:brief', {width: 640, height: 440}, [1, 0]]]) {
-  onBoard(`a finger drags a bar ${what} once it has tapped it, and scrolls the board before`, async (board) => {
+  onBoard(`a finger drags a bar ${what} that it holds${along[0] ? ', or sideways one that it has tapped' : ''}, and otherwise scrolls the board`, async (board) => {
     const session = await board.page.context().newCDPSession(board.page);
     const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
-    const swipe = async ([x, y]) => {
-      await send('touchStart', {x, y});
-      for (let i = 1; i <= 8; ++i) await send('touchMove', {x: x + along[0] * 5 * i, y: y + along[1] * 5 * i});
-      await board.rest();
-      await send('touchEnd');
+    const swipe = async (from, holds) => {
+      await board.finger(from, along[0] * 40, along[1] * 40, {holds});
       await board.rest();
     };
     await board.page.touchscreen.tap(...await board.middle('weights', 0, 3, 2));
@@ -167,9 +164,12 @@ for (const [what, name, viewport, along] of [['on a tablet', 'bar:3:0', {width: 
     assert.deepEqual(await board.call('getState'), state, 'it was not tapped');
     await board.page.touchscreen.tap(...await bar(board, name));
     await board.rest(600);
-    await swipe(await bar(board, name));
-    const after = (await rows(board, 'weights'))[3][0];
-    assert.ok(after - before > 0.1 && after - before < 0.22, `${before} became ${after}`);
+    for (const holds of along[0] ? [false, true] : [true]) {
+      await swipe(await bar(board, name), holds);
+      const after = (await rows(board, 'weights'))[3][0];
+      assert.ok(after - before > 0.1 && after - before < 0.22, `${before} became ${after}`);
+      await board.call('undo');
+    }
   }, {viewport, hasTouch: true, isMobile: true});
 }
 

@@ -110,6 +110,32 @@ class Fixture {
     button(false);
     moveTo(-1000, -1000);
   }
+  /// A finger that was pressed `age` seconds ago, that moves, and that leaves.
+  void press(float x, float y, double age = 0) {
+    host.touch = true;
+    app_->finger(true, x, y, age);
+    io().AddMouseSourceEvent(ImGuiMouseSource_TouchScreen);  // which Dear ImGui presses in the frame after it came
+    io().AddMousePosEvent(x, y);
+    button(true);
+  }
+  void press(const app::Rect& r, double age = 0) { press(r.x + r.width / 2, r.y + r.height / 2, age); }
+  void swipe(float dx, float dy) {
+    const ImVec2 from = io().MousePos;
+    for (int i = 1; i <= 8; ++i) {
+      const float x = from.x + dx * static_cast<float>(i) / 8, y = from.y + dy * static_cast<float>(i) / 8;
+      app_->finger(false, x, y);
+      moveTo(x, y);
+    }
+  }
+  void lift() {
+    button(false);
+    moveTo(-1000, -1000);
+    io().AddMouseSourceEvent(ImGuiMouseSource_Mouse);
+  }
+  void tap(const app::Rect& r) {
+    press(r);
+    lift();
+  }
   void key(ImGuiKey key, std::initializer_list<ImGuiKey> mods = {}) {
     for (const ImGuiKey m : mods) io().AddKeyEvent(m, true);
     io().AddKeyEvent(key, true);

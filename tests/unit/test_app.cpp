@@ -612,11 +612,15 @@ TEST_CASE("experiments: the pages fit into the window at all widths, in both inp
 TEST_CASE("experiments: a finger scrolls the page from a slider too, and does not reach the board behind") {
   Fixture f(390, 844);
   const app::Rect cell = f.at("q", 0, 1, 1);
-  CHECK(f.app().dragsAt(cell.x + 5, cell.y + 5));
+  f.press(cell, 0.3);
+  CHECK(f.app().fingerHolds());
+  f.lift();
   f.type('e');
-  const app::Rect slider = f.at("slider:d_k");
-  CHECK_FALSE(f.app().dragsAt(slider.x + slider.width / 2, slider.y + slider.height / 2));
-  CHECK_FALSE(f.app().dragsAt(cell.x + 5, cell.y + 5));
+  for (const app::Rect& place : {f.at("slider:d_k"), cell}) {
+    f.press(place, 0.3);
+    CHECK_FALSE(f.app().fingerHolds());
+    f.lift();
+  }
   CHECK(f.app().scrollsAt(200, 600, 1));
   CHECK_FALSE(f.app().scrollsAt(200, 600, -1));
 }

@@ -126,8 +126,8 @@ TEST_CASE("hands: a bubble says what the drag makes of the number, below the mat
   CHECK(bubble.y < matrix.y + matrix.height + 20);
   f.button(false);
   CHECK_FALSE(isThere(f, "bubble"));
-  f.host.touch = true;
-  pressAndDrag(f, f.at("q", 0, 3, 2), -40, 0);
+  f.press(f.at("q", 0, 3, 2), 0.3);
+  f.swipe(-40, 0);
   REQUIRE(isThere(f, "bubble"));
   const app::Rect above = *f.app().locate("bubble", 0, 0, 0);
   CHECK(above.y + above.height < matrix.y);

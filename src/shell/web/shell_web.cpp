@@ -378,8 +378,9 @@ EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
 // ---------------------------------------------------------------- input
 
 /// `what` is 0 for moved, 1 for pressed, 2 for released, 3 for left or cancelled. Modifiers: 1 Shift, 2 Ctrl or Cmd, 4 Alt. `clicks` is the
-/// browser's count of successive presses, since users can set the speed of a double-click.
-EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers, int clicks) {
+/// browser's count of successive presses, since users can set the speed of a double-click. `age`: milliseconds since the event.
+EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers, int clicks, double age) {
+  if (isTouch && what <= 1) self->app.finger(what == 1, x, y, age / 1000);
   ImGuiIO& io = self->stage.io();
   if (what == 1) io.MouseDoubleClickTime = clicks % 2 == 0 ? FLT_MAX : 0.0f;
   io.MouseDoubleClickMaxDist = FLT_MAX;
@@ -396,8 +397,8 @@ EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isT
   requestFrameIfWanted();
 }
 
-/// Would a finger pressed here change something (1), rather than scroll the page (0)?
-EMSCRIPTEN_KEEPALIVE int playground_hit(float x, float y) { return self->app.dragsAt(x, y); }
+/// Does the finger hold a number, so that it must not scroll the page?
+EMSCRIPTEN_KEEPALIVE int playground_holds(double age) { return self->app.fingerHolds(age / 1000); }
 
 /// Would the wheel or a finger scroll something here by this much?
 EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dy) { return self->app.scrollsAt(x, y, dy); }

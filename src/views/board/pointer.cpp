@@ -17,8 +17,9 @@ namespace {
 
 using attention::Tensor;
 using document::SetCells;
+using Does = Finger::Does;
 
-constexpr float kClickSlop = 3, kTapSlop = 12;
+constexpr float kClickSlop = 3;
 constexpr double kRefusedTyping = 1;  // seconds during which further letters are ignored after a text that found no field
 constexpr float kWheel = 100;      // pixels per notch
 
@@ -74,7 +75,9 @@ class Pointer {
     if (ImGui::IsItemActivated()) press(hit);
     else if (active || (held && letGo && ImGui::IsMousePosValid())) move(hit);  // the last movement may come together with the release
     if (letGo) release();
-    if (over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) doubleClick(hit);
+    else if (!active) drag_.kind = Drag::Kind::none;  // the page took over the finger
+    const bool isDouble = c_.touch ? letGo && has(Does::waits) && drag_.isDouble : over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+    if (isDouble) doubleClick(hit);
     if (over && io_.MouseWheel != 0) c_.view.scroll -= io_.MouseWheel * kWheel, c_.view.fling = 0;
   }
 
@@ -97,24 +100,42 @@ class Pointer {
     else if (c_.editable(hit.cell.tensor) || canDragWeight(c_, c_.view.selection, hit.cell)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   }
 
-  // A finger that rests shows what a hovering pointer would show; when released, it selects nothing.
+  bool has(Does does) const { return c_.view.finger.does == does; }
+
+  // A finger that rests on a number takes hold of it. Beside the numbers it shows what a hovering pointer would show.
   void restFinger(bool active, const Hit& hit) {
     std::optional<CellRef>& peek = c_.view.peek;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) peek.reset();
-    const bool still = std::hypot(io_.MousePos.x - io_.MouseClickedPos[0].x, io_.MousePos.y - io_.MouseClickedPos[0].y) < kClickSlop;
-    if (active && still && !peek && (drag_.kind == Drag::Kind::pending || drag_.kind == Drag::Kind::scroll)) {
-      if (io_.MouseDownDuration[0] < io_.KeyRepeatDelay) {
-        c_.view.busy = true;
-      } else {
-        if (hit.place) c_.view.hover = hit.cell;
-        else hoverArcs();
-        peek = c_.view.hover;
-      }
+    if (active && drag_.kind == Drag::Kind::pending && !drag_.isHeld && has(Does::holds)) hold();
+    if (active && !hit.place && !peek && has(Does::waits) && io_.MouseDownDuration[0] >= io_.KeyRepeatDelay) {
+      hoverArcs();
+      peek = c_.view.hover;
     }
     if (!peek) return;
     const Tensor* t = c_.tensor(peek->tensor);
     if (!t || !t->contains(peek->head, peek->row, peek->col)) peek.reset();
     c_.view.hover = peek;
+  }
+
+  void hold() {
+    drag_.isHeld = true;
+    drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
+    if (paints()) return beginPaint();
+    selectPressed();
+    drag_.isWeight = canDragWeight(c_, c_.view.selection, drag_.cell);
+  }
+
+  bool paints() const { return c_.view.painting && attention::isOfPairs(drag_.cell.tensor) && !c_.locked("mask"); }
+
+  void beginPaint() {
+    drag_.kind = Drag::Kind::paint;
+    drag_.paint = c_.state.painted.isBlocked(drag_.cell.row, drag_.cell.col) ? 0 : 1;
+    paint(drag_.cell);
+  }
+
+  void selectPressed() {
+    c_.view.selection = {true, drag_.cell.tensor, drag_.cell.row, drag_.cell.col, drag_.cell.row, drag_.cell.col};
+    c_.requests.moved = true;
   }
 
   // A token of the arcs stands for its strongest link.
@@ -132,37 +153,49 @@ class Pointer {
     drag_ = {};
     c_.view.options.on = false;
     drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
+    drag_.isDouble = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     c_.view.fling = 0;
     if (c_.view.arithmetic) pressNumber(*c_.view.arithmetic, hit);
     if (!hit.place) {
-      drag_.kind = Drag::Kind::scroll;
+      if (!c_.touch) drag_.kind = Drag::Kind::scroll;
       return;
     }
     drag_.cell = hit.cell;
     drag_.gesture = c_.view.nextGesture++;
-    if (c_.view.painting && attention::isOfPairs(hit.cell.tensor) && !c_.locked("mask")) {
-      drag_.kind = Drag::Kind::paint;
-      drag_.paint = c_.state.painted.isBlocked(hit.cell.row, hit.cell.col) ? 0 : 1;
-      paint(hit.cell);
-      return;
-    }
+    drag_.kind = Drag::Kind::pending;
     Selection& s = c_.view.selection;
-    if (c_.touch) drag_.was = s;
     drag_.isWeight = canDragWeight(c_, s, hit.cell);
+    if (c_.touch) return c_.view.finger.grip();  // it selects only when it taps or holds
+    if (paints()) return beginPaint();
     const bool extend = io_.KeyShift && s.active && s.tensor == hit.cell.tensor;
-    const bool inside = s.active && s.tensor == hit.cell.tensor && s.contains(hit.cell.row, hit.cell.col);
     // Alt drags a selected range coarsely, so pressing inside the range must not change it.
     if (extend) s.row = hit.cell.row, s.col = hit.cell.col;
-    else if (!inside) s = {true, hit.cell.tensor, hit.cell.row, hit.cell.col, hit.cell.row, hit.cell.col};
-    c_.requests.moved = !c_.touch;  // a finger selects only when it taps or drags
-    drag_.kind = io_.KeyCtrl || io_.KeySuper ? Drag::Kind::select : Drag::Kind::pending;
+    else if (!isSelected()) s = {true, hit.cell.tensor, hit.cell.row, hit.cell.col, hit.cell.row, hit.cell.col};
+    c_.requests.moved = true;
+    if (io_.KeyCtrl || io_.KeySuper) drag_.kind = Drag::Kind::select;
+  }
+
+  // Is the cell under the pointer part of the selection?
+  bool isSelected() const {
+    const Selection& s = c_.view.selection;
+    return s.active && s.tensor == drag_.cell.tensor && s.contains(drag_.cell.row, drag_.cell.col);
+  }
+
+  // May what was pressed be dragged now? By a finger only once it holds it; the selected number also if it moves sideways.
+  bool mayDrag() const {
+    if (!c_.touch || drag_.isHeld) return true;
+    return has(Does::drags) && isSelected() && !paints() && (drag_.isWeight || c_.editable(drag_.cell.tensor));
   }
 
   void move(const Hit& hit) {
     const float dx = io_.MousePos.x - drag_.lastX, dy = io_.MousePos.y - drag_.lastY;
     switch (drag_.kind) {
       case Drag::Kind::pending:
-        if (std::hypot(dx, dy) < kClickSlop) return;
+        if (std::hypot(dx, dy) < kClickSlop || has(Does::waits)) return;
+        if (!mayDrag()) {
+          drag_.kind = Drag::Kind::none;
+          return;
+        }
         begin();
         move(hit);  // includes the movement so far
         return;
@@ -186,7 +219,6 @@ class Pointer {
       case Drag::Kind::scroll:
         drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
         c_.view.scroll -= dy;
-        if (c_.touch) c_.view.fling = dy;
         return;
       case Drag::Kind::none: return;
     }
@@ -194,8 +226,6 @@ class Pointer {
 
   // The press has become a drag: of values if the cell is editable, otherwise of a range.
   void begin() {
-    c_.requests.moved |= c_.touch;
-    c_.view.peek.reset();
     if (drag_.isWeight) return beginWeight(c_, drag_);
     if (!c_.editable(drag_.cell.tensor)) {
       drag_.kind = Drag::Kind::select, drag_.isFixed = true;
@@ -226,16 +256,10 @@ class Pointer {
   }
 
   void release() {
-    if (c_.view.peek && drag_.kind == Drag::Kind::pending) {
-      if (drag_.was) c_.view.selection = *drag_.was;
-      drag_.kind = Drag::Kind::none;
-    }
     if (c_.view.arithmetic) clickNumber(*c_.view.arithmetic);
-    // A click inside a range, without dragging, selects the single cell.
-    if (drag_.kind == Drag::Kind::pending && !io_.KeyShift) {
-      c_.view.selection = {true, drag_.cell.tensor, drag_.cell.row, drag_.cell.col, drag_.cell.row, drag_.cell.col};
-      c_.requests.moved = true;
-    }
+    const bool isTap = drag_.kind == Drag::Kind::pending && (c_.touch ? has(Does::waits) : !io_.KeyShift);
+    if (isTap && paints()) beginPaint();
+    else if (isTap) selectPressed();  // also inside a range, of which it leaves the single cell
     if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::weight || drag_.kind == Drag::Kind::paint) c_.requests.endGesture = true;
     if (drag_.kind == Drag::Kind::weight) nameWeight(c_, drag_);
     if (drag_.kind == Drag::Kind::select && drag_.isFixed) c_.requests.said = whyFixed(c_, drag_.cell);
@@ -253,7 +277,7 @@ class Pointer {
     if (!a.pressed) return;
     const Arithmetic::Number n = *a.pressed;
     a.pressed.reset();
-    const bool isClick = std::hypot(io_.MousePos.x - a.pressedX, io_.MousePos.y - a.pressedY) < (c_.touch ? kTapSlop : kClickSlop);
+    const bool isClick = c_.touch ? has(Does::waits) : std::hypot(io_.MousePos.x - a.pressedX, io_.MousePos.y - a.pressedY) < kClickSlop;
     if (!isClick || drag_.kind == Drag::Kind::value) return;
     if (n.opens) return openNumber(c_.view, n);
     if (!n.here) c_.requests.set(document::OptionId::focus_head, static_cast<double>(headShowing(c_.state, n.cell.tensor, n.cell.head, n.cell.row, n.cell.col)));
@@ -399,21 +423,6 @@ std::optional<CellRef> neighbour(const MatrixPlace& m, const Slice& s, CellRef c
   if (m.transposed) std::swap(down, across);
   cell.row = down + s.firstRow, cell.col = across + s.firstCol;
   return cell;
-}
-
-HitKind hitKind(const document::State& state, const Layout& layout, const ViewState& view, const WidgetRects& rects, float x, float y) {
-  if (const Arithmetic::Number* n = numberAt(view, x, y)) return n->here && document::isEditable(state, n->cell.tensor) ? HitKind::edit : HitKind::scroll;
-  if (!layout.board.contains(x, y)) return HitKind::control;
-  if (isOnTip(view.plane, x, y)) return HitKind::edit;
-  const Selection& s = view.selection;  // a weight that was tapped before can be dragged, and so can its bar
-  const bool mayDragWeight = s.active && s.tensor == TensorId::weights && document::isEditable(state, TensorId::q);
-  for (const MatrixPlace& m : layout.matrices) {
-    if (!onScreen(layout, view, m.box).contains(x, y)) continue;
-    const bool isWeight = mayDragWeight && m.tensor == TensorId::weights && onScreen(layout, view, m.cellBox(s.row, s.col)).contains(x, y);
-    if (isWeight || document::isEditable(state, m.tensor) || (view.painting && attention::isOfPairs(m.tensor))) return HitKind::edit;
-  }
-  if (const auto bar = mayDragWeight ? barAt(state, rects, x, y) : std::nullopt; bar && bar->row == s.row && bar->col == s.col) return HitKind::edit;
-  return maxScroll(layout) > 0 ? HitKind::scroll : HitKind::nothing;
 }
 
 Box onScreen(const Layout& layout, const ViewState& view, Box content) {

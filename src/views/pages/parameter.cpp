@@ -22,6 +22,7 @@ class ParameterView {
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
     if (ImGui::IsItemActivated() && matrix_.hit(mouse.x, mouse.y, cell_.row, cell_.col)) {
       choose();
+      if (c_.touch) c_.view.finger.grip();
       c_.view.experiments.focusRing.focus = ImGui::GetID(place.data(), place.data() + place.size());
       cell_.travelled = 0, cell_.before = value();
     } else if (ImGui::IsItemActive() && isChosen() && numbers_.contains(0, cell_.row, cell_.col)) {
@@ -57,12 +58,12 @@ class ParameterView {
     c_.requests.edit(document::SetParameter{id_, cell_.row, cell_.col, 1, 1, {to}}, gesture);
   }
 
-  /// Dragging upwards increases the number; with a finger, which scrolls in that direction, dragging to the right.
+  /// Dragging upwards increases the number; with a finger, which must hold it, also dragging to the right.
   void drag() {
-    if (c_.view.finger.does != Finger::Does::drags) return;
+    if (c_.view.finger.does != (c_.touch ? Finger::Does::holds : Finger::Does::drags)) return;
     const double step = perPixel();
     const ImVec2 by = ImGui::GetIO().MouseDelta;
-    cell_.travelled += static_cast<double>(c_.touch ? by.x : -by.y) * step;
+    cell_.travelled += static_cast<double>(c_.touch ? by.x - by.y : -by.y) * step;
     set(moved(cell_.before, std::round(cell_.travelled / step) * step), kSliderGesture);
   }
 

@@ -11,9 +11,6 @@ class Widgets;
 bool boardKeys(Context& context);
 /// Would that key have an effect now? Only such keys are taken from the page. `command` is Ctrl or Cmd.
 bool usesKey(const Context& context, ImGuiKey key, bool command, bool shift, bool alt);
-/// Should a touch at this place take hold of something (an editable cell), rather than scroll? `rects` are the widget rectangles.
-enum class HitKind { nothing, edit, scroll, control };
-HitKind hitKind(const document::State& state, const Layout& layout, const ViewState& view, const WidgetRects& rects, float x, float y);
 
 /// If there are several layers, draws the control that chooses the one on the board.
 void layerStepper(Context& context, std::string_view name, const Box& box);

@@ -581,8 +581,6 @@ ChosenPair chosenPair(const Context& c) {
   return pair;
 }
 
-bool isOnTip(const PlaneView& view, float x, float y) { return nearest(view, x, y, reachOf(true)) != nullptr; }
-
 void plane(Context& c, const Box& area) {
   PlaneCard(c, area).draw();
   if (!c.view.plane.held && c.view.plane.settling > 0) --c.view.plane.settling;
@@ -605,10 +603,15 @@ void planePointer(Context& c) {
     view.held = tip, view.moved = false, view.gesture = c.view.nextGesture++;
     view.grabX = tip.x - io.MousePos.x, view.grabY = tip.y - io.MousePos.y;
     view.before.assign(row, row + tensor.cols());
-    choose(c, tip);
+    if (c.touch) c.view.finger.grip();
+    view.isChosen = false;
   }
   if (!view.held) return;
-  view.moved = view.moved || std::hypot(io.MousePos.x + view.grabX - tip.x, io.MousePos.y + view.grabY - tip.y) >= kSlop;
+  // A finger that only swipes across scrolls.
+  const bool has = c.view.finger.does == (c.touch ? Finger::Does::holds : Finger::Does::drags);
+  const bool taps = ImGui::IsItemDeactivated() && c.view.finger.does == Finger::Does::waits;
+  if ((has || taps) && !std::exchange(view.isChosen, true)) choose(c, tip);
+  view.moved = view.moved || (has && std::hypot(io.MousePos.x + view.grabX - tip.x, io.MousePos.y + view.grabY - tip.y) >= kSlop);
   if (view.moved && editable && ImGui::IsMousePosValid()) {
     const auto at = c.lastWidgetRects.find(isValues(c) ? "values" : "plane");
     const Box area = at != c.lastWidgetRects.end() ? at->second : c.layout.board;

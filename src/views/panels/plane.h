@@ -9,8 +9,6 @@ namespace views {
 void plane(Context& context, const Box& area);
 /// Handles the pointer: a press on a tip selects it, a drag moves its row of Q, K or V within the plane.
 void planePointer(Context& context);
-/// Is there a tip at this place that a finger can take hold of?
-bool isOnTip(const PlaneView& view, float x, float y);
 
 /// The query and the key that the card is about: those of the focused cell, or of the row that is being edited.
 struct ChosenPair {

@@ -34,6 +34,7 @@ struct PlaneView {
   std::vector<Tip> tips;             ///< in the previous frame
   std::optional<Tip> held;           ///< the one that is pressed
   float grabX = 0, grabY = 0;        ///< offset from the pointer to it
+  bool isChosen = false;             ///< its row has been selected: by the press, or once a finger holds it or has tapped
   bool moved = false;                ///< it is being dragged, not just pressed
   std::vector<float> before;         ///< the row before the drag
   std::uint64_t gesture = 0;

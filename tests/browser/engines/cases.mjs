@@ -402,9 +402,13 @@ export function runIn(browser, cannot = {}) {
     await until('the switch', async () => await board.call('get', 'causal') === false);
   });
 
-  onPage('a finger drags a cell', async (board) => {
-    const was = await board.value('q', 0, 1, 1);
+  onPage('a finger drags a number that it holds, and no other', async (board) => {
+    const was = await board.value('q', 0, 1, 1), other = await board.value('q', 0, 1, 2);
     await browser.touch(...await board.middle('q', 0, 1, 1), 40, 0);
+    await browser.touch(...await board.middle('q', 0, 1, 2), 0, -40);
+    assert.equal(await board.value('q', 0, 1, 1), was);
+    assert.equal(await board.value('q', 0, 1, 2), other);
+    await browser.touch(...await board.middle('q', 0, 1, 1), 40, 0, 400);
     await until('the number to grow', async () => await board.value('q', 0, 1, 1) > was + 0.2);
   });
 }

@@ -6,6 +6,7 @@ import {existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {setTimeout} from 'node:timers/promises';
 import WebSocket from 'ws';
 import {readPng} from '../../desktop/png.mjs';
 import {startDisplay} from '../../desktop/harness.mjs';
@@ -101,11 +102,12 @@ export class Chromium extends Driver {
     await mouse.up();
   }
 
-  /** A finger: a tap, or a swipe by that many pixels. */
-  async touch(x, y, dx = 0, dy = 0) {
+  /** A finger: a tap, or a swipe by that many pixels after that many milliseconds. */
+  async touch(x, y, dx = 0, dy = 0, rests = 0) {
     const session = await this.context.newCDPSession(this.page);
     const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
     await send('touchStart', {x, y});
+    await setTimeout(rests);
     if (dx || dy) for (const [left, top] of steps(x, y, dx, dy)) await send('touchMove', {x: left, y: top});
     await send('touchEnd');
     await session.detach();
@@ -139,8 +141,8 @@ class ByActions extends Driver {
     await this.#mouse(to(x, y), DOWN, ...steps(x, y, dx, dy).map((at) => to(...at, 20)), UP);
   }
 
-  async touch(x, y, dx = 0, dy = 0) {
-    await this.perform([{...FINGER, actions: [to(x, y), DOWN, ...dx || dy ? steps(x, y, dx, dy).map((at) => to(...at, 20)) : [], UP]}]);
+  async touch(x, y, dx = 0, dy = 0, rests = 0) {
+    await this.perform([{...FINGER, actions: [to(x, y), DOWN, {type: 'pause', duration: rests}, ...dx || dy ? steps(x, y, dx, dy).map((at) => to(...at, 20)) : [], UP]}]);
   }
 
   async #keys(downs, ups = downs.toReversed()) {

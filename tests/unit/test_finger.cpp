@@ -1,0 +1,192 @@
+// What a finger does: taps, holds and swipes, as sequences of events and times, and what they do to the board.
+#include "app_fixture.h"
+
+#include <array>
+
+#include "views/finger.h"
+
+namespace {
+
+using views::Finger;
+using Does = Finger::Does;
+using attention::CellRef;
+using attention::TensorId;
+
+struct Moment {
+  double at;       ///< seconds since the press
+  float x, y;      ///< from where it was pressed
+};
+
+Does after(bool grips, std::initializer_list<Moment> moments) {
+  Finger finger;
+  finger.press(100, 200, 5);
+  if (grips) finger.grip();
+  for (const Moment& m : moments) finger.move(100 + m.x, 200 + m.y, 5 + m.at);
+  return finger.does;
+}
+
+constexpr double kHeld = Finger::kHold;  // the age of a press that holds
+
+bool isThere(Fixture& f, std::string_view place) { return f.app().items().find("\"" + std::string(place) + "\"") != std::string::npos; }
+
+bool isSelected(Fixture& f, const CellRef& cell) {
+  const float* row = (*f.app().tensor(attention::name(cell.tensor)))->row(cell.head, cell.row);
+  return std::fabs(std::stof(f.app().copyCells()) - row[cell.col]) < 1e-4f;
+}
+
+}  // namespace
+
+TEST_CASE("finger: 8 pixels decide whether it scrolls or drags, and 0.3 seconds whether it holds") {
+  for (const bool grips : {false, true}) {
+    CAPTURE(grips);
+    CHECK(after(grips, {}) == Does::waits);
+    CHECK(after(grips, {{0.1, 8, -8}}) == Does::waits);
+    CHECK(after(grips, {{0.1, 3, 8.5f}}) == Does::scrolls);
+    CHECK(after(grips, {{0.1, -2, -9}}) == Does::scrolls);
+    CHECK(after(grips, {{0.1, 9, 2}}) == Does::drags);
+    CHECK(after(grips, {{0.1, -9, 9}}) == Does::drags);  // a draw is not a swipe
+    CHECK(after(grips, {{0.1, 4, 4}, {0.2, 4, 12}, {0.9, 90, 12}}) == Does::scrolls);  // decided once
+    CHECK(after(grips, {{0.29, 0, 0}}) == Does::waits);
+  }
+  CHECK(after(true, {{0.31, 0, 0}}) == Does::holds);
+  CHECK(after(true, {{0.1, 5, 5}, {0.35, 5, 5}, {0.4, 5, 90}}) == Does::holds);
+  CHECK(after(true, {{0.4, 0, 60}}) == Does::holds);  // it had rested until then
+  CHECK(after(false, {{2, 0, 0}}) == Does::waits);
+  CHECK(after(false, {{2, 0, 60}}) == Does::scrolls);
+}
+
+TEST_CASE("finger: pressed again it begins anew, and what it held is forgotten") {
+  Finger finger;
+  finger.press(0, 0, 1);
+  finger.grip();
+  finger.rest(1.5);
+  REQUIRE(finger.does == Does::holds);
+  finger.press(50, 50, 2);
+  CHECK(finger.does == Does::waits);
+  finger.rest(3);
+  CHECK(finger.does == Does::waits);
+  finger.move(50, 80, 3);
+  CHECK(finger.does == Does::scrolls);
+}
+
+TEST_CASE("finger: a swipe scrolls from wherever it begins, and neither edits nor selects") {
+  for (const auto& [width, height] : {std::pair{390.0f, 500.0f}, {640.0f, 440.0f}, {900.0f, 420.0f}}) {
+    CAPTURE(width);
+    Fixture f(width, height);
+    f.at("weights", 0, 3, 2);
+    f.tap(f.at("weights", 0, 3, 2));
+    for (const auto& [name, row, col] : {std::tuple{"q", 1, 1}, {"k", 1, 1}, {"weights", 2, 1}, {"weights", 3, 2}}) {
+      CAPTURE(name);
+      const std::string state = f.app().state();
+      const CellRef shown = f.app().explained();
+      f.at("q", 0, 0, 0);
+      const app::Rect cell = f.at(name, 0, row, col), before = *f.app().locate("matrix:q", 0, 0, 0);
+      f.press(cell);
+      f.swipe(-5, -60);
+      const app::Rect now = *f.app().locate("matrix:q", 0, 0, 0);
+      f.lift();
+      CHECK(now.y < before.y - 40);
+      CHECK(f.app().state() == state);
+      CHECK(f.app().explained() == shown);
+      CHECK_FALSE(f.app().fingerHolds());
+    }
+  }
+}
+
+TEST_CASE("finger: sideways it edits nothing, except the selected number") {
+  Fixture f(390, 844);
+  const float before = f.q(1, 1);
+  f.press(f.at("q", 0, 1, 1));
+  f.swipe(60, 4);
+  f.lift();
+  CHECK(f.q(1, 1) == before);
+  f.tap(f.at("q", 0, 1, 1));
+  CHECK(isSelected(f, {TensorId::q, 0, 1, 1}));
+  f.press(f.at("q", 0, 1, 2));  // its neighbour
+  f.swipe(60, 4);
+  f.lift();
+  CHECK(isSelected(f, {TensorId::q, 0, 1, 1}));
+  const float other = f.q(1, 2);
+  f.press(f.at("q", 0, 1, 1));
+  f.swipe(60, 0);
+  CHECK(isThere(f, "bubble"));
+  f.lift();
+  CHECK(f.q(1, 1) == doctest::Approx(before + 0.6f));
+  CHECK(f.q(1, 2) == other);
+  f.press(f.at("q", 0, 1, 1));
+  f.swipe(4, 60);
+  f.lift();
+  CHECK(f.q(1, 1) == doctest::Approx(before + 0.6f));
+  CHECK(f.app().undo());
+  CHECK(f.q(1, 1) == before);
+  CHECK_FALSE(f.app().undo());
+}
+
+TEST_CASE("finger: held on a number it selects it, drags it in any direction as one step, and nothing scrolls") {
+  for (const float height : {844.0f, 420.0f}) {
+    Fixture f(390, height);
+    for (const char* name : {"q", "k", "v"}) {
+      CAPTURE(name);
+      const app::Rect cell = f.at(name, 0, 1, 1);
+      const float before = (*f.app().tensor(name))->at(0, 1, 1);
+      f.press(cell, kHeld);
+      CHECK(f.app().fingerHolds());
+      CHECK(f.app().copyCells().find('\t') == std::string::npos);
+      CHECK((*f.app().tensor(name))->at(0, 1, 1) == before);
+      f.swipe(0, -60);
+      CHECK(isThere(f, "bubble"));
+      const app::Rect bubble = *f.app().locate("bubble", 0, 0, 0);
+      f.swipe(20, 0);
+      CHECK(f.app().locate(name, 0, 1, 1)->y == cell.y);
+      f.lift();
+      CHECK(bubble.y + bubble.height < cell.y + 1);
+      CHECK((*f.app().tensor(name))->at(0, 1, 1) == doctest::Approx(before + 0.8f));
+      CHECK(f.app().undo());
+      CHECK((*f.app().tensor(name))->at(0, 1, 1) == before);
+      CHECK_FALSE(f.app().undo());
+    }
+  }
+}
+
+TEST_CASE("finger: held and lifted, a number is selected and unchanged; a computed one is inspected") {
+  Fixture f(390, 844);
+  const std::string state = f.app().state();
+  f.press(f.at("q", 0, 2, 0), kHeld);
+  f.lift();
+  CHECK(isSelected(f, {TensorId::q, 0, 2, 0}));
+  for (const auto& [name, id] : {std::pair{"scores", TensorId::scores}, {"weights", TensorId::weights}, {"head_output", TensorId::head_output}}) {
+    CAPTURE(name);
+    f.press(f.at(name, 0, 2, 1), kHeld);
+    f.lift();
+    CHECK(f.app().explained() == CellRef{id, 0, 2, 1});
+    f.tap(f.at(name, 0, 3, 0));
+    CHECK(f.app().explained() == CellRef{id, 0, 3, 0});
+    CHECK(f.app().notice().empty());
+  }
+  CHECK(f.app().state() == state);
+}
+
+TEST_CASE("finger: the mask is painted by taps, and by a finger that holds; a swipe scrolls") {
+  Fixture f(390, 500);
+  REQUIRE(f.app().set("causal", "false"));
+  f.click(f.at("weights", 0, 3, 3));
+  f.type('p');
+  const auto weight = [&](int row, int col) { return (*f.app().tensor("weights"))->at(0, row, col); };
+  f.tap(f.at("weights", 0, 0, 1));
+  CHECK(weight(0, 1) == 0);
+  const app::Rect from = f.at("weights", 0, 1, 0), to = f.at("weights", 0, 1, 3);
+  f.press(from);
+  f.swipe(0, -60);
+  f.lift();
+  f.press(from);
+  f.swipe(60, 0);
+  f.lift();
+  CHECK(weight(1, 0) > 0);
+  f.press(f.at("weights", 0, 1, 0), kHeld);
+  f.swipe(to.x - from.x, 0);
+  f.lift();
+  for (const int col : {0, 1, 2, 3}) CHECK(weight(1, col) == 0);
+  CHECK(f.app().undo());
+  CHECK(weight(1, 0) > 0);
+  CHECK(weight(0, 1) == 0);
+}
