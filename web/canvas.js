@@ -448,6 +448,7 @@ export class Playground {
 
   setCursor(cursor) { this.canvas.style.cursor = CURSORS[cursor + 1] ?? 'default'; }
 
+  isCoarse() { return matchMedia('(pointer: coarse)').matches; }
   prefersStillness() { return matchMedia('(prefers-reduced-motion: reduce)').matches; }
   /** The page's colour scheme: 1 for dark; −1 for printing, which is always light. */
   prefersDark() { return this.prints ? -1 : this.isDark ? 1 : 0; }

@@ -309,19 +309,34 @@ export class Hands {
     if (this.run('wheel', ...this.point(e), e.deltaY * unit)) e.preventDefault();
   }
 
+  /** The middle of two fingers, and how far apart they are. */
+  spread(touches) {
+    const [[x1, y1], [x2, y2]] = [this.point(touches[0]), this.point(touches[1] ?? touches[0])];
+    return {x: (x1 + x2) / 2, y: (y1 + y2) / 2, far: Math.max(Math.hypot(x2 - x1, y2 - y1), 1)};
+  }
+
   /** A vertical swipe scrolls the focused board if that can scroll, and otherwise the page (touch-action: pan-y); a finger that holds a
    * number scrolls neither. That is decided before the browser starts to scroll, at the first movement; if it were decided at the first
-   * touch, a second finger could no longer zoom the page. */
+   * touch, a second finger could no longer zoom the page. Two fingers enlarge the focused board, elsewhere the page. */
   listenToTouch() {
     const {canvas, ends: {signal}} = this;
     const options = {signal, passive: false};
-    let began = null, isOurs = false;
+    let began = null, isOurs = false, pinched = null;
     canvas.addEventListener('touchstart', (e) => {
       this.fingers = e.touches.length;
       began = this.fingers === 1 && this.wasFocused ? this.point(e.touches[0]) : null;
+      pinched = this.fingers === 2 && this.wasFocused ? this.spread(e.touches) : null;
       isOurs = false;
+      if (this.fingers === 1) return;
+      this.tap = null;
+      clearTimeout(this.resting);
+      this.run('pointer', LEFT, 0, 0, 1, 0, 0, 0);
     }, options);
     canvas.addEventListener('touchmove', (e) => {
+      if (pinched && e.touches.length === 2) {
+        const before = pinched, {x, y, far} = pinched = this.spread(e.touches);
+        if (this.run('pinch', x, y, far / before.far, x - before.x, y - before.y)) e.preventDefault();
+      }
       if (this.fingers > 1) return;
       const [, y] = this.point(e.touches[0]);
       isOurs ||= !this.tap && this.run('holds', ageOf(e)) !== 0;

@@ -52,6 +52,9 @@ class App {
   void finger(bool pressed, float x, float y, double age = 0);
   /// Did the finger hold a number `age` seconds ago? Then all its movements are the board's, and nothing scrolls.
   bool fingerHolds(double age = 0);
+  /// Two fingers, whose middle has moved by (dx, dy) to (x, y), are `by` times as far apart as before: magnifies the matrices, and moves
+  /// them with the fingers. Returns false if there is no board there, so that the page may be enlarged.
+  bool pinch(float x, float y, float by, float dx, float dy);
   /// The magnification of the interface in a window of that size, which the next frame must use. Lengths inside the app are those of the
   /// window divided by it.
   float zoomFor(float width, float height);

@@ -33,7 +33,7 @@ const views::Palette& Screen::mapped(const views::Palette& palette) const {
   return *mapped_;
 }
 
-views::Layout Screen::layoutAt(float width, float height) const {
+views::LayoutInput Screen::layoutInput(float width, float height) const {
   const document::State& s = session.state();
   views::LayoutInput in;
   in.width = width, in.height = height;
@@ -70,6 +70,12 @@ views::Layout Screen::layoutAt(float width, float height) const {
     const bool isResult = id == TensorId::head_output && s.mode == document::Mode::qkv && views::listed(embed.show, "output");
     if (isResult || views::listed(embed.show, attention::name(id))) in.only.push_back(id);
   }
+  return in;
+}
+
+views::Layout Screen::makeLayout() const {
+  views::LayoutInput in = layoutInput(size.x, size.y);
+  if (!onPage() && !in.present) in.magnify = view.magnify, in.pan = view.pan;
   return views::layout(in);
 }
 

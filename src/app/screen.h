@@ -25,7 +25,7 @@ class Screen {
     const views::Palette& own = forced ? *forced : accented ? (*accented)[dark()] : views::palette(dark());
     return session.state().colors == document::Colors::own ? own : mapped(own);
   }
-  views::Layout makeLayout() const { return layoutAt(size.x, size.y); }
+  views::Layout makeLayout() const;
   /// The magnification of the interface in a window of that size.
   float zoomFor(float width, float height) const;
   /// The height at which a window of that width shows the whole board without scrolling, if Embed::fit is set; 0 for other views.
@@ -83,7 +83,9 @@ class Screen {
   std::uint64_t changes = 0;  ///< number of changes so far to what controls show
 
  private:
-  views::Layout layoutAt(float width, float height) const;
+  views::LayoutInput layoutInput(float width, float height) const;
+  /// Without what the reader's fingers do to the board.
+  views::Layout layoutAt(float width, float height) const { return views::layout(layoutInput(width, height)); }
   [[gnu::noinline]] const views::Palette& mapped(const views::Palette& palette) const;
 
   draw::Heatmaps& heatmaps_;

@@ -140,6 +140,7 @@ struct ViewState {
   std::string keptIn;       ///< where the board is saved, shown in Help; empty: nowhere
   std::string_view parts;   ///< what others made in the program, listed in Help; empty: the platform shows their notices
   float scroll = 0, fling = 0;
+  float magnify = 1, pan = 0;           ///< the magnification of the matrices by two fingers, and how far they are moved to the left
   Scroller side, helpPage;              ///< the side panel; the list of keys
   Finger finger;
   Menu menu;

@@ -65,7 +65,7 @@ void readFinger(Context& c) {
   if (f.does == Does::scrolls && !std::exchange(f.hasLetGo, true) && !letGo()) f.does = Does::drags;
   if (down && io.MouseDelta.y != 0) f.speed = io.MouseDelta.y, f.movedAt = ImGui::GetTime();
   if (f.does == Does::scrolls && f.onBoard) {
-    if (down) c.view.scroll -= io.MouseDelta.y;
+    if (down) c.view.scroll -= io.MouseDelta.y, c.view.pan -= io.MouseDelta.x;
     else if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.view.fling = glide(f);
   }
   // The button that was held may no longer exist, for example at the end of its range; its changes still form an undo step.

@@ -108,11 +108,12 @@ for (const [what, styles] of [['enlarged', {transform: 'scale(1.5)'}], ['made sm
 }
 
 for (const focused of [false, true]) {
-  test(`two fingers are the page’s: it is enlarged, and no number changes${focused ? '; also of a board that has the focus' : ''}`, async () => {
+  test(focused ? 'two fingers magnify the board that has the focus, and not the page; a double tap fits it again' : 'two fingers on a board without the focus are the page’s', async () => {
     const board = await inPage({viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true});
+    const place = () => board.call('locate', 'matrix:q'), scale = () => board.page.evaluate(() => visualViewport.scale);
     if (focused) await board.page.touchscreen.tap(...await board.middle('q', 0, 0, 0));
-    await board.settle();
-    const was = await board.tensor('q');
+    await board.pause(400);  // so that the next touch is not the second of two taps
+    const was = await board.tensor('q'), {width} = await place();
     const [x, y] = await board.middle('q', 0, 1, 1), session = await board.page.context().newCDPSession(board.page);
     const touch = (type, ...across) => session.send('Input.dispatchTouchEvent', {type, touchPoints: across.map((dx, id) => ({x: x + dx, y, id}))});
     await touch('touchStart', -20);
@@ -122,7 +123,17 @@ for (const focused of [false, true]) {
       await board.settle();
     }
     await touch('touchEnd');
-    await until('a larger page', () => board.page.evaluate(() => visualViewport.scale > 1.5));
+    if (focused) {
+      await until('a larger board', async () => (await place()).width > width * 2);
+      assert.equal(await scale(), 1);
+      await board.pause(400);
+      await board.page.touchscreen.tap(x, y);
+      await board.page.touchscreen.tap(x, y);
+      await until('the board to fit', async () => Math.abs((await place()).width - width) < 0.5);
+      assert.equal(await board.page.locator('attention-playground input').count(), 0, 'no field opens');
+    } else {
+      await until('a larger page', async () => await scale() > 1.5);
+    }
     assert.deepEqual((await board.tensor('q')).data, was.data);
     await board.close();
   });

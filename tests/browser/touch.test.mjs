@@ -57,8 +57,8 @@ test('the drawer scrolls under a finger that went down on any of its controls, a
   await isThere(board, 'tokens');
   for (const name of ['tokens+', 'cross', 'labels', 'position', 'mode:x', 'heads-', 'randomize', 'heads-value']) {
     await scrollsFrom(board, name, 'heads');
-    await swipe(board, [110, 200], 0, 350);
-    assert.ok((await rect(board, 'tokens')).y > 100, 'it is back at its top');
+    await board.middle('tokens');  // back at the top
+    await board.settle();
   }
   await scrollsFrom(board, 'temperature', 'heads', 60);
   assert.equal(await rect(board, 'position:rotary'), undefined, 'no menu has opened');
@@ -277,3 +277,18 @@ for (const [what, path, focuses] of [['the page', '/', true], ['a board in a pag
     await board.close();
   });
 }
+
+test('a first visit with a finger: the coach says what a finger does, and its three steps are done by it without scrolling', async () => {
+  const board = await browser.open('/', {...PHONE, viewport: {width: 390, height: 844}, guide: 'first'});
+  await isThere(board, 'coach');
+  const was = await board.value('q', 0, 3, 2);
+  await board.finger(await board.middle('q', 0, 3, 2), -60, 0, {holds: true});
+  await until('the number', async () => await board.value('q', 0, 3, 2) < was - 0.3);
+  await tap(board, 'causal');
+  await until('Causal', () => board.get('causal'));
+  await tap(board, 'heads+');
+  await isThere(board, 'coach:guide');
+  await board.page.touchscreen.tap(...middleOf(await rect(board, 'coach:guide')));
+  await isThere(board, 'guide-close');
+  await board.close();
+});

@@ -190,3 +190,68 @@ TEST_CASE("finger: the mask is painted by taps, and by a finger that holds; a sw
   CHECK(weight(1, 0) > 0);
   CHECK(weight(0, 1) == 0);
 }
+
+// ---------------------------------------------------------------- two fingers
+
+TEST_CASE("fingers: two of them magnify the matrices about where they are, up to three times, and a double tap fits the board again") {
+  for (const auto& [width, height] : {std::pair{390.0f, 844.0f}, {640.0f, 440.0f}, {1024.0f, 768.0f}}) {
+    CAPTURE(width);
+    Fixture f(width, height);
+    const std::string state = f.app().state();
+    const app::Rect fit = f.at("matrix:weights");
+    const float x = fit.x + fit.width * 0.75f, y = fit.y + fit.height * 0.75f;
+    CHECK(f.app().pinch(x, y, 1.5f, 0, 0));
+    f.settle();
+    const app::Rect larger = *f.app().locate("matrix:weights", 0, 0, 0);
+    CHECK(larger.width == doctest::Approx(fit.width * 1.5f));
+    CHECK(larger.x + larger.width * 0.75f == doctest::Approx(x).epsilon(0.01));
+    CHECK(larger.y + larger.height * 0.75f == doctest::Approx(y).epsilon(0.01));
+    CHECK(f.app().pinch(x - 20, y - 10, 1, -20, -10));
+    f.settle();
+    const app::Rect moved = *f.app().locate("matrix:weights", 0, 0, 0);
+    CHECK(moved.x == doctest::Approx(larger.x - 20).epsilon(0.01));
+    CHECK(moved.y == doctest::Approx(larger.y - 10).epsilon(0.01));
+    for (int i = 0; i < 9; ++i) CHECK(f.app().pinch(x, y, 1.5f, 0, 0));
+    f.settle();
+    CHECK(f.app().locate("matrix:weights", 0, 0, 0)->width == doctest::Approx(fit.width * 3));
+    CHECK(f.app().state() == state);
+    for (int i = 0; i < 9; ++i) CHECK(f.app().pinch(x, y, 0.5f, 0, 0));
+    f.settle();
+    CHECK(f.app().locate("matrix:weights", 0, 0, 0)->width == doctest::Approx(fit.width));
+    CHECK(f.app().locate("matrix:weights", 0, 0, 0)->x == doctest::Approx(fit.x));
+  }
+}
+
+TEST_CASE("fingers: a magnified board is moved in both directions by one finger, and fits again after two taps") {
+  Fixture f(390, 844);
+  const app::Rect fit = f.at("matrix:weights");
+  CHECK(f.app().pinch(200, 300, 2.5f, 0, 0));
+  f.settle();
+  const auto now = [&] { return *f.app().locate("matrix:weights", 0, 0, 0); };
+  const app::Rect before = now();
+  f.press(200, 400);
+  f.swipe(-60, 10);  // sideways
+  f.lift();
+  CHECK(now().x < before.x - 40);
+  const app::Rect across = now();
+  f.press(200, 400);
+  f.swipe(20, -60);
+  CHECK(now().y < across.y - 40);
+  CHECK(now().x > across.x);
+  f.lift();
+  for (int i = 0; i < 2; ++i) {
+    f.press(200, 400);
+    f.button(false);
+  }
+  const app::Rect cell = f.at("weights", 0, 0, 0);
+  CHECK(cell.width == doctest::Approx(fit.width / 4));
+  CHECK(cell.x == doctest::Approx(fit.x));
+}
+
+TEST_CASE("fingers: where no board is, two of them are the page's") {
+  Fixture f(390, 844);
+  CHECK_FALSE(f.app().pinch(200, 20, 2, 0, 0));  // the header
+  REQUIRE(f.app().set("view", "\"block\""));
+  f.settle();
+  CHECK_FALSE(f.app().pinch(200, 400, 2, 0, 0));
+}

@@ -388,3 +388,42 @@ TEST_CASE("layout: parts of a page stay on the board beside the arithmetic, and 
     }
   }
 }
+
+TEST_CASE("layout: two fingers magnify the matrices and keep them in line, labels and cards keep their sizes, and nothing overlaps") {
+  for (const auto& [width, height] : {std::pair{390.0f, 844.0f}, {640.0f, 440.0f}, {1024.0f, 768.0f}, {1440.0f, 900.0f}}) {
+    for (const float by : {1.3f, 2.0f, 3.0f}) {
+      CAPTURE(width);
+      CAPTURE(by);
+      LayoutInput in;
+      in.width = width, in.height = height, in.tokens = in.keyTokens = 5, in.headDim = 3, in.valueDim = 4, in.heads = in.kvHeads = 2, in.thumbnails = 3;
+      const Layout fit = layout(in);
+      CHECK(fit.panLimit == 0);
+      in.magnify = by;
+      const Layout l = layout(in);
+      REQUIRE(l.matrices.size() == fit.matrices.size());
+      for (std::size_t i = 0; i < l.matrices.size(); ++i) {
+        CHECK(l.matrices[i].cell == doctest::Approx(fit.matrices[i].cell * by));
+        CHECK(l.matrices[i].box.width == doctest::Approx(fit.matrices[i].box.width * by));
+        for (std::size_t j = 0; j < i; ++j) {  // a row, or a column, of cells is still one
+          if (fit.matrices[i].box.y == fit.matrices[j].box.y) CHECK(l.matrices[i].box.y == l.matrices[j].box.y);
+          if (fit.matrices[i].box.x == fit.matrices[j].box.x) CHECK(l.matrices[i].box.x == l.matrices[j].box.x);
+        }
+      }
+      CHECK(l.arcs.width == fit.arcs.width);
+      CHECK(l.inspector.height == fit.inspector.height);
+      const auto all = boxes(l, in.thumbnails);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+          const std::string pair = all[i].name + " and " + all[j].name;
+          CHECK_MESSAGE(!overlap(all[i].box, all[j].box), pair);
+        }
+        CHECK(all[i].box.bottom() <= l.contentHeight + 0.01f);
+      }
+      float right = 0;
+      for (const MatrixPlace& m : l.matrices) right = std::max(right, m.box.right());
+      CHECK(right - l.panLimit <= l.board.width);
+      in.pan = 1e6f;
+      CHECK(layout(in).matrices.front().box.x == doctest::Approx(l.matrices.front().box.x - l.panLimit));
+    }
+  }
+}

@@ -67,6 +67,7 @@ EM_JS(void, host_want_glossary, (), { Module["host"].later("wantGlossary"); })
 EM_JS(void, host_want_lessons, (), { Module["host"].later("wantLessons"); })
 EM_JS(int, host_remember, (const char* text, int length), { return Module["host"].remember(UTF8ToString(text, length)); })
 EM_JS(char*, host_remembered, (), { return Module["host"].remembered(); })
+EM_JS(int, host_is_coarse, (), { return Module["host"].isCoarse(); })
 EM_JS(int, host_prefers_stillness, (), { return Module["host"].prefersStillness(); })
 EM_JS(void, host_cursor, (int cursor), { Module["host"].setCursor(cursor); })
 // clang-format on
@@ -142,7 +143,7 @@ class Browser final : public app::Host {
   }
   void emit(const app::Event& event) override { host_emit(typeName(event.type), event.detail.c_str()); }
 
-  bool touch = false;
+  bool touch = host_is_coarse() != 0;  ///< until a pointer is used, as the device has it
 };
 
 // ---------------------------------------------------------------- the playground
@@ -399,6 +400,9 @@ EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isT
 
 /// Does the finger hold a number, so that it must not scroll the page?
 EMSCRIPTEN_KEEPALIVE int playground_holds(double age) { return self->app.fingerHolds(age / 1000); }
+
+/// Two fingers; see App::pinch().
+EMSCRIPTEN_KEEPALIVE int playground_pinch(float x, float y, float by, float dx, float dy) { return self->app.pinch(x, y, by, dx, dy); }
 
 /// Would the wheel or a finger scroll something here by this much?
 EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dy) { return self->app.scrollsAt(x, y, dy); }

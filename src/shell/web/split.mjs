@@ -54,7 +54,7 @@ async function firstFrames(file, script) {
   globalThis.document ??= {};
   const {default: create} = await import(pathToFileURL(script));
   const host = {
-    requestFrame() {}, later() {}, setCursor() {}, emit() {}, prefersDark: () => dark,
+    requestFrame() {}, later() {}, setCursor() {}, emit() {}, isCoarse: () => false, prefersDark: () => dark,
     widthOf: (text, size) => text.length * size / 2,
     rasterise() { throw new Error('the default board needs no text that the built-in faces lack'); },
   };

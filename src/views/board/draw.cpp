@@ -191,7 +191,8 @@ class BoardView {
     const float usual = std::max(length, 3.0f + static_cast<float>(decimals));
     if (!fits(digits.font, usual)) digits.font = c_.fonts.monoSmall;
     if (!fits(digits.font, length)) digits.font = c_.fonts.monoTiny;
-    digits.scale = std::min(1.0f, room / (length * textWidth(digits.font, "0")));
+    constexpr float kMagnified = 64, kLargest = 2;  // from that cell on two fingers have magnified it, and its number grows with it
+    digits.scale = std::min(std::clamp(m.cell / kMagnified, 1.0f, kLargest), room / (length * textWidth(digits.font, "0")));
     if (digits.scale < kSmallestDigits) return hatchMasked(m, box, s);
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
@@ -504,6 +505,7 @@ class BoardView {
     const float rightEnd = c_.layout.inspectorIsBrief ? onScreen(c_.layout, c_.view, c_.layout.inspector).x : c_.layout.board.right();
     for (int t = 0; t < m.cols; ++t) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
+      if (x < c_.layout.board.x || x > c_.layout.board.right()) continue;  // of a magnified board
       if (across == attention::Rows::other) {
         positionNumber(t, x + 4, box.y - 11);
         continue;

@@ -753,8 +753,60 @@ const MatrixPlace* Layout::find(TensorId id) const {
   return nullptr;
 }
 
+namespace {
+
+// One axis of a magnified board: lengths grow within the matrices, and the gaps between them stay as they are.
+class Stretch {
+ public:
+  Stretch(std::vector<std::pair<float, float>> spans, float by) : by_(by) {
+    std::sort(spans.begin(), spans.end());
+    for (const auto& [from, to] : spans) {
+      if (spans_.empty() || from > spans_.back().second) spans_.emplace_back(from, to);
+      else spans_.back().second = std::max(spans_.back().second, to);
+    }
+  }
+  float operator()(float at) const {
+    float covered = 0;
+    for (const auto& [from, to] : spans_) covered += std::clamp(at, from, to) - from;
+    return at + (by_ - 1) * covered;
+  }
+  bool covers(float from, float to) const {
+    return std::any_of(spans_.begin(), spans_.end(), [&](const auto& span) { return from < span.second && to > span.first; });
+  }
+
+ private:
+  std::vector<std::pair<float, float>> spans_;
+  float by_;
+};
+
+// Labels, captions and cards keep their sizes; cards below the matrices also their place from left to right.
+void magnify(Layout& out, float by, float pan) {
+  std::vector<std::pair<float, float>> columns, rows;
+  for (const MatrixPlace& m : out.matrices) columns.emplace_back(m.box.x, m.box.right()), rows.emplace_back(m.box.y, m.box.bottom());
+  const Stretch across(std::move(columns), by), down(std::move(rows), by);
+  out.panLimit = across(out.board.width) - out.board.width;
+  pan = std::clamp(pan, 0.0f, out.panLimit);
+  for (MatrixPlace& m : out.matrices) {
+    m.box = {across(m.box.x) - pan, down(m.box.y), m.box.width * by, m.box.height * by};
+    m.cell *= by;
+  }
+  if (Box& a = out.arrow; !a.empty()) a = {across(a.x) - pan, down(a.y), across(a.right()) - across(a.x), down(a.bottom()) - down(a.y)};
+  for (Box* card : {&out.heads, &out.arcs, &out.inspector, &out.inspectorBelow}) {
+    if (card->empty()) continue;
+    if (down.covers(card->y, card->bottom())) card->x = across(card->x) - pan;
+    card->y = down(card->y);
+  }
+  out.contentHeight = down(out.contentHeight);
+}
+
+}  // namespace
+
 Layout layout(const LayoutInput& input) {
-  const auto made = [](const LayoutInput& in) { return in.stepper ? withSteps(in) : Builder(in).build(); };
+  const auto made = [](const LayoutInput& in) {
+    Layout out = in.stepper ? withSteps(in) : Builder(in).build();
+    if (in.magnify > 1) magnify(out, in.magnify, in.pan);
+    return out;
+  };
   if (!input.natural) return made(input);
   LayoutInput endless = input;
   endless.height = kEndless;

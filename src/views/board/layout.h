@@ -63,6 +63,8 @@ struct LayoutInput {
   bool sideClosed = false;   ///< the left column of a large window is closed
   bool hasBar = true;        ///< may the bar with the most important options stand over the board?
   bool guideBar = false;     ///< a lesson is open, for which smaller windows have a bar at the bottom
+  float magnify = 1;         ///< of the matrices, by two fingers; at least 1
+  float pan = 0;             ///< pixels by which magnified matrices are moved to the left
   bool stepper = false;      ///< the steps of a row are shown, at the bottom of the board
   bool isPart = false;              ///< the host page asked for some matrices and cards only, listed in `only` and `cards`
   std::vector<attention::TensorId> only;
@@ -99,6 +101,7 @@ struct Layout {
   Box stepper;    ///< the bar for stepping, in window coordinates; empty if not used
   Box stepLine;   ///< the arithmetic of the steps, above the bar, if the inspector is not visible
   Box guide;  ///< the bar or sheet of the Guide at the bottom, in window coordinates; empty if not used
+  float panLimit = 0;  ///< the largest useful pan
   float contentHeight = 0;
   std::vector<MatrixPlace> matrices;
   Box arrow;             ///< the arrow labelled "softmax" between scores and weights; empty unless they are side by side

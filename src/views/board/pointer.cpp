@@ -218,9 +218,11 @@ class Pointer {
         return;
       case Drag::Kind::scroll:
         drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
-        c_.view.scroll -= dy;
+        c_.view.scroll -= dy, c_.view.pan -= dx;
         return;
-      case Drag::Kind::none: return;
+      case Drag::Kind::none:  // a finger that moves sideways
+        if (c_.touch && has(Does::drags)) c_.view.pan -= io_.MouseDelta.x, c_.view.scroll -= c_.layout.panLimit > 0 ? io_.MouseDelta.y : 0;
+        return;
     }
   }
 
@@ -285,6 +287,11 @@ class Pointer {
   }
 
   void doubleClick(const Hit& hit) {
+    if (c_.view.magnify > 1) {
+      c_.view.scroll /= c_.view.magnify;  // about what was in view
+      c_.view.magnify = 1, c_.view.pan = 0;
+      return;
+    }
     if (hit.number && !hit.place) return;
     if (hit.place) {
       if (c_.view.painting && attention::isOfPairs(hit.cell.tensor)) return;
@@ -385,6 +392,7 @@ void settleScroll(Context& c) {
     if (std::fabs(v.fling) < 0.3f || v.scroll <= 0 || v.scroll >= limit) v.fling = 0;
   }
   v.scroll = std::clamp(v.scroll, 0.0f, limit);
+  v.pan = std::clamp(v.pan, 0.0f, c.layout.panLimit);
 }
 
 }  // namespace

@@ -348,6 +348,7 @@ struct KeyLine {
 
 constexpr KeyLine kKeys[] = {
     {"drag", "change a number, or a weight that is selected (Shift finer, Alt coarser)"},
+    {"with a finger", "tap a number to select it; hold it, then drag, to change it; two fingers enlarge the board, a double tap fits it again"},
     {"double-click, Enter, 0 … 9", "type a number; also renames a token"},
     {"↑ ↓", "one step up or down (Shift finer, Alt coarser)"},
     {"← →, Ctrl + arrows", "to the next cell"},
