@@ -114,6 +114,8 @@ void Frame::controls(views::Context& context) {
     views::lowerCardButtons(context);
     views::boardPointer(context);
   }
+  views::editing(context);
+  views::toolbar(context);
   ImGui::End();
   if (guide_) views::guideBar(context);
   views::sidePanel(context);

@@ -367,7 +367,7 @@ void Guide::next() {
   if (!view_.isLast()) return openStep(view_.step + 1);
   view_.list = true;
   screen_.view.side.wanted = 0;
-  screen_.view.drawer = screen_.makeLayout().sidePanelIsDrawer;
+  screen_.view.drawer = screen_.makeLayout().width == views::Width::medium;  // on a phone the sheet has the list
   view_.pulled = true;
 }
 

@@ -68,10 +68,16 @@ Rect Places::control(std::string_view name, const Box& box) {
   if (view.menu.shown && box.x >= menu.x && box.right() <= menu.right() && !layout.header.contains(box.x, box.y)) {
     return revealed(view.menu.page, box);
   }
-  const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer);
-  if (inPanel) return revealed(view.side, box);
-  // Everything in the header is on its middle line, even if the page has been scrolled under it.
-  const bool isFixed = std::fabs(box.midY() - layout.header.midY()) <= 1 || std::ranges::find(views::kTrainBarControls, name) != std::end(views::kTrainBarControls);
+  // Everything in a bar is on its middle line, even if what scrolls has been scrolled under it.
+  const auto isIn = [&](const Box& bar) { return !bar.empty() && std::fabs(box.midY() - bar.midY()) <= 1; };
+  const bool inBar = isIn(layout.toolbar) || (!layout.toolbar.empty() && isIn(layout.header));
+  const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer) && !inBar;
+  // The sheet of a lesson on a phone scrolls, but not its head and foot.
+  static constexpr std::string_view kFixed[] = {"guide-close", "guide-handle", "guide-back", "guide-next"};
+  const bool inSheet = view.guide && view.guide->pulled && !layout.toolbar.empty() && !layout.guide.empty() && name.starts_with("guide") &&
+                       std::ranges::find(kFixed, name) == std::end(kFixed);
+  if (inPanel || inSheet) return revealed(view.side, box);
+  const bool isFixed = inBar || isIn(layout.header) || name.starts_with("guide") || std::ranges::find(views::kTrainBarControls, name) != std::end(views::kTrainBarControls);
   const bool inPage = screen_.onPage() && !isFixed;
   return inPage ? revealed(view.experiments.page, box) : Rect{box.x, box.y, box.width, box.height};
 }

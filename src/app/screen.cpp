@@ -55,6 +55,7 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
   };
   in.header = has("header"), in.side = has("panel");
   in.guideColumn = view.guideTab && has("guide"), in.guideBar = view.guideOpen && has("guide");
+  in.guidePulled = view.guide && view.guide->pulled, in.drawer = view.drawer;
   in.sideClosed = view.sideClosed && !onPage(), in.hasBar = !onPage();
   in.headsPanel = has("heads"), in.inspector = has("inspector");
   in.cards = 0, in.card = s.card;
@@ -75,7 +76,10 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
 
 views::Layout Screen::makeLayout() const {
   views::LayoutInput in = layoutInput(size.x, size.y);
-  if (!onPage() && !in.present) in.magnify = view.magnify, in.pan = view.pan;
+  const views::Selection& chosen = view.selection;
+  const bool onBoard = !onPage() && !in.present;
+  if (onBoard) in.magnify = view.magnify, in.pan = view.pan;
+  in.editing = onBoard && host.isTouch() && !view.painting && chosen.active && chosen.rows() * chosen.cols() == 1 && isChangeable(chosen.tensor);
   return views::layout(in);
 }
 
@@ -159,7 +163,7 @@ const views::Scroller* Screen::panelAt(float x, float y) const {
   if (view.help || view.form) return &view.helpPage;
   const views::Layout layout = makeLayout();
   const bool isSheet = view.guide && view.guide->pulled && layout.width == views::Width::narrow && !layout.guide.empty();
-  const bool side = isSheet ? y >= layout.header.bottom() + 8 : layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || view.drawer);
+  const bool side = isSheet ? layout.sheet.contains(x, y) : layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || view.drawer);
   return side ? &view.side : onPage() ? &view.experiments.page : nullptr;
 }
 

@@ -72,6 +72,13 @@ struct Drag {
   bool isDouble = false;      ///< the press was the second of a double tap, which acts when it is released
 };
 
+/// The number that a finger has selected, and its value at that time.
+struct Edited {
+  CellRef cell;
+  float before = 0;
+  bool isInView = false;  ///< the board has been scrolled, once the finger was lifted, so that the strip does not cover it
+};
+
 /// The text being edited, and what it belongs to.
 struct TextTarget {
   enum class Kind { cell, parameter, label, column, sentence, option, search };
@@ -141,6 +148,7 @@ struct ViewState {
   std::string_view parts;   ///< what others made in the program, listed in Help; empty: the platform shows their notices
   float scroll = 0, fling = 0;
   float magnify = 1, pan = 0;           ///< the magnification of the matrices by two fingers, and how far they are moved to the left
+  std::optional<Edited> edited;
   Scroller side, helpPage;              ///< the side panel; the list of keys
   Finger finger;
   Menu menu;

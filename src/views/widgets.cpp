@@ -127,6 +127,19 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
       list->PathLineTo({c.x - 1.6f, c.y + 4});
       list->PathStroke(color, ImDrawFlags_Closed, 1.3f);
       break;
+    case Icon::sliders:
+      for (const auto& [dy, knob] : {std::pair{-5.0f, 3.0f}, {0.0f, -3.0f}, {5.0f, 2.0f}}) {
+        list->AddLine({c.x - 8, c.y + dy}, {c.x + 8, c.y + dy}, color, 1.5f);
+        list->AddCircleFilled({c.x + knob, c.y + dy}, 2.4f, color, 12);
+      }
+      break;
+    case Icon::book:
+      for (const float s : {-1.0f, 1.0f}) {
+        const ImVec2 page[] = {{c.x, c.y - 4.5f}, {c.x + 3 * s, c.y - 6}, {c.x + 8 * s, c.y - 6}, {c.x + 8 * s, c.y + 5}, {c.x + 3 * s, c.y + 5}, {c.x, c.y + 6.5f}};
+        list->AddPolyline(page, 6, color, 0, 1.5f);
+      }
+      list->AddLine({c.x, c.y - 4.5f}, {c.x, c.y + 6.5f}, color, 1.5f);
+      break;
   }
 }
 
@@ -598,6 +611,18 @@ bool Widgets::button(std::string_view name, Box box, std::string_view label, boo
   if (!filled) list_->AddRect(at(box), to(box), p.border, 5);
   textCentered(list_, filled ? c_.fonts.strong : c_.fonts.text, box.midX(), box.midY(),
                filled ? p.inkText : c_.locked(name) ? p.muted : p.text, label);
+  return pressed;
+}
+
+bool Widgets::slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled, bool active) {
+  const bool pressed = press(name, box, enabled, Mirror::Role::button, active);
+  const Palette& p = c_.palette;
+  const bool open = enabled && !c_.locked(name);
+  const float half = std::min(42.0f, box.width / 2 - 4);
+  if (active || (open && ImGui::IsItemHovered() && !c_.touch))
+    list_->AddRectFilled({box.midX() - half, box.midY() - 23}, {box.midX() + half, box.midY() + 23}, p.hover, 6);
+  drawIcon(list_, icon, {std::round(box.midX()), std::round(box.midY()) - 8}, open ? p.text : p.faint);
+  textCentered(list_, active ? c_.fonts.smallStrong : c_.fonts.small, box.midX(), box.midY() + 13, open ? p.text : p.muted, label);
   return pressed;
 }
 

@@ -113,8 +113,10 @@ class Widgets {
               std::string_view typed = {});
   bool segment(std::string_view name, Box box, std::string_view label, bool chosen);
   bool button(std::string_view name, Box box, std::string_view label, bool filled = false);
-  enum class Icon { undo, redo, reset, theme, menu, more, expand, help, close, dice, pencil };
+  enum class Icon { undo, redo, reset, theme, menu, more, expand, help, close, dice, pencil, sliders, book };
   bool icon(std::string_view name, Box box, Icon icon, bool enabled = true, bool active = false);
+  /// An icon above its name, without a frame; on a pill while it is `active`.
+  bool slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled = true, bool active = false);
   /// A cross without a frame, which closes a panel.
   bool cross(std::string_view name, Box box);
   /// A button that opens a menu; beginMenu() takes the same name.
@@ -145,6 +147,8 @@ class Widgets {
   /// Does the pointer rest on this place, or has a finger been held there? Then tip() can explain why nothing happens.
   bool asks(const Box& box);
   void tip(const Box& near, std::string_view words);
+  /// A clickable area that acts repeatedly while it is held, which makes a single undo step (Requests::held); draws nothing.
+  bool held(std::string_view name, Box box, bool enabled);
   /// A clickable area; draws nothing.
   bool area(std::string_view name, Box box, Mirror::Role role = Mirror::Role::button, int value = 0) { return hit(name, box, true, role, value); }
   /// Text that opens a text field when clicked.
@@ -152,8 +156,6 @@ class Widgets {
 
  private:
   bool hit(std::string_view name, Box box, bool enabled = true, Mirror::Role role = Mirror::Role::button, int value = 0);
-  /// Like hit(), and repeatedly while it is held.
-  bool held(std::string_view name, Box box, bool enabled);
   /// The delay before repeating, in seconds.
   float repeatsAfter() const;
   /// The box for the next entry of a menu, with this height.

@@ -278,6 +278,30 @@ for (const [what, path, focuses] of [['the page', '/', true], ['a board in a pag
   });
 }
 
+test('a number is changed by a tap, then − and +, the slider or the keyboard, with the weights in view, and Undo is there', async () => {
+  const board = await browser.open('/', {...PHONE, viewport: {width: 390, height: 844}});
+  const cell = ['q', 0, 3, 2], was = await board.value(...cell);
+  await tap(board, ...cell);
+  await isThere(board, 'editing');
+  const [strip, weights] = [await rect(board, 'editing'), await rect(board, 'matrix:weights')];
+  assert.ok(weights.y > 44 && weights.y + weights.height < strip.y, 'the weights are above the strip');
+  await tap(board, 'editing-more');
+  await until('one step more', async () => Math.abs(await board.value(...cell) - was - 0.1) < 1e-6);
+  const slider = await rect(board, 'editing-slider');
+  await board.finger([slider.x + slider.width / 2, slider.y + 22], -slider.width / 2, 0);
+  await until('the least number', async () => await board.value(...cell) === -2);
+  await tap(board, 'undo');
+  await tap(board, 'undo');
+  assert.equal(await board.value(...cell), was);
+  await tap(board, 'editing-value');
+  await board.page.locator('attention-playground input').waitFor();
+  await board.type('-0.8');
+  await board.press('Enter');
+  await until('the typed number', async () => Math.abs(await board.value(...cell) + 0.8) < 1e-6);
+  await board.check();
+  await board.close();
+});
+
 test('a first visit with a finger: the coach says what a finger does, and its three steps are done by it without scrolling', async () => {
   const board = await browser.open('/', {...PHONE, viewport: {width: 390, height: 844}, guide: 'first'});
   await isThere(board, 'coach');
@@ -290,5 +314,6 @@ test('a first visit with a finger: the coach says what a finger does, and its th
   await isThere(board, 'coach:guide');
   await board.page.touchscreen.tap(...middleOf(await rect(board, 'coach:guide')));
   await isThere(board, 'guide-close');
+  assert.ok((await rect(board, 'guide-close')).y > 400, 'the sheet is half high');
   await board.close();
 });

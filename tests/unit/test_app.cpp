@@ -311,6 +311,8 @@ TEST_CASE("options: O takes the keys from the board, Escape and a press on the b
   f.key(ImGuiKey_UpArrow);
   CHECK(f.focus() == "panel:guide");
   f.key(ImGuiKey_UpArrow);
+  CHECK(f.focus() == "panel:close");
+  f.key(ImGuiKey_UpArrow);
   CHECK(f.focus() == "step");
   f.key(ImGuiKey_Delete);
   f.type('7');

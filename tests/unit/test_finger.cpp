@@ -255,3 +255,158 @@ TEST_CASE("fingers: where no board is, two of them are the page's") {
   f.settle();
   CHECK_FALSE(f.app().pinch(200, 400, 2, 0, 0));
 }
+
+// ---------------------------------------------------------------- the strip for a number
+
+TEST_CASE("editing: a number that a finger taps gets a strip with − and +, a slider, and its value as it was; the board keeps its place") {
+  for (const auto& [width, height] : {std::pair{390.0f, 844.0f}, {320.0f, 568.0f}, {640.0f, 440.0f}, {1024.0f, 768.0f}}) {
+    CAPTURE(width);
+    Fixture f(width, height);
+    f.press(f.at("q", 0, 1, 1));
+    const app::Rect before = f.at("matrix:weights");
+    f.lift();
+    REQUIRE(isThere(f, "editing"));
+    const app::Rect after = f.at("matrix:weights");
+    CHECK(after.x == before.x);
+    CHECK(after.y == before.y);
+    CHECK(after.width == before.width);
+    const app::Rect strip = f.at("editing");
+    CHECK(strip.height == 64);
+    CHECK(strip.y + strip.height <= height);
+    for (const char* name : {"editing-less", "editing-more", "editing-slider", "editing-value"}) {
+      CAPTURE(name);
+      const app::Rect r = f.at(name);
+      CHECK(r.height >= 44);
+      CHECK(r.width >= 44);
+      CHECK(r.x >= strip.x);
+      CHECK(r.x + r.width <= strip.x + strip.width);
+    }
+    const float was = f.q(1, 1);
+    f.tap(f.at("editing-more"));
+    CHECK(f.q(1, 1) == doctest::Approx(was + 0.1f));
+    f.tap(f.at("editing-less"));
+    f.tap(f.at("editing-less"));
+    CHECK(f.q(1, 1) == doctest::Approx(was - 0.1f));
+    const app::Rect slider = f.at("editing-slider");
+    const float from = slider.x + 11, length = slider.width - 22;
+    f.press(from + length / 2, slider.y + 22);
+    f.swipe(length / 2 - 2, 0);
+    f.lift();
+    CHECK(f.q(1, 1) == doctest::Approx(2).epsilon(0.05));
+    const double steps = static_cast<double>(f.q(1, 1)) / 0.05;
+    CHECK(std::fabs(steps - std::round(steps)) < 1e-3);
+    CHECK(f.app().undo());
+    CHECK(f.q(1, 1) == doctest::Approx(was - 0.1f));
+    f.press(from + length * (was + 2) / 4, slider.y + 22);
+    f.lift();
+    CHECK(f.q(1, 1) == was);
+    f.checkWeights();
+  }
+}
+
+TEST_CASE("editing: − and + repeat while they are held, as one step of undo") {
+  Fixture f(390, 844);
+  f.tap(f.at("k", 0, 2, 1));
+  const float was = (*f.app().tensor("k"))->at(0, 2, 1);
+  f.press(f.at("editing-more"));
+  for (int i = 0; i < 90; ++i) f.frame();
+  f.lift();
+  const float now = (*f.app().tensor("k"))->at(0, 2, 1);
+  CHECK(now > was + 0.35f);
+  CHECK(f.app().undo());
+  CHECK((*f.app().tensor("k"))->at(0, 2, 1) == was);
+}
+
+TEST_CASE("editing: the strip goes with a tap elsewhere, on a computed number, and with the mouse; it is not there where the number is locked") {
+  Fixture f(390, 844);
+  const auto opens = [&] {
+    f.tap(f.at("v", 0, 1, 1));
+    return isThere(f, "editing");
+  };
+  CHECK(opens());
+  const app::Rect cell = f.at("v", 0, 1, 1), strip = f.at("editing");
+  CHECK(cell.y + cell.height <= strip.y);
+  f.tap(f.at("head_output", 0, 1, 1));
+  CHECK_FALSE(isThere(f, "editing"));
+  CHECK(opens());
+  f.tap({2, cell.y + 18, 4, 4});  // beside the matrices
+  CHECK_FALSE(isThere(f, "editing"));
+  CHECK(opens());
+  f.host.touch = false;
+  f.settle();
+  CHECK_FALSE(isThere(f, "editing"));
+  app::Embed embed;
+  embed.lock = "v";
+  f.app().setEmbed(embed);
+  f.settle();
+  CHECK_FALSE(opens());
+}
+
+TEST_CASE("editing: a tap on the value opens a text field over the number") {
+  Fixture f(390, 844);
+  f.tap(f.at("q", 0, 0, 0));
+  f.tap(f.at("editing-value"));
+  REQUIRE(f.host.texts.size() == 1);
+  CHECK(f.host.texts.back().numeric);
+  f.app().endText(app::TextEnd::commit, "1.25");
+  CHECK(f.q(0, 0) == 1.25f);
+}
+
+// ---------------------------------------------------------------- the bar at the bottom of a phone
+
+TEST_CASE("toolbar: Undo, Redo, Controls and Guide at the bottom of a phone, and one sheet at a time, half as high as the window") {
+  Fixture f(390, 844);
+  const app::Rect bar = f.at("toolbar");
+  CHECK(bar.y + bar.height == 844);
+  CHECK(bar.height == 56);
+  for (const char* name : {"undo", "redo", "panel", "panel:guide"}) {
+    CAPTURE(name);
+    const app::Rect r = f.at(name);
+    CHECK(r.width >= 44);
+    CHECK(r.height >= 44);
+    CHECK(r.y >= bar.y);
+  }
+  const app::Rect matrix = f.at("matrix:weights");
+  f.tap(f.at("panel"));
+  CHECK(isThere(f, "tokens+"));
+  CHECK(f.at("panel:close").y >= 420);
+  CHECK(f.at("matrix:weights").y == matrix.y);
+  CHECK(matrix.y + matrix.height < 422);  // all of it stands above the sheet
+  f.tap(f.at("causal"));                  // in the header, beside which the sheet stays
+  CHECK(isThere(f, "tokens+"));
+  f.tap(f.at("undo"));
+  CHECK(isThere(f, "tokens+"));
+  CHECK(f.option("causal") == "true");
+  f.tap(f.at("panel:guide"));
+  CHECK_FALSE(isThere(f, "tokens+"));
+  CHECK(isThere(f, "guide-close"));
+  CHECK(f.at("guide-close").y >= 420);
+  f.tap(f.at("panel"));
+  CHECK(isThere(f, "tokens+"));
+  CHECK_FALSE(isThere(f, "guide-close"));
+  f.tap(f.at("panel:guide"));  // the Guide waited
+  CHECK(isThere(f, "guide-close"));
+  f.tap(f.at("panel:guide"));
+  CHECK_FALSE(isThere(f, "guide-close"));
+  f.tap(f.at("panel"));
+  f.tap(f.at("panel:close"));
+  CHECK_FALSE(isThere(f, "tokens+"));
+}
+
+TEST_CASE("toolbar: it is there on phones only, without what the page hid") {
+  for (const auto& [width, height] : {std::pair{390.0f, 440.0f}, {640.0f, 844.0f}, {1440.0f, 900.0f}}) {
+    Fixture f(width, height);
+    CHECK_FALSE(isThere(f, "toolbar"));
+  }
+  Fixture f(390, 844);
+  app::Embed embed;
+  embed.hide = "guide";
+  f.app().setEmbed(embed);
+  f.settle();
+  CHECK(isThere(f, "toolbar"));
+  CHECK_FALSE(isThere(f, "panel:guide"));
+  embed.hide = "header";
+  f.app().setEmbed(embed);
+  f.settle();
+  CHECK_FALSE(isThere(f, "toolbar"));
+}

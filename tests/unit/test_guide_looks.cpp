@@ -72,6 +72,7 @@ class Reader : public Fixture {
  private:
   app::Rect region() {
     const bool isWhole = shows("guide-close");
+    if (isWhole && shows("toolbar")) return {0, at("guide-handle").y, width_, at("toolbar").y - at("guide-handle").y};
     if (isWhole) return {0, 44, width_ >= 600 ? 320 : width_, height_ - 44};
     return at(shows("guide-strip") ? "guide-strip" : "guide-sheet");
   }

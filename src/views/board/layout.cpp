@@ -13,6 +13,8 @@ using document::Mode;
 
 constexpr float kHeader = 44, kSide = 232, kGuide = 320, kOptions = 48;
 constexpr float kStrip = 64, kSheet = 140;  // height of the bar and the sheet of a lesson, at the bottom
+constexpr float kToolbar = 56, kPhone = 560;  // its height, and the least one of a window that has it
+constexpr float kEditing = 64;
 constexpr float kTitle = 24;        // height of a matrix's title
 constexpr float kBetween = 24;      // between matrices below each other, for column labels
 constexpr float kTitles = 40;       // between two rows of matrices: for titles, or for the weights' labels with their title above
@@ -143,9 +145,17 @@ class Builder {
     const float room = in_.guideColumn && out_.width != Width::narrow ? kGuide : kSide;
     out_.side = {0, top, side ? std::min(room, in_.width) : 0, in_.height - top};
     const float left = side && !out_.sidePanelIsDrawer ? room : 0;
-    const bool bar = in_.guideBar && !in_.present && out_.sidePanelIsDrawer;
-    const float below = !bar ? 0 : out_.width == Width::medium ? kStrip : std::min(kSheet, std::floor(in_.height * 0.4f));
-    if (bar) out_.guide = {0, in_.height - below, in_.width, below};
+    const bool isPhone = out_.width == Width::narrow && in_.header && !in_.present && !in_.natural && in_.height >= kPhone;
+    const float toolbar = isPhone ? kToolbar : 0, bottom = in_.height - toolbar;
+    if (isPhone) out_.toolbar = {0, bottom, in_.width, toolbar};
+    out_.sheet = {0, isPhone ? std::ceil(in_.height / 2) : top + 8, in_.width, 0};
+    out_.sheet.height = bottom - out_.sheet.y;
+    if (isPhone && side) out_.side = out_.sheet;
+    const bool isCovered = isPhone && side && in_.drawer;
+    const bool bar = in_.guideBar && !in_.present && out_.sidePanelIsDrawer && !isCovered;
+    const float low = out_.width == Width::medium ? kStrip : std::min(kSheet, std::floor(in_.height * 0.4f));
+    const float sheet = isCovered || (isPhone && bar && in_.guidePulled) ? out_.sheet.height : bar ? low : 0, below = sheet + toolbar;
+    if (bar) out_.guide = {0, bottom - sheet, in_.width, sheet};
     const bool hasBar = isColumn && in_.hasBar && in_.header && in_.side && !in_.present && (isClosed || in_.guideColumn);
     const float under = top + (hasBar ? kOptions : 0);
     if (hasBar) out_.bar = {left, top, in_.width - left, kOptions};
@@ -799,12 +809,21 @@ void magnify(Layout& out, float by, float pan) {
   out.contentHeight = down(out.contentHeight);
 }
 
+// The strip covers the end of the board, and does not change its cells, so that nothing moves under the finger that selected a number.
+void addEditing(Layout& out) {
+  out.board.height -= kEditing;
+  for (Box* box : {&out.stepLine, &out.stepper})
+    if (!box->empty()) box->y -= kEditing;
+  out.editing = {out.board.x, out.board.bottom() + out.stepLine.height + out.stepper.height, out.board.width, kEditing};
+}
+
 }  // namespace
 
 Layout layout(const LayoutInput& input) {
   const auto made = [](const LayoutInput& in) {
     Layout out = in.stepper ? withSteps(in) : Builder(in).build();
     if (in.magnify > 1) magnify(out, in.magnify, in.pan);
+    if (in.editing) addEditing(out);
     return out;
   };
   if (!input.natural) return made(input);
@@ -813,7 +832,7 @@ Layout layout(const LayoutInput& input) {
   Layout out = made(endless);
   const float less = kEndless - input.height;
   out.side.height -= less, out.board.height -= less;
-  for (Box* below : {&out.guide, &out.stepper, &out.stepLine}) {
+  for (Box* below : {&out.guide, &out.stepper, &out.stepLine, &out.editing}) {
     if (!below->empty()) below->y -= less;
   }
   return out;

@@ -63,6 +63,9 @@ struct LayoutInput {
   bool sideClosed = false;   ///< the left column of a large window is closed
   bool hasBar = true;        ///< may the bar with the most important options stand over the board?
   bool guideBar = false;     ///< a lesson is open, for which smaller windows have a bar at the bottom
+  bool guidePulled = false;  ///< its sheet on a phone is half high
+  bool drawer = false;       ///< the controls of a smaller window are open
+  bool editing = false;      ///< a finger has selected a number, which the strip at the bottom changes
   float magnify = 1;         ///< of the matrices, by two fingers; at least 1
   float pan = 0;             ///< pixels by which magnified matrices are moved to the left
   bool stepper = false;      ///< the steps of a row are shown, at the bottom of the board
@@ -101,6 +104,9 @@ struct Layout {
   Box stepper;    ///< the bar for stepping, in window coordinates; empty if not used
   Box stepLine;   ///< the arithmetic of the steps, above the bar, if the inspector is not visible
   Box guide;  ///< the bar or sheet of the Guide at the bottom, in window coordinates; empty if not used
+  Box toolbar;  ///< of a phone, at the bottom of the window; else empty
+  Box sheet;    ///< where a phone shows all of a lesson, or the controls, one at a time
+  Box editing;  ///< the strip for the number that a finger has selected, over what else is at the bottom; empty if there is none
   float panLimit = 0;  ///< the largest useful pan
   float contentHeight = 0;
   std::vector<MatrixPlace> matrices;

@@ -260,6 +260,7 @@ class Pointer {
   void release() {
     if (c_.view.arithmetic) clickNumber(*c_.view.arithmetic);
     const bool isTap = drag_.kind == Drag::Kind::pending && (c_.touch ? has(Does::waits) : !io_.KeyShift);
+    if (c_.touch && has(Does::waits) && !c_.layout.editing.empty() && drag_.kind == Drag::Kind::none) c_.view.selection.active = false, c_.requests.moved = true;
     if (isTap && paints()) beginPaint();
     else if (isTap) selectPressed();  // also inside a range, of which it leaves the single cell
     if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::weight || drag_.kind == Drag::Kind::paint) c_.requests.endGesture = true;

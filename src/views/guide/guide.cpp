@@ -546,11 +546,10 @@ void strip(Context& c, const Box& box) {
   hintBubble(c, box);
 }
 
-/// On a phone: a handle, the title and the question; pulled up, the whole lesson.
+/// On a phone: a handle, the title and the question; pulled up, the whole lesson, half as high as the window.
 void sheet(Context& c, const Box& low) {
   GuideView& g = *c.view.guide;
-  const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  const Box box = g.pulled ? Box{0, c.layout.header.bottom() + 8, screen.x, screen.y - c.layout.header.bottom() - 8} : low;
+  const Box box = g.pulled ? c.layout.sheet : low;
   const Box head{box.x, box.y, box.width, g.pulled ? 44.0f : box.height};
   begin(c, "##guide", head);
   ImDrawList* list = ImGui::GetWindowDrawList();

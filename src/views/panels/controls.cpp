@@ -564,7 +564,11 @@ class SidePanel {
     c_.view.drawer = false;
   }
 
-  void close() { c_.requests.guide.push_back({GuideAct::What::close, 0, "", {}}); }
+  bool isSheet() const { return !c_.layout.toolbar.empty(); }
+  void close() {
+    if (isSheet()) c_.view.drawer = false;
+    else c_.requests.guide.push_back({GuideAct::What::close, 0, "", {}});
+  }
 
   // Last, so that the focus starts with the options.
   [[gnu::noinline]] void guideKeys() {
@@ -579,7 +583,7 @@ class SidePanel {
     tab(c_, "panel:controls", {x_, line.y, textWidth(c_.fonts.strong, "Controls"), line.height}, "Controls", true);
     if (!listed(c_.hide, "guide")) guideTab_ = {x_ + 86, line.y, textWidth(c_.fonts.text, "Guide"), line.height};
     if (!guideTab_.empty() && tab(c_, "panel:guide", guideTab_, "Guide", false)) openGuide(c_);
-    if (!c_.layout.sidePanelIsDrawer && !c_.onPage()) cross_ = {line.right() - 40, line.y + 4, 34, line.height - 8};
+    if (isSheet() || (!c_.layout.sidePanelIsDrawer && !c_.onPage())) cross_ = {line.right() - 40, line.y + 4, 34, line.height - 8};
     if (!cross_.empty() && Widgets(c_).cross("panel:close", cross_)) close();
     y_ = line.bottom() + 6;
   }
@@ -612,7 +616,8 @@ class SidePanel {
 /// Closes the drawer when something else is pressed.
 void closeDrawer(Context& c) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const bool away = c.layout.sidePanelIsDrawer && !c.view.menu.shown && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+  const bool isSheet = !c.layout.toolbar.empty();  // beside which the board is used
+  const bool away = c.layout.sidePanelIsDrawer && !isSheet && !c.view.menu.shown && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                     !c.layout.side.contains(mouse.x, mouse.y) && !c.layout.header.contains(mouse.x, mouse.y);
   if (away) c.view.drawer = false;
 }
@@ -651,6 +656,7 @@ void sidePanel(Context& c) {
   scrollWithFinger(c, c.view.side);
   c.view.side.update(b);
   ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()}, c.palette.border);
+  if (!c.layout.toolbar.empty()) ImGui::GetWindowDrawList()->AddLine({b.x, b.y + 0.5f}, {b.right(), b.y + 0.5f}, c.palette.border);
   closeDrawer(c);
   ImGui::End();
 }

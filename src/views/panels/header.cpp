@@ -236,7 +236,7 @@ class Header {
     const float width = c_.layout.header.width;
     if (width < 420) gap_ = 8;
     if (width < 345) gap_ = 6, left_ -= 3, right_ += 3;
-    if (!c_.layout.side.empty() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
+    if (!c_.layout.side.empty() && !hasToolbar() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
       c_.view.drawer = !c_.view.drawer;
     }
     // On a page the header names it, and omits the controls of the board.
@@ -249,6 +249,7 @@ class Header {
     const bool presetShown = room >= 130 + 4 * (34 + gap_);
     if (presetShown) room -= 130 + gap_;
     for (const Part part : kParts) {
+      if (isElsewhere(part)) continue;
       const float needs = 34 + gap_;
       shown_[static_cast<std::size_t>(part)] = needs <= room + gap_;
       if (shown_[static_cast<std::size_t>(part)]) room -= needs;
@@ -262,6 +263,8 @@ class Header {
     moreMenu(more, presetShown, hasTabs() && !names);
   }
 
+  bool hasToolbar() const { return !c_.layout.toolbar.empty(); }
+  bool isElsewhere(Part part) const { return hasToolbar() && (part == Part::undo || part == Part::redo); }
   bool shows(Part part) const { return shown_[static_cast<std::size_t>(part)]; }
 
   void shownPart(Part part) {
@@ -307,7 +310,7 @@ class Header {
   }
 
   void moreItem(Part part, std::string_view name, std::string_view words, bool enabled = true) {
-    if (!shows(part)) act(part, w_.menuItem(name, words, false, {}, enabled));
+    if (!shows(part) && !isElsewhere(part)) act(part, w_.menuItem(name, words, false, {}, enabled));
   }
 
   /// The width of a text, at least that in English: what else the header has room for is the same in languages with shorter words.

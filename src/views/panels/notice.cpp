@@ -94,7 +94,7 @@ void notice(Context& c) {
   const float most = std::min(size.x - 48, 720.0f) - 2 * kPadding;
   const ImVec2 extent = flow(c, most, [](auto&&...) {});
   const float width = std::ceil(extent.x) + 2 * kPadding, height = extent.y + 2 * kEdge - 4;
-  const Box box{std::floor((size.x - width) / 2), std::floor(size.y - c.layout.guide.height - c.layout.stepper.height - c.layout.stepLine.height - height - 20), width, height};
+  const Box box{std::floor((size.x - width) / 2), std::floor(c.layout.board.bottom() - height - 20), width, height};
   // A window of its own, so that a press on it is not also a press on the board below.
   ImGui::SetNextWindowPos({box.x, box.y});
   ImGui::SetNextWindowSize({box.width, box.height});

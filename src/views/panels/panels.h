@@ -35,6 +35,10 @@ void inspectorButtons(Context& context);
 void sidePanel(Context& context);
 /// The bar at the top.
 void header(Context& context);
+/// The bar at the bottom of a phone (Layout::toolbar): Undo, Redo, Controls, Guide.
+void toolbar(Context& context);
+/// The strip that changes the number that a finger has selected (Layout::editing).
+void editing(Context& context);
 /// The bar over the board (Layout::bar): the sentence, Causal, Heads, and buttons that open the left column.
 void bar(Context& context);
 /// A text field for the words of the queries or of the keys.
