@@ -30,9 +30,10 @@ const LAYER = Object.fromEntries(['score', 'normalizer', 'position', 'rotaryPair
   'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA'].map((name, word) => [name, word]));
 const LAYER_WORDS = 19;
 const CHOICES = {
-  score: ['dot', 'scaled', 'general', 'additive', 'cosine'], normalizer: [],  // named by the module
+  score: [], normalizer: [],  // named by the module
   position: ['none', 'sinusoidal', 'rotary', 'alibi'], rotaryPairs: ['adjacent', 'half'], rotaryScaling: ['none', 'linear', 'ntk'],
 };
+const SCORE_WEIGHTS = {};  // of each score, the names of its parameters
 
 // Options that the kernels alone do not support; a call without any of these can be cached.
 const LAYER_OPTIONS = ['batch', 'score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
@@ -268,12 +269,12 @@ function layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset}) 
     if (id > 1e6) throw new RangeError(`positionIds[${i}] must be at most 1000000, not ${id}`);
     return id;
   });
-  const weights = {general: ['wA'], additive: ['wA', 'uA', 'vA']}[score] ?? [];
+  const weights = SCORE_WEIGHTS[score];
   for (const name of ['wA', 'uA', 'vA']) {
     if ((options[name] ?? null) !== null && !weights.includes(name)) throw new RangeError(`${name}: the score '${score}' has no such weights`);
   }
   // The length of vA determines the number of hidden units.
-  const vA = options.vA, units = score === 'additive' && (Array.isArray(vA) || isNumbers(vA)) ? Math.max(1, Math.floor(vA.length / heads)) : headDim;
+  const vA = options.vA, units = weights.includes('vA') && (Array.isArray(vA) || isNumbers(vA)) ? Math.max(1, Math.floor(vA.length / heads)) : headDim;
   const lengths = weights.length ? {wA: heads * units * headDim, uA: heads * units * headDim, vA: heads * units} : {};
   const isUsual = (score === 'scaled' || score === 'dot') && normalizer === 'softmax' && position === 'none' && prefix === 0 && !maskAfterSoftmax;
   return {score, normalizer, position, rotaryPairs, rotaryScaling, rotaryBase, rotaryFactor, rotaryDims, prefix, maskAfterSoftmax, positionIds, weights, units,
@@ -308,8 +309,12 @@ class Attention {
     this.#call = wasm.call() >>> 0;
     if (wasm.callBytes() !== 4 * CALL_WORDS || !wasm.layer) throw new Error('core.js and its .wasm are of different versions');
     this.#layer = wasm.layer() >>> 0;
-    const bytes = new Uint8Array(wasm.memory.buffer, wasm.normalizers());
-    CHOICES.normalizer = String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0))).trim().split(' ');
+    const names = (address) => {
+      const bytes = new Uint8Array(wasm.memory.buffer, address);
+      return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0))).trim().split(' ');
+    };
+    CHOICES.score = names(wasm.scores()), CHOICES.normalizer = names(wasm.normalizers());
+    CHOICES.score.forEach((name, i) => { SCORE_WEIGHTS[name] = ['wA', 'uA', 'vA'].filter((_, bit) => wasm.scoreWeights(i) >> bit & 1); });
     this.#view();
   }
 

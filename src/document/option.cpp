@@ -20,7 +20,6 @@ using ErrorKind = Error::Kind;
 
 constexpr std::string_view kModes[] = {"qkv", "x"};
 constexpr std::string_view kThemes[] = {"auto", "light", "dark"};
-constexpr std::string_view kScores[] = {"dot", "scaled", "general", "additive", "cosine"};
 constexpr std::string_view kPositions[] = {"none", "sinusoidal", "rotary", "alibi"};
 constexpr std::string_view kRotaryPairs[] = {"adjacent", "half"};
 constexpr std::string_view kRotaryScalings[] = {"none", "linear", "ntk"};
@@ -143,7 +142,7 @@ constexpr Row kRows[] = {
     always(shown(whole(Id::decimals, "decimals", at<&S::decimals>, 0, kMaxDecimals, "Digits after the point"))),
     always(shown(choice(Id::theme, "theme", at<&S::theme>, kThemes, "Light, dark, or as the page"))),
     invalidates(Invalidates::nothing, always(whole(Id::seed, "seed", at<&S::seed>, 0, kMaxSeed, "Of random numbers; the same seed gives the same"))),
-    invalidates(Invalidates::score, choice(Id::score, "score", at<&S::score>, kScores, "How a query and a key become one number")),
+    invalidates(Invalidates::score, choice(Id::score, "score", at<&S::score>, attention::kScoreNames, "How a query and a key become one number")),
     real(Id::softcap, "softcap", at<&S::softcap>, 0, kMaxSoftcap, "Scores are bent to stay within plus or minus this; 0: they are not"),
     choice(Id::normalizer, "normalizer", at<&S::normalizer>, attention::kNormalizerNames, "How a row of scores becomes a row of weights"),
     choice(Id::position, "position", at<&S::position>, kPositions, "Where the order of the tokens comes in"),
@@ -224,7 +223,7 @@ constexpr Row kRows[] = {
     toggle(Id::train_residual, "train_residual", inTraining<&training::Setup::residual>, "Each part of the model adds to what it reads"),
     toggle(Id::train_causal, "train_causal", inTraining<&training::Setup::causal>, "A token of the model sees itself and those before it"),
     choice(Id::train_position, "train_position", inTraining<&training::Setup::position>, training::kPositionNames, "Where the order of the tokens comes in"),
-    choice(Id::train_score, "train_score", inTraining<&training::Setup::score>, kScores, "How a query and a key become one number"),
+    choice(Id::train_score, "train_score", inTraining<&training::Setup::score>, attention::kScoreNames, "How a query and a key become one number"),
     choice(Id::train_normalizer, "train_normalizer", inTraining<&training::Setup::normalizer>, attention::kNormalizerNames, "How a row of scores becomes a row of weights"),
     choice(Id::train_optimizer, "train_optimizer", inTraining<&training::Setup::optimizer>, training::kOptimizerNames, "How a gradient becomes a step"),
     real(Id::train_rate, "train_rate", inTraining<&training::Setup::rate>, training::Limits::lowestRate, training::Limits::highestRate, "The learning rate; the run goes on with another one"),

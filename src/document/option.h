@@ -27,7 +27,7 @@ enum class OptionId : std::uint8_t {
   decimals,  ///< 0 … 6
   theme,     ///< "auto" | "light" | "dark"
   seed,
-  score,          ///< "dot" | "scaled" | "general" | "additive" | "cosine"
+  score,          ///< attention::kScoreNames
   softcap,        ///< c · tanh(score / c); 0: none
   normalizer,     ///< attention::kNormalizerNames
   position,       ///< "none" | "sinusoidal" | "rotary" | "alibi"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "attention/mechanisms/mechanism.h"
 #include "base/sentence.h"
 #include "document/text.h"
 
@@ -62,7 +63,7 @@ Found wayToPositions(const Settings& after, Id id) {
     if (!wanted) return withoutPositions("Sinusoidal positions need X");
     return way("Sinusoidal positions are added to X", "set X · W", Id::mode, "x");
   }
-  if (rotary && after.score == Score::additive) {
+  if (rotary && !attention::mechanismOf(after.score).isDot) {
     if (!wanted) return withoutPositions("Rotary needs a dot product");
     return way("Rotary needs a dot product", "set scaled dot", Id::score, "scaled");
   }

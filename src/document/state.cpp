@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "attention/mechanisms/mechanism.h"
 #include "document/option.h"
 #include "document/pin.h"
 #include "document/resize.h"
@@ -169,7 +170,7 @@ constexpr Clash kClashes[] = {
      "rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\"."},
     {OptionId::position,
      [](const Settings& s) {
-       return s.position == attention::Position::rotary && s.score == attention::Score::additive;
+       return s.position == attention::Position::rotary && !attention::mechanismOf(s.score).isDot;
      },
      "rotary positions turn dot products, and an additive score has none; set score to \"scaled\", or "
      "position to "
@@ -222,8 +223,7 @@ attention::Inputs inputs(const State& state) {
   } else {
     out.q = &state.q, out.k = &state.k, out.v = &state.v;
   }
-  if (takesScoreWeights(state.score)) out.wA = &state.wA;
-  if (state.score == attention::Score::additive) out.uA = &state.uA, out.vA = &state.vA;
+  for (const TensorId id : attention::mechanismOf(state.score).parameters) out.*attention::tensorRow(id).given = input(state, id);
   if (!state.bias.empty()) out.bias = &state.bias;
   out.painted = &state.painted;
   return out;
@@ -325,10 +325,9 @@ bool isEditable(const Settings& settings, TensorId id) {
     case TensorId::v:
       return settings.mode == Mode::qkv;
     case TensorId::w_a:
-      return takesScoreWeights(settings.score);
     case TensorId::u_a:
     case TensorId::v_a:
-      return settings.score == attention::Score::additive;
+      return attention::takes(settings.score, id);
     case TensorId::bias:
       return settings.biasKind != Bias::none;
     default:
@@ -353,13 +352,8 @@ const std::vector<std::string>& keyLabels(const Settings& settings) {
   return settings.cross ? settings.keyLabels : settings.labels;
 }
 
-bool isDotProduct(attention::Score score) {
-  return score == attention::Score::dot || score == attention::Score::scaled;
-}
-
-bool takesScoreWeights(attention::Score score) {
-  return score == attention::Score::general || score == attention::Score::additive;
-}
+bool isDotProduct(attention::Score score) { return attention::mechanismOf(score).isProduct; }
+bool takesScoreWeights(attention::Score score) { return !attention::mechanismOf(score).parameters.empty(); }
 
 Result<void> refuseNumber(std::string_view field, float number) {
   return base::refuse(ErrorKind::range, field, {std::isnan(number) ? "NaN" : "infinity", " cannot be used; give a finite number."});

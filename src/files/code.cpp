@@ -58,7 +58,6 @@ class Program {
   void line(const std::string& text) { out_ += text + "\n"; }
   std::string np(const std::string& name) const { return np_ + "." + name; }
   std::string array() const { return isTorch_ ? "torch.tensor" : np("array"); }
-  std::string transposed(const std::string& name) const { return isTorch_ ? name + ".transpose(-1, -2)" : name + ".swapaxes(-1, -2)"; }
   /// What stands for a masked score.
   std::string masked() const { return isTorch_ ? "-float(\"inf\")" : "-" + np("inf"); }
   static std::string whole(int value) { return std::to_string(value); }
@@ -90,8 +89,7 @@ class Program {
       for (const auto& [name, bias] : {std::pair("b_q", inputs_.bQ), {"b_k", inputs_.bK}, {"b_v", inputs_.bV}, {"b_o", inputs_.bO}})
         if (bias) literal(name, *bias, true);
     }
-    if (spec_.score == attention::Score::general || spec_.score == attention::Score::additive) literal("w_a", *inputs_.wA, false);
-    if (spec_.score == attention::Score::additive) literal("u_a", *inputs_.uA, false), literal("v_a", *inputs_.vA, false);
+    for (const TensorId id : attention::mechanismOf(spec_.score).parameters) literal(std::string(attention::name(id)), *(inputs_.*attention::tensorRow(id).given), false);
     line("");
   }
 
@@ -159,20 +157,9 @@ class Program {
   }
 
   void scores() {
-    using attention::Score;
-    switch (spec_.score) {
-      case Score::dot: line("scores = q @ " + transposed("k")); break;
-      case Score::scaled: line("scores = q @ " + transposed("k") + (spec_.scale == 0 ? " / " + whole(spec_.headDim) + " ** 0.5" : " * " + digits(spec_.scale))); break;
-      case Score::general: line("scores = q @ w_a @ " + transposed("k")); break;
-      case Score::additive:
-        line("hidden = " + np("tanh((q @ ") + transposed("w_a") + ")[:, :, None] + (k @ " + transposed("u_a") + ")[:, None])");
-        line("scores = (hidden * v_a[:, :, None]).sum(-1)");
-        break;
-      case Score::cosine:
-        line("lengths = (q ** 2).sum(-1)[:, :, None] ** 0.5 * (k ** 2).sum(-1)[:, None] ** 0.5");
-        line("scores = q @ " + transposed("k") + " / " + np("where(lengths > 0, lengths, 1.0)"));
-        break;
-    }
+    std::string scale;
+    if (attention::mechanismOf(spec_.score).isScaled) scale = spec_.scale == 0 ? " / " + whole(spec_.headDim) + " ** 0.5" : " * " + digits(spec_.scale);
+    line(attention::filled(attention::textOf(spec_.score).program, {{"np", np_}, {"T", isTorch_ ? ".transpose(-1, -2)" : ".swapaxes(-1, -2)"}, {"scale", scale}}));
     if (spec_.softcap > 0) line("scores = " + digits(spec_.softcap) + " * " + np("tanh(scores / ") + digits(spec_.softcap) + ")");
   }
 
@@ -277,15 +264,8 @@ std::string fraction(const std::string& above, const std::string& below) { retur
 
 /// The formula of S, without and with the bias.
 std::string scoreFormula(const attention::Spec& spec, const attention::Inputs& inputs) {
-  using attention::Score;
-  std::string out;
-  switch (spec.score) {
-    case Score::dot: out = "Q K^\\top"; break;
-    case Score::scaled: out = spec.scale == 0 ? fraction("Q K^\\top", "\\sqrt{" + std::to_string(spec.headDim) + "}") : digits(spec.scale) + " \\, Q K^\\top"; break;
-    case Score::general: out = "Q W_a K^\\top"; break;
-    case Score::additive: out = "v_a^\\top \\tanh(W_a q_i + U_a k_j)"; break;
-    case Score::cosine: out = fraction("q_i \\cdot k_j", "\\lVert q_i \\rVert \\lVert k_j \\rVert"); break;
-  }
+  std::string out(attention::textOf(spec.score).latex);
+  if (attention::mechanismOf(spec.score).isScaled) out = spec.scale == 0 ? fraction(out, "\\sqrt{" + std::to_string(spec.headDim) + "}") : digits(spec.scale) + " \\, " + out;
   if (spec.softcap > 0) out = digits(spec.softcap) + " \\tanh\\left(" + fraction(out, digits(spec.softcap)) + "\\right)";
   if (inputs.bias) out += " + B";
   if (spec.position == attention::Position::alibi) out += " - m \\, |i - j|";

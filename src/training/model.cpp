@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/position.h"
 #include "base/random.h"
 
@@ -77,8 +78,7 @@ Model::Model(const Setup& setup, const Examples& examples, int sequences, attent
     : setup_(setup), kernel_(kernel), d_(setup.modelDim), heads_(setup.heads), headDim_(d_ / heads_),
       hiddenDim_(4 * d_), classes_(static_cast<int>(examples.classes.size())), longest_(examples.longest),
       longestSource_(examples.longestSource),
-      isPlain_(setup.normalizer == attention::Normalizer::softmax &&
-               (setup.score == attention::Score::scaled || setup.score == attention::Score::dot)) {
+      isPlain_(setup.normalizer == attention::Normalizer::softmax && attention::mechanismOf(setup.score).isProduct) {
   build(examples);
   if (sequences > 0) reserve(sequences);
 }
@@ -106,9 +106,8 @@ void Model::buildPart(const std::string& name, bool inSource, bool isCross, int 
   if (s.kind == Stage::Kind::attend) {
     static constexpr const char* kNames[] = {"w_q", "w_k", "w_v", "w_o"};
     for (int i = 0; i < 4; ++i) s.p[i] = parameter(name + kNames[i], d_, d_);
-    const bool additive = setup_.score == attention::Score::additive;
-    if (additive || setup_.score == attention::Score::general) s.p[4] = parameter(name + "w_a", d_, headDim_);
-    if (additive) s.p[5] = parameter(name + "u_a", d_, headDim_), s.p[6] = parameter(name + "v_a", heads_, headDim_);
+    for (const TensorId id : attention::mechanismOf(setup_.score).parameters)
+      s.p[4 + static_cast<int>(id) - static_cast<int>(TensorId::w_a)] = parameter(name + std::string(attention::name(id)), id == TensorId::v_a ? heads_ : d_, headDim_);
     places_.push_back({inSource ? AttentionPlace::Kind::encoder : isCross ? AttentionPlace::Kind::cross : AttentionPlace::Kind::own, layer});
     attends_.push_back(static_cast<int>(stages_.size()));
   } else if (s.kind == Stage::Kind::feed) {

@@ -9,20 +9,11 @@
 namespace views {
 namespace {
 
-using attention::Score;
-
 std::string scoreOf(const document::Settings& s) {
-  const std::string product = s.columnLayout ? "K^T·Q" : "Q·K^T";
-  switch (s.score) {
-    case Score::dot: return product;
-    case Score::scaled:
-      if (s.scaleBy == 0.0f) return product + " / √d_k";
-      return product + " × " + formatFactor(s.scaleBy, 2);
-    case Score::general: return s.columnLayout ? "K^T·W_a^T·Q" : "Q·W_a·K^T";
-    case Score::additive: return "v_a·tanh(W_a·q + U_a·k)";
-    case Score::cosine: return "cos(q, k)";
-  }
-  return {};
+  const attention::ScoreText& score = attention::textOf(s.score);
+  const std::string formula(s.columnLayout && !score.columns.empty() ? score.columns : score.formula);
+  if (!attention::mechanismOf(s.score).isScaled) return formula;
+  return formula + (s.scaleBy == 0.0f ? " / √d_k" : " × " + formatFactor(s.scaleBy, 2));
 }
 
 }  // namespace

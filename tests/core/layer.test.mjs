@@ -8,7 +8,10 @@ import {kernels, loadAttention, near, numbers} from './common.mjs';
 const golden = (name) => JSON.parse(readFileSync(new URL(`../golden/${name}.json`, import.meta.url)));
 const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 // Those of the types; the module must have the same.
-const NORMALIZERS = /type Normalizer = (.*);/.exec(readFileSync(new URL('../../web/core.d.ts', import.meta.url), 'utf8'))[1].split(' | ').map((word) => word.slice(1, -1));
+const types = readFileSync(new URL('../../web/core.d.ts', import.meta.url), 'utf8');
+const named = (type) => RegExp(`type ${type} = (.*);`).exec(types)[1].split(' | ').map((word) => word.slice(1, -1));
+const oneOf = (option, names) => RegExp(`^${option} must be ${names.map((name) => `'${name}'`).join(', ')}, not`);
+const SCORES = named('Score'), NORMALIZERS = named('Normalizer');
 const TAKEN = new Set(['heads', 'kvHeads', 'score', 'scale', 'temperature', 'causal', 'causalOffset', 'windowLeft', 'windowRight', 'softcap', 'normalizer', 'position',
   'prefix', 'keyLength', 'maskAfterSoftmax', 'rotaryPairs', 'rotaryBase', 'rotaryDims', 'rotaryScaling', 'rotaryFactor', 'positionIds']);
 
@@ -49,7 +52,7 @@ for (const kernel of kernels) {
       for (const name of ['score', 'normalizer', 'position', 'rotaryPairs', 'rotaryScaling']) seen.add(call[name] ?? (name === 'normalizer' ? 'softmax' : 'none'));
     }
     assert.ok(count > 60, `${count} tensors`);
-    for (const word of ['dot', 'scaled', 'general', 'additive', 'cosine', ...NORMALIZERS, 'rotary', 'alibi', 'half', 'linear', 'ntk']) {
+    for (const word of [...SCORES, ...NORMALIZERS, 'rotary', 'alibi', 'half', 'linear', 'ntk']) {
       assert.ok(seen.has(word), `${word} is among them`);
     }
   });
@@ -103,7 +106,7 @@ for (const kernel of kernels) {
   test(`${kernel}: what does not go together is refused by name, and nothing is written`, () => {
     const base = {q: numbers(12, 1), k: numbers(12, 2), v: numbers(12, 3), heads: 2, queryCount: 3, headDim: 2, out: new Float32Array(12)};
     for (const [options, type, message] of [
-      [{score: 'luong'}, RangeError, /^score must be 'dot', 'scaled'/], [{normalizer: 1}, RangeError, RegExp(`^normalizer must be ${NORMALIZERS.map((name) => `'${name}'`).join(', ')}, not 1`)],
+      [{score: 'luong'}, RangeError, oneOf('score', SCORES)], [{normalizer: 1}, RangeError, oneOf('normalizer', NORMALIZERS)],
       [{position: 'sinusoidal'}, RangeError, /^position must be 'none', 'rotary' or 'alibi'/], [{score: 'dot', scale: 2}, RangeError, /^scale goes with/],
       [{score: 'general'}, TypeError, /^wA is missing/], [{score: 'general', wA: numbers(7, 1)}, RangeError, /^wA has 7 numbers/],
       [{wA: numbers(8, 1)}, RangeError, /^wA: the score 'scaled' has no such weights/], [{score: 'additive', position: 'rotary'}, RangeError, /^position 'rotary'/],
@@ -123,7 +126,7 @@ for (const kernel of kernels) {
   test(`${kernel}: numbers of any size give no NaN, and a row that sees nothing is 0`, () => {
     const big = numbers(24, 5).map((x) => x * 3e38);
     const base = {q: big, k: big, v: big, heads: 2, queryCount: 3, headDim: 4, weights: true, wA: numbers(32, 6), uA: numbers(32, 7), vA: numbers(8, 8)};
-    for (const score of ['dot', 'scaled', 'general', 'additive', 'cosine']) {
+    for (const score of SCORES) {
       for (const normalizer of NORMALIZERS) {
         for (const position of ['none', 'alibi', ...(score === 'additive' ? [] : ['rotary'])]) {
           const {wA, uA, vA, ...rest} = base, own = score === 'additive' ? {wA, uA, vA} : score === 'general' ? {wA} : {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "attention/mechanisms/mechanism.h"
+
 namespace attention {
 namespace {
 
@@ -35,13 +37,10 @@ Cost costOf(const CostSpec& spec) {
   cost.projections = n * ofQueries + m * ofKeys;
   if (spec.hasBiases && model > 0) cost.parameters += heads * dk + kvHeads * (dk + dv) + out;
   cost.scores = pairs * dk;
-  if (layer.score == Score::general) cost.parameters += square, cost.scores += n * square;
-  if (layer.score == Score::additive) {
-    cost.parameters += 2 * square + heads * dk;
-    cost.scores += (n + m) * square;  // once for each token
-    cost.tanhs = pairs * dk;
-  }
-  if (layer.score == Score::cosine) cost.scores += (n * heads + m * kvHeads) * dk;  // the norms |q| and |k|
+  if (takes(layer.score, TensorId::w_a)) cost.parameters += square, cost.scores += n * square;  // once for each token
+  if (takes(layer.score, TensorId::u_a)) cost.parameters += square, cost.scores += m * square;
+  if (takes(layer.score, TensorId::v_a)) cost.parameters += heads * dk, cost.tanhs = pairs * dk;
+  if (mechanismOf(layer.score).hasNorms) cost.scores += (n * heads + m * kvHeads) * dk;
   cost.sums = pairs * dv;
   cost.keptNumbers = m * kvHeads * (dk + dv);
   cost.scoreNumbers = pairs;

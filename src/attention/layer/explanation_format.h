@@ -12,6 +12,8 @@ namespace attention::explanation_format {
 
 /// "₁₂" for 12.
 std::string subscript(int number);
+/// "q₁" for q and 0.
+inline std::string nth(const char* letter, int index) { return letter + subscript(index + 1); }
 
 /// A number after an operator, or as a factor: in parentheses if negative. It may be preceded by a mark.
 std::string operand(std::string number);

@@ -55,6 +55,12 @@ class Writer {
     if (opens) lines_.back().opens = index[0];
   }
 
+  /// A line of a mechanism, with its own indentation.
+  void indented(int depth, std::string_view words, std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+    while (takePrefix(words, "  ")) ++depth;
+    line(depth, filled(words, values));
+  }
+
   void projected(std::string_view name, std::string_view matrix, std::string_view bias, std::string_view from, int rows, int cols, int width) {
     const char letter = static_cast<char>(name[0] + ('a' - 'A'));
     const std::string sum(1, letter);
@@ -87,25 +93,10 @@ class Writer {
     loop(0, "i", spec_.queryCount);
     loop(1, "j", spec_.keyCount);
     line(2, "s = 0");
-    if (spec_.score == Score::general) {
-      loop(2, "a", spec_.headDim, {}, false);
-      loop(3, "b", spec_.headDim, joined({"s = s + ", q, "[i,a] × W_a[a,b] × ", k, "[j,b]"}), false);
-    } else if (spec_.score == Score::additive) {
-      loop(2, "u", in_.wA->rows(), {}, false);
-      line(3, "z = 0");
-      loop(3, "c", spec_.headDim, joined({"z = z + W_a[u,c] × ", q, "[i,c] + U_a[u,c] × ", k, "[j,c]"}), false);
-      line(3, "s = s + v_a[u] × tanh(z)");
-    } else {
-      if (spec_.score == Score::cosine) line(2, "a = 0"), line(2, "b = 0");
-      const std::string product = joined({"s = s + ", q, "[i,c] × ", k, "[j,c]"});
-      loop(2, "c", spec_.headDim, spec_.score == Score::cosine ? std::string_view() : std::string_view(product), false);
-      if (spec_.score == Score::cosine) {
-        line(3, product);
-        line(3, joined({"a = a + ", q, "[i,c] × ", q, "[i,c]"})), line(3, joined({"b = b + ", k, "[j,c] × ", k, "[j,c]"}));
-        line(2, "if a × b > 0: s = s ÷ √a ÷ √b");
-      }
-    }
-    if (spec_.score == Score::scaled) line(2, spec_.scale == 0.0f ? joined({"s = s ÷ √", spec_.headDim}) : "s = s × " + text(double{spec_.scale}));
+    eachLine(textOf(spec_.score).loops, [&](std::string_view words) {
+      indented(2, words, {{"q", q}, {"k", k}, {"d", std::to_string(spec_.headDim)}, {"u", std::to_string(sizeOf(Size::scoreUnits, spec_, in_))}});
+    });
+    if (mechanismOf(spec_.score).isScaled) line(2, spec_.scale == 0.0f ? joined({"s = s ÷ √", spec_.headDim}) : "s = s × " + text(double{spec_.scale}));
     const std::string cap = text(double{spec_.softcap});
     if (spec_.softcap > 0) line(2, joined({"s = ", cap, " × tanh(s ÷ ", cap, ")"}));
     if (spec_.position == Position::alibi) line(2, joined({"s = s − ", text(double{slopeOf(spec_, head_)}), " × |", plus("i", spec_.causalOffset), " − j|"}));
@@ -136,9 +127,7 @@ class Writer {
     eachLine(normalizer.loops, [&](std::string_view words) {
       if (takePrefix(words, "?") && !isEmpty) return;
       if (words.starts_with("w = ")) loop(depth++, "j", spec_.keyCount);
-      int indent = 0;
-      while (takePrefix(words, "  ")) ++indent;
-      line(depth + indent, filled(words, {{"s", s.text}, {"row", "S[i]" + divided}, {"n", std::to_string(spec_.keyCount)}, {"w", weight}}));
+      indented(depth, words, {{"s", s.text}, {"row", "S[i]" + divided}, {"n", std::to_string(spec_.keyCount)}, {"w", weight}});
     });
     if (!after.empty()) line(2, joined({late<"if ">(), after, ": w = 0"}));
     line(2, "W[i,j] = w", true);

@@ -23,7 +23,6 @@ bool hasMask(const Spec& spec, const Inputs& in) {
   return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.keyLength >= 0 || spec.pattern.any() || in.painted;
 }
 bool masksAfter(const Spec& spec, const Inputs& in) { return spec.maskAfterSoftmax && isSoftmax(spec) && hasMask(spec, in); }
-bool isTurned(const Spec& spec) { return spec.score == Score::general || spec.score == Score::additive; }
 
 }  // namespace
 
@@ -35,12 +34,8 @@ std::vector<RowStep> stepsOf(const Spec& spec, const Inputs& in, bool cached) {
   add(Step::cache, cached);
   add(Step::turned_query, isRotary(spec));
   add(Step::turned_key, isRotary(spec));
-  add(Step::query_side, isTurned(spec));
-  add(Step::key_side, spec.score == Score::additive);
-  add(Step::dot, spec.score == Score::cosine);
-  add(Step::lengths, spec.score == Score::cosine);
-  add(Step::raw);
-  add(Step::scaled, spec.score == Score::scaled);
+  for (const ScorePart& part : textOf(spec.score).parts) add(part.step, part.step != Step::none);
+  add(Step::scaled, mechanismOf(spec.score).isScaled);
   add(Step::capped, isSoftcapped(spec));
   add(Step::biased, exists(TensorId::biased, spec, in));
   add(Step::masked, hasMask(spec, in) && !spec.maskAfterSoftmax);
@@ -57,24 +52,12 @@ std::vector<RowStep> stepsOf(const Spec& spec, const Inputs& in, bool cached) {
 }
 
 std::string nameOf(RowStep step, const Spec& spec, const Inputs& in) {
+  for (const ScorePart& part : textOf(spec.score).parts)
+    if (part.step == step) return std::string(part.name);
   switch (step) {
-    case Step::none: break;
     case Step::cache: return late<"cache">();
     case Step::turned_query: return late<"turn q">();
     case Step::turned_key: return late<"turn k">();
-    case Step::query_side: return spec.score == Score::general ? late<"qᵀW_a">() : late<"W_a q">();
-    case Step::key_side: return late<"U_a k">();
-    case Step::dot: return late<"q·k">();
-    case Step::lengths: return late<"|q|, |k|">();
-    case Step::raw:
-      switch (spec.score) {
-        case Score::dot:
-        case Score::scaled: return late<"q·k">();
-        case Score::general: return late<"· k">();
-        case Score::additive: return late<"v_a tanh">();
-        case Score::cosine: return late<"÷ |q||k|">();
-      }
-      break;
     case Step::scaled: return spec.scale == 0.0f ? late<"÷ √d_k">() : late<"× scale">();
     case Step::capped: return late<"soft cap">();
     case Step::biased: return in.bias ? late<"bias">() : late<"ALiBi">();
@@ -89,6 +72,7 @@ std::string nameOf(RowStep step, const Spec& spec, const Inputs& in) {
     case Step::values: return "× V";
     case Step::concat: return late<"concat">();
     case Step::output: return late<"output">();
+    default: break;
   }
   return {};
 }
@@ -133,8 +117,14 @@ StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace&
   const auto keyRow = [&](TensorId id) { return Region{id, keyHead, at.key, 0, 1, spec.headDim}; };
   const auto reads = [&](Region region) { cells.from.push_back(region); };
   const auto makes = [&](Region region) { cells.made.push_back(region); };
+  for (const ScorePart& part : textOf(spec.score).parts) {
+    if (part.step != step) continue;
+    for (const TensorId id : part.reads)
+      if (id == TensorId::q) reads(row(q));
+      else if (id == TensorId::k) reads(keyRow(k));
+      else if (id != TensorId::x) reads(whole(id, at.head));
+  }
   switch (step) {
-    case Step::none: break;
     case Step::cache: {
       const int own = std::min(at.row + spec.causalOffset, spec.keyCount - 1), first = std::min(cacheStep(spec, at.row).reused.begin, own);
       for (const TensorId id : {TensorId::k, TensorId::v}) {
@@ -146,16 +136,7 @@ StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace&
     }
     case Step::turned_query: reads(row(TensorId::q)), makes(row(q)); break;
     case Step::turned_key: reads(keyRow(TensorId::k)), makes(keyRow(k)); break;
-    case Step::query_side: reads(row(q)), reads(whole(TensorId::w_a, at.head)); break;
-    case Step::key_side: reads(keyRow(k)), reads(whole(TensorId::u_a, at.head)); break;
-    case Step::dot:
-    case Step::lengths: reads(row(q)), reads(keyRow(k)); break;
-    case Step::raw:
-      if (spec.score == Score::additive) reads(whole(TensorId::v_a, at.head));
-      else if (spec.score != Score::general) reads(row(q));
-      if (spec.score != Score::additive) reads(keyRow(k));
-      makes(row(TensorId::scores));
-      break;
+    case Step::raw: makes(row(TensorId::scores)); break;
     case Step::biased:
       if (in.bias) reads(row(TensorId::bias));
       [[fallthrough]];
@@ -180,6 +161,7 @@ StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace&
       if (in.bO) reads(whole(TensorId::b_o, 0));
       reads(row(TensorId::head_output)), makes(row(TensorId::output));
       break;
+    default: break;
   }
   return cells;
 }
@@ -301,8 +283,8 @@ std::vector<Term> linesOf(RowStep step, const Spec& spec, const Inputs& in, cons
 }
 
 std::optional<Term> sumBehind(const Term& line, int ordinal, const Spec& spec, const Inputs& in, const Trace& trace, CellRef pair, int decimals) {
-  if (!isTurned(spec) || spec.headDim > kWholeSum) return {};
-  const bool additive = spec.score == Score::additive, both = additive && line.step == Step::raw;
+  if (!takes(spec.score, TensorId::w_a) || spec.headDim > kWholeSum) return {};
+  const bool additive = takes(spec.score, TensorId::u_a), both = additive && line.step == Step::raw;
   const bool ofKey = both ? ordinal % 2 == 1 : line.step == Step::key_side;
   const int column = both ? ordinal / 2 : ordinal, keyHead = pair.head / (spec.heads / spec.kvHeads);
   if (column >= sizeOf(Size::scoreUnits, spec, in)) return {};

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "attention/layer/checks.h"
-#include "attention/layer/tensors.h"
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/mask.h"
 #include "base/sentence.h"
 
@@ -106,7 +106,7 @@ Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
   if (spec.position == Position::sinusoidal && !in.projected()) {
     return base::refuse(Error::Kind::range, "position", {"sinusoidal positions are added to x, which this layer does not have; use rotary or alibi."});
   }
-  if (isRotary(spec) && spec.score == Score::additive) {
+  if (isRotary(spec) && !mechanismOf(spec.score).isDot) {
     return base::refuse(Error::Kind::range, "position", {"rotary turns dot products, and the additive score has none; use the score dot, scaled, "
                               "general or cosine, or other positions."});
   }
@@ -188,8 +188,7 @@ Result<void> checkProjected(const Spec& spec, const Inputs& in) {
 
 Result<void> checkScore(const Spec& spec, const Inputs& in) {
   const checks::Shape square{spec.heads, spec.headDim, spec.headDim};
-  if (spec.score == Score::general) return checks::checkTensors({{"w_a", in.wA, square}});
-  if (spec.score != Score::additive) return {};
+  if (!takes(spec.score, TensorId::u_a)) return takes(spec.score, TensorId::w_a) ? checks::checkTensors({{"w_a", in.wA, square}}) : Result<void>();
   const int units = in.wA ? in.wA->rows() : spec.headDim;
   if (auto ok = checks::checkSize("w_a.rows", units, Limits::longest); !ok) return ok;
   const checks::Shape matrix{spec.heads, units, spec.headDim};
@@ -224,14 +223,13 @@ Result<void> checkPainted(const Spec& spec, const PaintedMask* painted) {
 }  // namespace
 
 float scaleFactor(const Spec& spec) {
-  if (spec.score != Score::scaled) return 1.0f;
+  if (!mechanismOf(spec.score).isScaled) return 1.0f;
   return spec.scale != 0.0f ? spec.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.headDim)));
 }
 
 bool isPlain(const Spec& spec) {
-  const bool hasPlainScores = spec.score == Score::dot || spec.score == Score::scaled;
   const bool hasPlainMask = spec.prefix == 0 && !spec.pattern.any() && !spec.maskAfterSoftmax;
-  return hasPlainScores && hasPlainMask && isSoftmax(spec) && stepBefore(TensorId::masked, spec, {}) == TensorId::scores &&
+  return mechanismOf(spec.score).isProduct && hasPlainMask && isSoftmax(spec) && stepBefore(TensorId::masked, spec, {}) == TensorId::scores &&
          spec.position == Position::none && spec.hiddenHeads == 0;
 }
 

@@ -10,15 +10,6 @@
 
 namespace attention {
 
-/// How a query and a key become one number.
-enum class Score : std::uint8_t {
-  dot,       ///< q·k (Luong et al. 2015, eq. 8, "dot")
-  scaled,    ///< q·k·scale (Vaswani et al. 2017, section 3.2.1)
-  general,   ///< qᵀ·W_a·k (Luong et al. 2015, eq. 8, "general")
-  additive,  ///< v_aᵀ·tanh(W_a·q + U_a·k) (Bahdanau et al. 2015, appendix A.1.2)
-  cosine,    ///< q·k / (|q|·|k|) (Graves et al. 2014, eq. 6); 0 where one of them is 0
-};
-
 /// How the order of the tokens enters the layer.
 enum class Position : std::uint8_t {
   none,

@@ -19,8 +19,8 @@ bool never(const Spec&, const Inputs&) { return false; }
 bool isProjected(const Spec&, const Inputs& in) { return in.projected(); }
 bool hasOutputWeights(const Spec&, const Inputs& in) { return in.wO != nullptr; }
 bool hasNoOutputWeights(const Spec&, const Inputs& in) { return in.wO == nullptr; }
-bool isAdditive(const Spec& spec, const Inputs&) { return spec.score == Score::additive; }
-bool hasScoreMatrix(const Spec& spec, const Inputs&) { return spec.score == Score::general || spec.score == Score::additive; }
+template <Id kId>
+bool isTaken(const Spec& spec, const Inputs&) { return takes(spec.score, kId); }
 bool isSinusoidal(const Spec& spec, const Inputs&) { return spec.position == Position::sinusoidal; }
 bool isCrossSinusoidal(const Spec& spec, const Inputs& in) { return isSinusoidal(spec, in) && in.xKv; }
 bool isRotated(const Spec& spec, const Inputs&) { return isRotary(spec); }
@@ -82,11 +82,11 @@ constexpr TensorRow kTable[] = {
     {Id::v, "v", "V", Size::keyHeads, Size::keys, Size::valueDim, &Inputs::v, always, kValues, Pairs::all, Hue::value, BoardPlace::own, "V", "what each word says"},
     {Id::x_kv, "x_kv", "X_KV", Size::one, Size::keys, Size::model, &Inputs::xKv, nullptr, {}, Pairs::all, Hue::neutral, BoardPlace::below,
      "X of the keys", "K and V are made of it"},
-    {Id::w_a, "w_a", "W_a", Size::heads, Size::scoreUnits, Size::headDim, &Inputs::wA, hasScoreMatrix, {}, Pairs::all, Hue::query, BoardPlace::below,
+    {Id::w_a, "w_a", "W_a", Size::heads, Size::scoreUnits, Size::headDim, &Inputs::wA, isTaken<Id::w_a>, {}, Pairs::all, Hue::query, BoardPlace::below,
      "W_a", "what turns the query"},
-    {Id::u_a, "u_a", "U_a", Size::heads, Size::scoreUnits, Size::headDim, &Inputs::uA, isAdditive, {}, Pairs::all, Hue::key, BoardPlace::below,
+    {Id::u_a, "u_a", "U_a", Size::heads, Size::scoreUnits, Size::headDim, &Inputs::uA, isTaken<Id::u_a>, {}, Pairs::all, Hue::key, BoardPlace::below,
      "U_a", "what turns the key"},
-    {Id::v_a, "v_a", "v_a", Size::heads, Size::one, Size::scoreUnits, &Inputs::vA, isAdditive, {}, Pairs::all, Hue::neutral, BoardPlace::below,
+    {Id::v_a, "v_a", "v_a", Size::heads, Size::one, Size::scoreUnits, &Inputs::vA, isTaken<Id::v_a>, {}, Pairs::all, Hue::neutral, BoardPlace::below,
      "v_a", "how much each column counts"},
     {Id::bias, "bias", "bias", Size::biasHeads, Size::queries, Size::keys, &Inputs::bias, nullptr, {}, Pairs::all, Hue::neutral, BoardPlace::below,
      "Bias", "added to the scores; −∞ masks"},
@@ -239,7 +239,7 @@ std::optional<TensorId> tensorNamed(std::string_view wanted, TensorRange among) 
 }
 
 const char* symbol(TensorId id, Score score) {
-  if (id == TensorId::raw && score != Score::dot && score != Score::scaled) return "raw";
+  if (id == TensorId::raw && !mechanismOf(score).isProduct) return "raw";
   return tensorRow(id).symbol;
 }
 

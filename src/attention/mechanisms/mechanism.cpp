@@ -1,34 +1,71 @@
 #include "attention/mechanisms/mechanism.h"
 
-#include "attention/layer/explanation_format.h"
-
 namespace attention {
 
-std::string ExplainedRow::scoreText(int key) const {
-  const std::string text = number(score(key));
-  return isMarked ? (temperature == 1.0 ? mark::kCell : mark::kMade) + text : text;
+using explanation_format::join;
+using explanation_format::nth;
+using explanation_format::Piece;
+
+double ExplainedCell::at(CellRef other) const {
+  const Tensor* tensor = find(in, trace, other.tensor);
+  return tensor && tensor->contains(other.head, other.row, other.col) ? double{tensor->at(other.head, other.row, other.col)} : 0.0;
+}
+std::string ExplainedCell::number(CellRef other) const { return number(at(other), mark::kCell); }
+std::string ExplainedCell::operand(CellRef other) const { return explanation_format::operand(number(other)); }
+std::string ExplainedCell::scoreText(int key) const { return number(score(key), spec.temperature == 1.0f ? mark::kCell : mark::kMade); }
+
+bool ExplainedCell::isSeen(int key) const {
+  return mask.sees(key) && !(in.painted && in.painted->isBlocked(row, key)) && !isMaskedByBias(in, head, row, key);
+}
+std::vector<int> ExplainedCell::support() const {
+  return keysWhere([this](int key) { return isSeen(key) && at(TensorId::weights, head, row, key) > 0.0; });
 }
 
-std::vector<int> ExplainedRow::support() const {
-  std::vector<int> keys;
-  for (const int j : seen)
-    if (weights[j] > 0.0f) keys.push_back(j);
-  return keys;
+void ExplainedCell::add(RowStep step, std::string label, std::string text, double value, std::vector<CellRef> cells) {
+  lines.push_back({std::move(label), std::move(text), value, std::move(cells), step});
 }
 
-void ExplainedRow::add(std::string label, std::string text, double value, std::vector<CellRef> cells) const {
-  lines.push_back({std::move(label), text + " = " + number(value), value, std::move(cells), mechanismOf(normalizer).before});
+void ExplainedCell::addBefore(std::string label, std::string text, double value, std::vector<CellRef> cells) {
+  add(normalizerOf(spec).before, std::move(label), text + " = " + number(value), value, std::move(cells));
 }
 
-void ExplainedRow::addSum(std::string label, std::string before, const std::vector<int>& keys, const std::function<std::string(int)>& term,
-                          const std::string& after, double value) const {
-  using namespace explanation_format;
+void ExplainedCell::addSum(std::string label, std::string before, const std::vector<int>& keys, const std::function<std::string(int)>& term,
+                           const std::string& after, double value) {
   std::vector<CellRef> cells;
   join([&](int i) {
     const int j = keys[static_cast<std::size_t>(i)];
-    return Piece(i == 0 ? term(j) : operand(term(j)), {{TensorId::masked, weight.head, weight.row, j}});
+    return Piece(i == 0 ? term(j) : operand(term(j)), {{TensorId::masked, head, row, j}});
   }, static_cast<int>(keys.size()), " + ", before, cells);
-  add(std::move(label), before + after, value, std::move(cells));
+  addBefore(std::move(label), before + after, value, std::move(cells));
+}
+
+void ExplainedCell::addProducts(RowStep step, std::string label, double value, int count, const std::function<CellRef(int)>& left,
+                                const std::function<CellRef(int)>& right, const CellRef* bias) {
+  std::string text;
+  std::vector<CellRef> cells;
+  join([&](int i) {
+    const CellRef a = left(i), b = right(i);
+    return Piece(operand(a) + "×" + operand(b), {a, b});
+  }, count, " + ", text, cells);
+  if (bias) text += " + " + operand(*bias), cells.push_back(*bias);
+  add(step, std::move(label), text + " = " + number(value), value, std::move(cells));
+}
+
+void ExplainedCell::addDot(RowStep step, double value) {
+  addProducts(step, nth("q", row) + " · " + nth("k", col), value, spec.headDim, [this](int c) { return queryCell(c); }, [this](int c) { return keyCell(c); });
+}
+
+std::vector<double> ExplainedCell::addTurned(RowStep step, std::string label, TensorId matrix, bool isRowFirst, const std::function<CellRef(int)>& factor) {
+  std::vector<double> made(static_cast<std::size_t>(sizeOf(Size::scoreUnits, spec, in)));
+  for (int r = 0; double& sum : made) {
+    for (int c = 0; c < spec.headDim; ++c) sum += at(matrix, head, isRowFirst ? c : r, isRowFirst ? r : c) * at(factor(c));
+    ++r;
+  }
+  std::string text = "[";
+  std::vector<CellRef> cells;
+  join([&](int c) { return Piece(number(made[static_cast<std::size_t>(c)], mark::kSum), {factor(c)}); }, static_cast<int>(made.size()), ", ", text, cells);
+  add(step, std::move(label), text + "]", made.front(), std::move(cells));
+  return made;
 }
 
 std::string filled(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string_view>> values) {

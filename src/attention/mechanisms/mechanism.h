@@ -1,19 +1,110 @@
-// What a mechanism of the layer has to say of itself. Each is one file: normalizers/relu.cpp defines the two records of
-// Normalizer::relu. What the layer computes with is apart from what only readers need, because the page loads that later.
+// What a mechanism of the layer has to say of itself. Each is one file: scores/cosine.cpp defines the two records of Score::cosine,
+// normalizers/relu.cpp those of Normalizer::relu. What the layer computes with is apart from what only readers need, because the page loads that later.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "attention/layer/explain.h"
+#include "attention/layer/explanation_format.h"
 #include "attention/mechanisms/expression.h"
 #include "attention/mechanisms/registry.h"
+#include "attention/steps/mask.h"
+#include "attention/steps/steps.h"
 
 namespace attention {
+
+/// The cell that explain() explains, as mechanisms see it, and the lines of its explanation. Keys are indices.
+struct ExplainedCell {
+  const Spec& spec;
+  const Inputs& in;
+  const Trace& trace;
+  CellRef cell;
+  int decimals;
+  bool isMarked;  ///< as in explain()
+  int head = cell.head, row = cell.row, col = cell.col, kvHead = kvHeadOf(spec, head);
+  MaskRow mask{spec, row};  ///< of the row, if that is a query
+  std::vector<Term> lines = {};
+
+  double at(CellRef other) const;
+  double at(TensorId id, int h, int r, int c) const { return at({id, h, r, c}); }
+  double at(TensorId id) const { return at({id, head, row, col}); }
+  std::string number(double value) const { return formatNumber(value, decimals); }
+  std::string number(double value, char sign) const { return isMarked ? sign + number(value) : number(value); }
+  std::string number(CellRef other) const;
+  std::string operand(CellRef other) const;
+  static std::string operand(std::string number) { return explanation_format::operand(std::move(number)); }
+
+  // The pair of a score: column c of its query and of its key.
+  CellRef queryCell(int c) const { return {stepBefore(TensorId::raw, spec, in), head, row, c}; }
+  CellRef keyCell(int c) const { return {isRotary(spec) ? TensorId::k_rotated : TensorId::k, kvHead, col, c}; }
+
+  // The row of a weight. Scores are divided by the temperature, as normalisers use them.
+  double score(int key) const { return at(TensorId::masked, head, row, key) / double{spec.temperature}; }
+  std::string scoreText(int key) const;  ///< with the mark of its cell
+  bool isSeen(int key) const;
+  template <class Is>
+  std::vector<int> keysWhere(Is is) const {
+    std::vector<int> keys;
+    for (int j = 0; j < spec.keyCount; ++j)
+      if (is(j)) keys.push_back(j);
+    return keys;
+  }
+  std::vector<int> seen() const { return keysWhere([this](int key) { return isSeen(key); }); }
+  std::vector<int> support() const;  ///< those whose weight is not 0
+
+  // Add a line.
+  void add(RowStep step, std::string label, std::string text, double value, std::vector<CellRef> cells);
+  /// What is computed of the row before its weights: text = value.
+  void addBefore(std::string label, std::string text, double value, std::vector<CellRef> cells = {});
+  /// `before` + a sum of what `term` writes for each of `keys`, the middle of a long one omitted, + `after` = value.
+  void addSum(std::string label, std::string before, const std::vector<int>& keys, const std::function<std::string(int key)>& term,
+              const std::string& after, double value);
+  /// A sum of products, each of a cell of one tensor and a cell of another, with an optional bias.
+  void addProducts(RowStep step, std::string label, double value, int count, const std::function<CellRef(int)>& left,
+                   const std::function<CellRef(int)>& right, const CellRef* bias = nullptr);
+  void addDot(RowStep step, double value);
+  /// A matrix of the score times the query or the key, or their row times the matrix: lists the numbers, and returns them.
+  std::vector<double> addTurned(RowStep step, std::string label, TensorId matrix, bool isRowFirst, const std::function<CellRef(int)>& factor);
+};
+
+inline constexpr TensorId kScoreParameters[] = {TensorId::w_a, TensorId::u_a, TensorId::v_a};
+
+/// A score as the layer, its gradient and the board use it.
+struct ScoreMechanism {
+  std::string_view title, about;  ///< in menus: "Cosine", "q·k ÷ (|q|·|k|)"
+  bool isProduct = false;         ///< q·k itself, which the kernels compute and the engine keeps up to date
+  bool isScaled = false;          ///< Spec::scale is the next step
+  bool isDot = true;              ///< the dot product of what is made of the query alone and of the key alone, so that rotary positions can turn them
+  bool hasNorms = false;          ///< takes the norm of each query and key
+  std::span<const TensorId> parameters = {};  ///< the first of kScoreParameters; with u_a and v_a there can be any number of hidden units
+};
+
+/// One line of the arithmetic of a score, as a step of the row.
+struct ScorePart {
+  RowStep step = RowStep::none;
+  std::string_view name;         ///< in the progress track
+  std::array<TensorId, 2> reads; ///< q and k stand for the row of the query and of the key, x for nothing
+};
+
+/// A score as readers see it.
+struct ScoreText {
+  std::string_view formula;       ///< of all scores, in captions
+  std::string_view columns = {};  ///< the same where tokens are columns; empty: no different
+  std::string_view latex;
+  std::array<ScorePart, 3> parts;  ///< in order of computation; the last is RowStep::raw, after it none
+  void (*explain)(ExplainedCell&);  ///< adds a line for each of these parts
+  /// Pseudocode that computes s, which is 0, from row i of {q} and row j of {k}, with {d} columns; {u} is the number of hidden units.
+  std::string_view loops;
+  /// The lines of a program that make `scores` of `q` and `k` in NumPy, PyTorch and JAX. {np} is the module, {T} the method that swaps the
+  /// last two axes, {scale} the factor, where there is one.
+  std::string_view program;
+};
 
 /// A normaliser as the layer, its gradient and the board use it.
 struct NormalizerMechanism {
@@ -32,28 +123,6 @@ struct NormalizerMechanism {
   bool isStep() const { return gradient == nullptr; }
 };
 
-/// The row of a weight that is explained. Keys are indices; scores are divided by the temperature.
-struct ExplainedRow {
-  Normalizer normalizer;
-  CellRef weight;              ///< of a key that is seen
-  std::vector<int> seen;       ///< the keys that the query sees
-  const float *masked, *weights;
-  double temperature;
-  int decimals;
-  bool isMarked;               ///< as in explain()
-  std::vector<Term>& lines;
-
-  double score(int key) const { return double{masked[key]} / temperature; }
-  std::string number(double value) const { return formatNumber(value, decimals); }
-  std::string scoreText(int key) const;  ///< with the mark of its cell
-  /// Those of `seen` whose weight is not 0.
-  std::vector<int> support() const;
-  void add(std::string label, std::string text, double value, std::vector<CellRef> cells = {}) const;
-  /// Adds the line `before` + a sum of what `term` writes for each of `keys`, the middle of a long one omitted, + `after` = value.
-  void addSum(std::string label, std::string before, const std::vector<int>& keys, const std::function<std::string(int key)>& term,
-              const std::string& after, double value) const;
-};
-
 /// A normaliser as readers see it.
 struct NormalizerText {
   std::string_view latex;  ///< the function; empty if the weights are the scores
@@ -62,7 +131,7 @@ struct NormalizerText {
   /// The label of a weight's line in explanations; empty: its arithmetic.
   std::string_view label = {};
   /// Adds lines for what is computed of the row, and returns what stands before the weight: "max(0.28 − 0.16, 0) = ". Null: `weight`.
-  std::string (*explain)(const ExplainedRow&) = nullptr;
+  std::string (*explain)(ExplainedCell&) = nullptr;
   /// Pseudocode of one row, indented by two spaces: what comes before the loop over its keys, and, from "w = " on, what is in it. {s} is a
   /// score, {row} all of them (÷ temperature), {n} their number, {w} is `weight`. Lines that begin with "?" are for layers with rows that
   /// see no key.
@@ -81,11 +150,20 @@ void eachLine(std::string_view text, const std::function<void(std::string_view)>
 /// Removes `prefix` from the start of a line; returns whether it was there.
 bool takePrefix(std::string_view& line, std::string_view prefix);
 
+const ScoreMechanism& mechanismOf(Score score);
+const ScoreText& textOf(Score score);
+/// Is it one of the parameters of the score?
+bool takes(Score score, TensorId parameter);
 const NormalizerMechanism& mechanismOf(Normalizer normalizer);
 const NormalizerText& textOf(Normalizer normalizer);
 inline const NormalizerMechanism& normalizerOf(const Spec& spec) { return mechanismOf(spec.normalizer); }
 
-/// The records that the files define.
+// The records that the files define.
+namespace scores {
+#define ATTENTION_USE(name) extern const ScoreMechanism name; extern const ScoreText name##Text;
+ATTENTION_SCORES(ATTENTION_USE)
+#undef ATTENTION_USE
+}  // namespace scores
 namespace normalizers {
 #define ATTENTION_USE(name) extern const NormalizerMechanism name; extern const NormalizerText name##Text;
 ATTENTION_NORMALIZERS(ATTENTION_USE)

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "attention/kernels/kernels.h"
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/backward.h"
 #include "attention/steps/forward.h"
 
@@ -104,11 +105,17 @@ extern "C" {
 /// The options of a layer; those that core.js does not know keep these defaults.
 __attribute__((export_name("layer"))) attention::Words* coreLayer() { return new (std::nothrow) attention::Words; }
 
-/// The names of all normalisers, each followed by a space.
-__attribute__((export_name("normalizers"))) const char* coreNormalizers() {
+/// The names of all scores and all normalisers, each followed by a space.
 #define ATTENTION_USE(name) #name " "
-  return ATTENTION_NORMALIZERS(ATTENTION_USE);
+__attribute__((export_name("scores"))) const char* coreScores() { return ATTENTION_SCORES(ATTENTION_USE); }
+__attribute__((export_name("normalizers"))) const char* coreNormalizers() { return ATTENTION_NORMALIZERS(ATTENTION_USE); }
 #undef ATTENTION_USE
+/// Which of w_a, u_a and v_a a score takes: bits 0 to 2.
+__attribute__((export_name("scoreWeights"))) int coreScoreWeights(int score) {
+  int bits = 0;
+  for (const attention::TensorId id : attention::mechanismOf(static_cast<attention::Score>(score)).parameters)
+    bits |= 1 << (static_cast<int>(id) - static_cast<int>(attention::TensorId::w_a));
+  return bits;
 }
 
 /// Returns 0 on success and 1 if there is not enough memory. All numbers must be finite.

@@ -109,10 +109,9 @@ class CostView {
   std::pair<std::string, std::string> names() const {
     const document::State& s = c_.state;
     switch (now_.costOf) {
-      case CostOf::score: {
-        static constexpr std::string_view kScores[] = {"dot", "dot", "general", "additive", "cosine"};
-        return {std::string(kScores[static_cast<std::size_t>(s.score)]), document::isDotProduct(s.score) ? "additive" : "dot"};
-      }
+      case CostOf::score:
+        if (document::isDotProduct(s.score)) return {"dot", "additive"};
+        return {std::string(attention::kScoreNames[static_cast<std::size_t>(s.score)]), "dot"};
       case CostOf::heads: return {s.heads == 1 ? "1 head" : std::to_string(s.heads) + " heads", "1 head"};
       case CostOf::window: return s.windowLeft < 0 && s.windowRight < 0 ? std::pair<std::string, std::string>{"all keys", "window"} : std::pair<std::string, std::string>{"window", "all keys"};
       case CostOf::recurrent: break;

@@ -28,11 +28,6 @@ struct Entry {
   std::string_view value, title, about;
 };
 
-constexpr Entry kScores[] = {{"scaled", "Scaled dot", "q·k ÷ √d_k (Vaswani)"},
-                             {"dot", "Dot", "q·k (Luong)"},
-                             {"general", "General", "q·W_a·k (Luong)"},
-                             {"additive", "Additive", "v_a·tanh(W_a·q + U_a·k) (Bahdanau)"},
-                             {"cosine", "Cosine", "q·k ÷ (|q|·|k|)"}};
 constexpr Entry kPositions[] = {{"none", "None", "order plays no part"},
                                 {"sinusoidal", "Sinusoidal", "added to X"},
                                 {"rotary", "Rotary", "Q and K turned by position"},
@@ -507,7 +502,7 @@ class SidePanel {
 
   void score() {
     heading("SCORE");
-    choice(OptionId::score, "Score", kScores);
+    mechanism<attention::Score>(OptionId::score, "Score", attention::kScoreNames);
     if (c_.state.score == attention::Score::additive) count(OptionId::additive_dim, "  Hidden units", c_.state.additiveDim == 0 ? std::string("d_k") : std::string());
     scale(c_.state.score == attention::Score::scaled);
     slider(OptionId::softcap, "Soft cap", c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",
@@ -517,16 +512,18 @@ class SidePanel {
       if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to select again
       return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
     });
-    normalizer();
+    mechanism<attention::Normalizer>(OptionId::normalizer, "Weights", attention::kNormalizerNames);
   }
 
-  void normalizer() {
-    Entry entries[attention::kNormalizerCount];
-    for (int i = 0; i < attention::kNormalizerCount; ++i) {
-      const attention::NormalizerMechanism& one = attention::mechanismOf(static_cast<attention::Normalizer>(i));
-      entries[i] = {attention::kNormalizerNames[i], one.title, one.about};
+  template <class Kind, std::size_t kCount>
+  void mechanism(OptionId id, std::string_view label, const std::string_view (&names)[kCount]) {
+    Entry entries[kCount];
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const auto& one = attention::mechanismOf(static_cast<Kind>(i));
+      entries[i] = {names[i], one.title, one.about};
     }
-    choice(OptionId::normalizer, "Weights", entries);
+    if (id == OptionId::score) std::swap(entries[0], entries[1]);  // the default first
+    choice(id, label, entries);
   }
 
   void scale(bool on) {

@@ -45,7 +45,7 @@ double entmaxThreshold(const float* scores, float largest, int count) {
   return threshold;
 }
 
-std::string explainEntmax(const ExplainedRow& row) {
+std::string explainEntmax(ExplainedCell& row) {
   const std::vector<int> support = row.support();
   const double count = static_cast<double>(support.size());
   const std::string k = std::to_string(support.size());
@@ -56,8 +56,8 @@ std::string explainEntmax(const ExplainedRow& row) {
   const arithmetic::Expression m(row.number(mean));
   row.addSum("mean m", "(", support, [&](int key) { return row.scoreText(key); }, ") ÷ 2 ÷ " + k, mean);
   row.addSum("Σ(s ÷ 2 − m)²", "", support, [&](int key) { return square(arithmetic::Expression(row.scoreText(key)) / 2 - m).text; }, "", squares);
-  row.add("threshold t", m.text + " − √((1 − " + row.number(squares) + ") ÷ " + k + ")", threshold);
-  return entmaxWeight(arithmetic::Expression(row.scoreText(row.weight.col)), arithmetic::Expression(row.number(threshold))).text + " = ";
+  row.addBefore("threshold t", m.text + " − √((1 − " + row.number(squares) + ") ÷ " + k + ")", threshold);
+  return entmaxWeight(arithmetic::Expression(row.scoreText(row.col)), arithmetic::Expression(row.number(threshold))).text + " = ";
 }
 
 }  // namespace

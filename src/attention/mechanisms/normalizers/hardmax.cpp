@@ -7,9 +7,10 @@
 namespace attention::normalizers {
 namespace {
 
-std::string explainHard(const ExplainedRow& row) {
+std::string explainHard(ExplainedCell& row) {
+  const std::vector<int> seen = row.seen();
   const auto isLess = [&](int a, int b) { return row.score(a) < row.score(b); };
-  const int winner = *std::max_element(row.seen.begin(), row.seen.end(), isLess);
+  const int winner = *std::max_element(seen.begin(), seen.end(), isLess);
   return "key " + std::to_string(winner + 1) + " has the largest score, " + row.number(row.score(winner)) + " : ";
 }
 

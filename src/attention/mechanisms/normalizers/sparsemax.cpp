@@ -26,13 +26,13 @@ double sparseThreshold(const float* scores, float largest, int count) {
   return threshold;
 }
 
-std::string explainSparse(const ExplainedRow& row) {
+std::string explainSparse(ExplainedCell& row) {
   const std::vector<int> support = row.support();
   double sum = 0.0;
   for (const int key : support) sum += row.score(key);
   const double count = static_cast<double>(support.size()), threshold = (sum - 1.0) / count;
   row.addSum("threshold t", "(", support, [&](int key) { return row.scoreText(key); }, " − 1) ÷ " + std::to_string(support.size()), threshold);
-  return sparseWeight(arithmetic::Expression(row.scoreText(row.weight.col)), arithmetic::Expression(row.number(threshold))).text + " = ";
+  return sparseWeight(arithmetic::Expression(row.scoreText(row.col)), arithmetic::Expression(row.number(threshold))).text + " = ";
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// qᵀ·W_a·k (Luong et al. 2015, eq. 8, "general").
+#include "attention/mechanisms/mechanism.h"
+
+namespace attention::scores {
+namespace {
+
+void explainGeneral(ExplainedCell& cell) {
+  using namespace explanation_format;
+  const std::vector<double> made =
+      cell.addTurned(RowStep::query_side, nth("q", cell.row) + "ᵀ · W_a", TensorId::w_a, true, [&](int c) { return cell.queryCell(c); });
+  std::string text;
+  std::vector<CellRef> cells;
+  join([&](int c) {
+    const CellRef key = cell.keyCell(c);
+    return Piece(operand(cell.number(made[static_cast<std::size_t>(c)], mark::kSum)) + "×" + cell.operand(key), {key});
+  }, cell.spec.headDim, " + ", text, cells);
+  const double raw = cell.at(TensorId::raw);
+  cell.add(RowStep::raw, "that · " + nth("k", cell.col), text + " = " + cell.number(raw), raw, std::move(cells));
+}
+
+}  // namespace
+
+constinit const ScoreMechanism general{
+    .title = "General",
+    .about = "q·W_a·k (Luong)",
+    .parameters = {kScoreParameters, 1},
+};
+
+constinit const ScoreText generalText{
+    .formula = "Q·W_a·K^T",
+    .columns = "K^T·W_a^T·Q",
+    .latex = R"(Q W_a K^\top)",
+    .parts = {{{RowStep::query_side, "qᵀW_a", {TensorId::q, TensorId::w_a}}, {RowStep::raw, "· k", {TensorId::k}}}},
+    .explain = explainGeneral,
+    .loops = R"(for a in 1 … {d}:
+  for b in 1 … {d}: s = s + {q}[i,a] × W_a[a,b] × {k}[j,b])",
+    .program = "scores = q @ w_a @ k{T}",
+};
+
+}  // namespace attention::scores
