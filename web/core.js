@@ -314,7 +314,7 @@ class Attention {
       return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0))).trim().split(' ');
     };
     CHOICES.score = names(wasm.scores()), CHOICES.normalizer = names(wasm.normalizers());
-    CHOICES.score.forEach((name, i) => { SCORE_WEIGHTS[name] = ['wA', 'uA', 'vA'].filter((_, bit) => wasm.scoreWeights(i) >> bit & 1); });
+    CHOICES.score.forEach((name, i) => { SCORE_WEIGHTS[name] = ['wA', 'uA', 'vA'].slice(0, wasm.scoreWeights(i)); });
     this.#view();
   }
 

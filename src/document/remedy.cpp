@@ -63,7 +63,7 @@ Found wayToPositions(const Settings& after, Id id) {
     if (!wanted) return withoutPositions("Sinusoidal positions need X");
     return way("Sinusoidal positions are added to X", "set X · W", Id::mode, "x");
   }
-  if (rotary && !attention::mechanismOf(after.score).isDot) {
+  if (rotary && !attention::mechanismOf(after.score).isDot()) {
     if (!wanted) return withoutPositions("Rotary needs a dot product");
     return way("Rotary needs a dot product", "set scaled dot", Id::score, "scaled");
   }

@@ -170,7 +170,7 @@ constexpr Clash kClashes[] = {
      "rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\"."},
     {OptionId::position,
      [](const Settings& s) {
-       return s.position == attention::Position::rotary && !attention::mechanismOf(s.score).isDot;
+       return s.position == attention::Position::rotary && !attention::mechanismOf(s.score).isDot();
      },
      "rotary positions turn dot products, and an additive score has none; set score to \"scaled\", or "
      "position to "
@@ -213,18 +213,9 @@ attention::Spec spec(const Settings& settings) {
 
 attention::Inputs inputs(const State& state) {
   attention::Inputs out;
-  if (state.mode == Mode::x) {
-    out.x = &state.x, out.wQ = &state.wQ, out.wK = &state.wK, out.wV = &state.wV;
-    if (state.outputProjection) out.wO = &state.wO;
-    if (state.cross) out.xKv = &state.xKv;
-    if (state.separateValues) out.xV = &state.xV;
-    if (state.projectionBias) out.bQ = &state.bQ, out.bK = &state.bK, out.bV = &state.bV;
-    if (state.projectionBias && state.outputProjection) out.bO = &state.bO;
-  } else {
-    out.q = &state.q, out.k = &state.k, out.v = &state.v;
-  }
-  for (const TensorId id : attention::mechanismOf(state.score).parameters) out.*attention::tensorRow(id).given = input(state, id);
-  if (!state.bias.empty()) out.bias = &state.bias;
+  for (const TensorId id : kInputs)
+    if (isEditable(state, id)) out.*attention::tensorRow(id).given = input(state, id);
+  if (state.bias.empty()) out.bias = nullptr;
   out.painted = &state.painted;
   return out;
 }

@@ -47,6 +47,9 @@ void transpose(const float* from, std::ptrdiff_t stride, int rows, int columns, 
     for (int c = 0; c < columns; ++c) to[std::ptrdiff_t{c} * rows + r] = factor * from[r * stride + c];
 }
 
+/// Where Stage::p has a parameter of the score.
+int placeOf(TensorId id) { return 4 + static_cast<int>(id) - static_cast<int>(TensorId::w_a); }
+
 /// Splits columns into heads; fromHeads() joins them.
 void toHeads(const float* from, int rows, int heads, int dim, Tensor& to) {
   to.reshape(heads, rows, dim);
@@ -107,7 +110,7 @@ void Model::buildPart(const std::string& name, bool inSource, bool isCross, int 
     static constexpr const char* kNames[] = {"w_q", "w_k", "w_v", "w_o"};
     for (int i = 0; i < 4; ++i) s.p[i] = parameter(name + kNames[i], d_, d_);
     for (const TensorId id : attention::mechanismOf(setup_.score).parameters)
-      s.p[4 + static_cast<int>(id) - static_cast<int>(TensorId::w_a)] = parameter(name + std::string(attention::name(id)), id == TensorId::v_a ? heads_ : d_, headDim_);
+      s.p[placeOf(id)] = parameter(name + std::string(attention::name(id)), id == TensorId::v_a ? heads_ : d_, headDim_);
     places_.push_back({inSource ? AttentionPlace::Kind::encoder : isCross ? AttentionPlace::Kind::cross : AttentionPlace::Kind::own, layer});
     attends_.push_back(static_cast<int>(stages_.size()));
   } else if (s.kind == Stage::Kind::feed) {
@@ -458,60 +461,48 @@ void Model::attendOneBackward(Stage& s, int sequence) {
   }
 }
 
-/// A parameter of the score as a tensor with heads.
-static const Tensor* scoreWeight(const float* numbers, int parameter, int heads, int rows, int columns, Tensor& to) {
-  if (parameter < 0) return nullptr;
-  to.reshape(heads, rows, columns);
-  std::copy_n(numbers, to.size(), to.data());
-  return &to;
+/// Q, K and V of one sequence, and the parameters of the score, as tensors with heads.
+attention::Inputs Model::inputsOf(const Stage& s, const attention::Spec& spec, std::size_t queriesAt, std::size_t keysAt) {
+  toHeads(s.q.data() + queriesAt, spec.queryCount, heads_, headDim_, q_);
+  toHeads(s.k.data() + keysAt, spec.keyCount, heads_, headDim_, k_);
+  toHeads(s.v.data() + keysAt, spec.keyCount, heads_, headDim_, v_);
+  attention::Inputs in;
+  in.q = &q_, in.k = &k_, in.v = &v_;
+  Tensor* to = scoreWeights_;
+  for (const TensorId id : attention::mechanismOf(spec.score).parameters) {
+    to->reshape(heads_, id == TensorId::v_a ? 1 : headDim_, headDim_);
+    std::copy_n(at(s.p[placeOf(id)]), to->size(), to->data());
+    in.*attention::tensorRow(id).given = to++;
+  }
+  return in;
 }
 
 /// Attention with any score and normaliser, computed by the steps of the layer.
 void Model::attendOther(Stage& s, int sequence) {
-  const bool keysInSource = s.inSource || s.isCross;
   const attention::Spec spec = specOf(s, sequence);
   attention::Trace& trace = s.traces[static_cast<size_t>(sequence)];
-  toHeads(s.q.data() + area(firstRow(s.inSource, sequence), d_), spec.queryCount, heads_, headDim_, q_);
-  toHeads(s.k.data() + area(firstRow(keysInSource, sequence), d_), spec.keyCount, heads_, headDim_, k_);
-  toHeads(s.v.data() + area(firstRow(keysInSource, sequence), d_), spec.keyCount, heads_, headDim_, v_);
-  attention::Inputs in;
-  in.q = &q_, in.k = &k_, in.v = &v_;
-  in.wA = scoreWeight(s.p[4] < 0 ? nullptr : at(s.p[4]), s.p[4], heads_, headDim_, headDim_, wA_);
-  in.uA = scoreWeight(s.p[5] < 0 ? nullptr : at(s.p[5]), s.p[5], heads_, headDim_, headDim_, uA_);
-  in.vA = scoreWeight(s.p[6] < 0 ? nullptr : at(s.p[6]), s.p[6], heads_, 1, headDim_, vA_);
-  attention::forward(spec, in, trace, *scratch_);
-  fromHeads(trace.headOutput, s.concat.data() + area(firstRow(s.inSource, sequence), d_));
+  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_), keysAt = area(firstRow(s.inSource || s.isCross, sequence), d_);
+  attention::forward(spec, inputsOf(s, spec, queriesAt, keysAt), trace, *scratch_);
+  fromHeads(trace.headOutput, s.concat.data() + queriesAt);
   std::copy_n(trace.weights.data(), trace.weights.size(), s.weights.data() + weightsAt(s, sequence));
 }
 
 void Model::attendOtherBackward(Stage& s, int sequence) {
-  const bool keysInSource = s.inSource || s.isCross;
   const attention::Spec spec = specOf(s, sequence);
-  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_), keysAt = area(firstRow(keysInSource, sequence), d_);
-  toHeads(s.q.data() + queriesAt, spec.queryCount, heads_, headDim_, q_);
-  toHeads(s.k.data() + keysAt, spec.keyCount, heads_, headDim_, k_);
-  toHeads(s.v.data() + keysAt, spec.keyCount, heads_, headDim_, v_);
+  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_), keysAt = area(firstRow(s.inSource || s.isCross, sequence), d_);
+  const attention::Inputs in = inputsOf(s, spec, queriesAt, keysAt);
   toHeads(dConcat_.data() + queriesAt, spec.queryCount, heads_, headDim_, dOut_);
-  attention::Inputs in;
-  in.q = &q_, in.k = &k_, in.v = &v_;
+  const std::span<const TensorId> parameters = attention::mechanismOf(spec.score).parameters;
   attention::InputSet wanted = inputSet(TensorId::q) | inputSet(TensorId::k) | inputSet(TensorId::v);
-  static constexpr TensorId kIds[] = {TensorId::w_a, TensorId::u_a, TensorId::v_a};
-  const attention::Tensor** places[] = {&in.wA, &in.uA, &in.vA};
-  Tensor* tensors[] = {&wA_, &uA_, &vA_};
-  for (int i = 0; i < 3; ++i) {
-    if (s.p[4 + i] < 0) continue;
-    *places[i] = scoreWeight(at(s.p[4 + i]), s.p[4 + i], heads_, i == 2 ? 1 : headDim_, headDim_, *tensors[i]);
-    wanted |= attention::inputSet(kIds[i]);
-  }
+  for (const TensorId id : parameters) wanted |= inputSet(id);
   const attention::Upstream upstream[] = {{TensorId::head_output, &dOut_}};
   attention::backward(spec, in, s.traces[static_cast<size_t>(sequence)], upstream, wanted, gradients_, *backwardScratch_);
   fromHeads(gradients_[TensorId::q], &dQ_[queriesAt]);
   fromHeads(gradients_[TensorId::k], &dK_[keysAt]);
   fromHeads(gradients_[TensorId::v], &dV_[keysAt]);
-  for (int i = 0; i < 3; ++i) {
-    if (s.p[4 + i] < 0) continue;
-    const Tensor& g = gradients_[kIds[i]];
-    float* to = gradientAt(s.p[4 + i]);
+  for (const TensorId id : parameters) {
+    const Tensor& g = gradients_[id];
+    float* to = gradientAt(s.p[placeOf(id)]);
     for (std::size_t n = 0; n < g.size(); ++n) to[n] += g.data()[n];
   }
 }

@@ -127,6 +127,7 @@ class Model {
   void normaliseBackward(Stage& stage, const Numbers& dH);
   void attend(Stage& stage);
   void attendOne(Stage& stage, int sequence);
+  attention::Inputs inputsOf(const Stage& stage, const attention::Spec& spec, std::size_t queriesAt, std::size_t keysAt);
   void attendOther(Stage& stage, int sequence);
   void attendBackward(Stage& stage);
   void attendOneBackward(Stage& stage, int sequence);
@@ -172,7 +173,7 @@ class Model {
   const Numbers* memory_ = nullptr;
 
   // For attention other than softmax of dot products.
-  attention::Tensor q_, k_, v_, dOut_, wA_, uA_, vA_;
+  attention::Tensor q_, k_, v_, dOut_, scoreWeights_[3];
   attention::Gradients gradients_;
   std::unique_ptr<attention::BackwardScratch> backwardScratch_;
   std::unique_ptr<attention::Scratch> scratch_;

@@ -7,6 +7,7 @@
 
 #include "attention/engine/engine.h"
 #include "attention/mechanisms/mechanism.h"
+#include "attention/steps/backward.h"
 #include "layer.h"
 #include "thorough.h"
 
@@ -238,6 +239,45 @@ TEST_CASE("scores: only the scaled one is scaled") {
     scored.spec.scale = 0.25f;
     const Trace trace = traced(scored);
     CHECK((trace.scores == trace.raw) == (score != Score::scaled));
+  }
+}
+
+TEST_CASE("scores: each reads the parameters that it says it takes, and is a product of q and k only if it says so") {
+  Random random(78);
+  const Layer plain = test::direct(test::shape(2, 1, 3, 4, 4, 3), random);
+  for (const Score score : kScores) {
+    CAPTURE(kScoreNames[static_cast<std::size_t>(score)]);
+    const ScoreMechanism& says = mechanismOf(score);
+    const Layer layer = test::withScore(plain, score, random);
+    const Inputs inputs = layer.inputs();
+    const Trace trace = traced(layer);
+    InputSet read = 0, taken = 0;
+    RowStep last = RowStep::none;
+    for (const ScorePart& part : textOf(score).parts) {
+      for (const TensorId id : part.reads) read |= inputSet(id);
+      if (part.step != RowStep::none) CHECK(part.step > last), last = part.step;
+    }
+    CHECK(last == RowStep::raw);
+    for (const TensorId id : kScoreParameters) {
+      CHECK(exists(id, layer.spec, inputs) == takes(score, id));
+      if (!takes(score, id)) continue;
+      taken |= inputSet(id);
+      Inputs without = inputs;
+      without.*tensorRow(id).given = nullptr;
+      CHECK(!validate(layer.spec, without));
+    }
+    CHECK((read & ~(inputSet(TensorId::x) | inputSet(TensorId::q) | inputSet(TensorId::k))) == taken);
+    double most = 0.0;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 4; ++j) {
+        double product = 0.0;
+        for (int c = 0; c < 4; ++c) product += double{layer.q.at(1, i, c)} * double{layer.k.at(0, j, c)};
+        most = std::max(most, std::abs(product - double{trace.raw.at(1, i, j)}));
+      }
+    CHECK((most < 1e-5) == says.isProduct);
+    Layer rotated = layer;
+    rotated.spec.position = Position::rotary;
+    CHECK(bool(validate(rotated.spec, rotated.inputs())) == says.isDot());
   }
 }
 

@@ -40,7 +40,7 @@ Cost costOf(const CostSpec& spec) {
   if (takes(layer.score, TensorId::w_a)) cost.parameters += square, cost.scores += n * square;  // once for each token
   if (takes(layer.score, TensorId::u_a)) cost.parameters += square, cost.scores += m * square;
   if (takes(layer.score, TensorId::v_a)) cost.parameters += heads * dk, cost.tanhs = pairs * dk;
-  if (mechanismOf(layer.score).hasNorms) cost.scores += (n * heads + m * kvHeads) * dk;
+  if (mechanismOf(layer.score).key.make && !takes(layer.score, TensorId::u_a)) cost.scores += (n * heads + m * kvHeads) * dk;  // norms
   cost.sums = pairs * dv;
   cost.keptNumbers = m * kvHeads * (dk + dv);
   cost.scoreNumbers = pairs;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -15,7 +14,6 @@
 namespace attention {
 namespace {
 
-using explanation_format::join;
 using explanation_format::nth;
 using explanation_format::Piece;
 using explanation_format::subscript;
@@ -41,7 +39,8 @@ class Explainer : ExplainedCell {
   /// Does the key take part in the normaliser? If the mask is applied after it, every key does.
   bool isScored(int key) const { return isSeen(key) || (spec.maskAfterSoftmax && !isMaskedByBias(in, head, row, key)); }
   std::vector<int> scored() const { return keysWhere([this](int key) { return isScored(key); }); }
-  // The preceding tensors; the layer may not have all of them.
+  CellRef here(TensorId id) const { return {id, head, row, col}; }
+  /// The preceding tensor that the layer has.
   TensorId before(TensorId id) const { return stepBefore(id, spec, in); }
 
   /// How the title names the row: by its token, or by a number where rows are not tokens.
@@ -118,7 +117,7 @@ class Explainer : ExplainedCell {
     angle += "^(" + std::to_string(exponent) + "/" + std::to_string(width) + ")";
     const double value = at(TensorId::positions, 0, row, col);
     add(RowStep::none, isAngle ? "angle" : isSine ? "sine" : "cosine",
-        (isAngle ? angle : (isSine ? "sin(" : "cos(") + angle + ")") + " = " + number(value), value, {});
+        (isAngle ? angle : (isSine ? "sin(" : "cos(") + angle + ")") + equals(value), value, {});
   }
 
   /// "10000", or with NTK-aware scaling "(10000 × 4^(6/4))".
@@ -132,7 +131,7 @@ class Explainer : ExplainedCell {
   void addPositioned(TensorId x, int first) {
     const CellRef from{x, 0, row, col}, position{TensorId::positions, 0, first + row, col};
     const double value = at(from) + at(position);
-    add(RowStep::none, "x + position", number(from) + " + " + operand(position) + " = " + number(value), value,
+    add(RowStep::none, "x + position", number(from) + " + " + operand(position) + equals(value), value,
         {from, position});
   }
 
@@ -140,7 +139,7 @@ class Explainer : ExplainedCell {
     const RowStep step = id == TensorId::q_rotated ? RowStep::turned_query : RowStep::turned_key;
     const int pair = pairOfColumn(spec, col);
     if (pair < 0) {
-      const CellRef same{from, head, row, col};
+      const CellRef same = here(from);
       return add(step, "not rotated", "only the first " + std::to_string(rotatedColumns(spec)) + " columns are : " + number(same), at(same), {same});
     }
     const auto [one, two] = columnsOfPair(spec, pair);
@@ -183,8 +182,8 @@ class Explainer : ExplainedCell {
     const bool byRoot = spec.scale == 0.0f;
     const std::string factor = byRoot ? number(std::sqrt(double{static_cast<float>(spec.headDim)})) : formatFactor(spec.scale, decimals);
     add(RowStep::scaled, byRoot ? "÷ √" + std::to_string(spec.headDim) : std::string("× scale"),
-        (byRoot ? number(raw, mark::kCell) + " ÷ " : operand(number(raw, mark::kCell)) + " × ") + operand(factor) + " = " + number(score), score,
-        {{TensorId::raw, head, row, col}});
+        (byRoot ? number(raw, mark::kCell) + " ÷ " : operand(number(raw, mark::kCell)) + " × ") + operand(factor) + equals(score), score,
+        {here(TensorId::raw)});
   }
 
   /// Adds the lines for the pair's scores, from raw up to the step `last`.
@@ -211,7 +210,7 @@ class Explainer : ExplainedCell {
       text += c[1] == 's' ? number(at(from), mark::kCell) : number(double{spec.*step.parameter});
       c += 2;
     }
-    add(RowStep::capped, step.label, text + " = " + number(at(id)), at(id), {{from, head, row, col}});
+    add(RowStep::capped, step.label, text + equals(at(id)), at(id), {here(from)});
   }
 
   void addBias() {
@@ -223,15 +222,15 @@ class Explainer : ExplainedCell {
       text += " − " + slope + " × " + std::to_string(distance);
     }
     if (in.bias) text += " + " + operand(number(double{in.bias->at(in.bias->heads() == 1 ? 0 : head, row, col)}, mark::kCell));
-    std::vector<CellRef> from{{before(TensorId::biased), head, row, col}};
+    std::vector<CellRef> from{here(before(TensorId::biased))};
     if (in.bias) from.push_back({TensorId::bias, in.bias->heads() == 1 ? 0 : head, row, col});
-    add(RowStep::biased, in.bias ? "bias" : "ALiBi", text + " = " + number(value), value, std::move(from));
+    add(RowStep::biased, in.bias ? "bias" : "ALiBi", text + equals(value), value, std::move(from));
   }
 
   // Mask.
   void addMasked() {
     addScores(before(TensorId::masked));
-    if (!spec.maskAfterSoftmax) add(RowStep::masked, "mask", maskText(", −∞"), at(TensorId::masked), {{before(TensorId::masked), head, row, col}});
+    if (!spec.maskAfterSoftmax) add(RowStep::masked, "mask", maskText(", −∞"), at(TensorId::masked), {here(before(TensorId::masked))});
   }
 
   /// Why the key is visible or hidden, and what happens to it if hidden.
@@ -270,8 +269,8 @@ class Explainer : ExplainedCell {
   void addTemperature() {
     if (spec.temperature == 1.0f || !isScored(col)) return;
     add(RowStep::tempered, "÷ temperature",
-        number(at(TensorId::masked), mark::kCell) + " ÷ " + formatFactor(spec.temperature, decimals) + " = " + number(score(col)),
-        score(col), {{TensorId::masked, head, row, col}});
+        number(at(TensorId::masked), mark::kCell) + " ÷ " + formatFactor(spec.temperature, decimals) + equals(score(col)),
+        score(col), {here(TensorId::masked)});
   }
 
   void addWeight() {
@@ -279,21 +278,21 @@ class Explainer : ExplainedCell {
       addExponential(), addDivision();
       if (spec.maskAfterSoftmax) {
         add(RowStep::masked_after, "mask after softmax", maskText(", weight 0"), at(TensorId::weights),
-            {{TensorId::exponentials, head, row, col}});
+            {here(TensorId::exponentials)});
       }
       return;
     }
     if (addNothingSeen()) return;
     addTemperature();
     const double weight = at(TensorId::weights);
-    const auto [label, text] =
-        isSeen(col) ? otherWeight() : std::pair<std::string, std::string>("normaliser", "hidden : ");
-    add(RowStep::weights, label, text + number(weight), weight, {{TensorId::masked, head, row, col}});
+    const auto [label, text] = otherWeight();
+    add(RowStep::weights, label, text + number(weight), weight, {here(TensorId::masked)});
   }
 
-  /// For normalisers other than softmax: adds what is computed of the row. Returns the label, and the expression that gives the weight.
+  /// For normalisers other than softmax: adds what is computed of the row. Returns the label and the arithmetic of the weight.
   std::pair<std::string, std::string> otherWeight() {
     using arithmetic::Expression;
+    if (!isSeen(col)) return {"normaliser", "hidden : "};
     const NormalizerText& text = textOf(spec.normalizer);
     const std::string label = text.label.empty() ? text.weight(Expression("s"), Expression("t")).text : std::string(text.label);
     return {label, text.explain ? text.explain(*this) : text.weight(Expression(scoreText(col)), Expression("")).text + " = "};
@@ -307,62 +306,51 @@ class Explainer : ExplainedCell {
     add(RowStep::exponentials, "exp(s − max)",
         isScored(col) ? "exp(" + scoreText(col) + " − " + operand(number(max, mark::kCell)) + ") = " + number(e)
                        : "exp(−∞) = " + number(e),
-        e, {{TensorId::masked, head, row, col}, {TensorId::row_max, head, row, 0}});
+        e, {here(TensorId::masked), {TensorId::row_max, head, row, 0}});
   }
 
   void addDivision() {
     if (!spec.maskAfterSoftmax && seesNothing()) return;
     const double e = at(TensorId::exponentials), sum = at(TensorId::row_sum, head, row, 0);
     const double share = spec.maskAfterSoftmax ? e / sum : at(TensorId::weights);  // before a mask that is applied after softmax
-    add(RowStep::weights, "÷ Σ row", number(e, mark::kCell) + " ÷ " + number(sum, mark::kCell) + " = " + number(share), share,
-        {{TensorId::exponentials, head, row, col}, {TensorId::row_sum, head, row, 0}});
+    add(RowStep::weights, "÷ Σ row", number(e, mark::kCell) + " ÷ " + number(sum, mark::kCell) + equals(share), share,
+        {here(TensorId::exponentials), {TensorId::row_sum, head, row, 0}});
   }
 
   void addToOutput() {
     if (seesNothing()) return;
     const double weight = at(TensorId::weights);
-    std::string text = operand(number(weight, mark::kCell)) + " × " + nth("v", col) + " = [";
-    std::vector<CellRef> cells{{TensorId::weights, head, row, col}};
-    const auto piece = [&](int c) {
-      return Piece(number(weight * at(TensorId::v, kvHead, col, c), mark::kMade), {{TensorId::v, kvHead, col, c}});
-    };
-    join(piece, spec.valueDim, ", ", text, cells);
-    add(RowStep::none, "adds to output", text + "]", weight, std::move(cells));
+    const CellRef from = here(TensorId::weights);
+    addJoined(RowStep::none, "adds to output", weight, {operand(from) + " × " + nth("v", col) + " = [", ", ", "]"}, spec.valueDim, [&](int c) {
+      const CellRef v{TensorId::v, kvHead, col, c};
+      return Piece(number(weight * at(v), mark::kMade), {v});
+    });
+    lines.back().cells.insert(lines.back().cells.begin(), from);
   }
 
   void addRowMax() {
     if (!spec.maskAfterSoftmax && addNothingSeen()) return;
     const std::vector<int> keys = scored();
-    std::string text = "max(";
-    std::vector<CellRef> cells;
-    const auto piece = [&](int i) {
-      const int key = keys[static_cast<std::size_t>(i)];
-      return Piece(scoreText(key), {{TensorId::masked, head, row, key}});
-    };
-    join(piece, static_cast<int>(keys.size()), ", ", text, cells);
     double max = at(TensorId::row_max, head, row, 0);
     if (!isSoftmax(spec)) {  // only softmax has a tensor for it
       max = -std::numeric_limits<double>::infinity();
       for (const int key : keys) max = std::max(max, score(key));
     }
-    const bool warm = spec.temperature != 1.0f;
-    add(RowStep::maximum, "largest of row " + std::to_string(row + 1) + (warm ? ", ÷ temperature" : ""),
-        text + ") = " + number(max), max, std::move(cells));
+    addJoined(RowStep::maximum, "largest of row " + std::to_string(row + 1) + (spec.temperature != 1.0f ? ", ÷ temperature" : ""), max,
+              {"max(", ", ", ")" + equals(max)}, static_cast<int>(keys.size()), [&](int i) {
+      const int key = keys[static_cast<std::size_t>(i)];
+      return Piece(scoreText(key), {{TensorId::masked, head, row, key}});
+    });
   }
 
   void addRowSum() {
     if (!spec.maskAfterSoftmax && addNothingSeen()) return;
     const std::vector<int> keys = scored();
-    std::string text;
-    std::vector<CellRef> cells;
-    const auto piece = [&](int i) {
-      const int key = keys[static_cast<std::size_t>(i)];
-      return Piece(number(CellRef{TensorId::exponentials, head, row, key}),
-                   {{TensorId::exponentials, head, row, key}});
-    };
-    join(piece, static_cast<int>(keys.size()), " + ", text, cells);
     const double sum = at(TensorId::row_sum, head, row, 0);
-    add(RowStep::sum, "Σ row " + std::to_string(row + 1), text + " = " + number(sum), sum, std::move(cells));
+    addJoined(RowStep::sum, "Σ row " + std::to_string(row + 1), sum, {{}, " + ", equals(sum)}, static_cast<int>(keys.size()), [&](int i) {
+      const CellRef one{TensorId::exponentials, head, row, keys[static_cast<std::size_t>(i)]};
+      return Piece(number(one), {one});
+    });
   }
 
   /// Adds a value of head_output. Head and column are parameters because concat uses this for its own cells.
@@ -388,10 +376,7 @@ class Explainer : ExplainedCell {
   }
 
   void addOutput() {
-    if (!in.wO) {
-      addConcat();
-      return;
-    }
+    if (!in.wO) return addConcat();
     const CellRef bias{TensorId::b_o, 0, 0, col};
     addProducts(RowStep::output, nth("concat", row) + " · W_O[:, " + std::to_string(col + 1) + "]" + (in.bO ? " + b_O" : ""),
                 at(TensorId::output, 0, row, col), in.wO->rows(),

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "attention/engine/decode.h"
-#include "attention/layer/explanation_format.h"
 #include "attention/mechanisms/mechanism.h"
 #include "base/late.h"
 #include "base/sentence.h"
@@ -286,28 +285,16 @@ std::optional<Term> sumBehind(const Term& line, int ordinal, const Spec& spec, c
   if (!takes(spec.score, TensorId::w_a) || spec.headDim > kWholeSum) return {};
   const bool additive = takes(spec.score, TensorId::u_a), both = additive && line.step == Step::raw;
   const bool ofKey = both ? ordinal % 2 == 1 : line.step == Step::key_side;
-  const int column = both ? ordinal / 2 : ordinal, keyHead = pair.head / (spec.heads / spec.kvHeads);
+  const int column = both ? ordinal / 2 : ordinal;
   if (column >= sizeOf(Size::scoreUnits, spec, in)) return {};
-  const TensorId matrix = ofKey ? TensorId::u_a : TensorId::w_a;
-  const TensorId rows = ofKey ? isRotary(spec) ? TensorId::k_rotated : TensorId::k : isRotary(spec) ? TensorId::q_rotated : TensorId::q;
-  Term term;
-  const auto number = [&](CellRef cell, double value) {
-    term.cells.push_back(cell);
-    return explanation_format::operand(mark::kCell + formatNumber(value, decimals));
-  };
-  for (int i = 0; i < spec.headDim; ++i) {
-    const CellRef w{matrix, pair.head, additive ? column : i, additive ? i : column};
-    const CellRef x{rows, ofKey ? keyHead : pair.head, ofKey ? pair.col : pair.row, i};
-    const double a = double{find(in, trace, w.tensor)->at(w.head, w.row, w.col)}, b = double{find(in, trace, x.tensor)->at(x.head, x.row, x.col)};
-    term.text += i > 0 ? " + " : "";
-    term.text += additive ? number(w, a) + "×" : number(x, b) + "×";
-    term.text += additive ? number(x, b) : number(w, a);
-    term.value += a * b;
-  }
-  term.text += " = " + formatNumber(term.value, decimals);
-  term.label = joined({ofKey ? "U_a · k" : "W_a · q", subscript((ofKey ? pair.col : pair.row) + 1), "[", column + 1, "]"});
-  if (!additive) term.label = joined({"q", subscript(pair.row + 1), "ᵀ · W_a[", column + 1, "]"});
-  return term;
+  ExplainedCell cell{spec, in, trace, pair, decimals, true};
+  const auto weight = [&](int i) { return CellRef{ofKey ? TensorId::u_a : TensorId::w_a, pair.head, additive ? column : i, additive ? i : column}; };
+  const auto factor = [&](int i) { return ofKey ? cell.keyCell(i) : cell.queryCell(i); };
+  double sum = 0.0;
+  for (int i = 0; i < spec.headDim; ++i) sum += cell.at(weight(i)) * cell.at(factor(i));
+  if (additive) cell.addProducts(Step::none, joined({ofKey ? "U_a · k" : "W_a · q", subscript((ofKey ? pair.col : pair.row) + 1), "[", column + 1, "]"}), sum, spec.headDim, weight, factor);
+  else cell.addProducts(Step::none, joined({"q", subscript(pair.row + 1), "ᵀ · W_a[", column + 1, "]"}), sum, spec.headDim, factor, weight);
+  return std::move(cell.lines.front());
 }
 
 }  // namespace attention

@@ -106,7 +106,7 @@ Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
   if (spec.position == Position::sinusoidal && !in.projected()) {
     return base::refuse(Error::Kind::range, "position", {"sinusoidal positions are added to x, which this layer does not have; use rotary or alibi."});
   }
-  if (isRotary(spec) && !mechanismOf(spec.score).isDot) {
+  if (isRotary(spec) && !mechanismOf(spec.score).isDot()) {
     return base::refuse(Error::Kind::range, "position", {"rotary turns dot products, and the additive score has none; use the score dot, scaled, "
                               "general or cosine, or other positions."});
   }

@@ -2,7 +2,6 @@
 
 namespace attention {
 
-using explanation_format::join;
 using explanation_format::nth;
 using explanation_format::Piece;
 
@@ -25,30 +24,31 @@ void ExplainedCell::add(RowStep step, std::string label, std::string text, doubl
   lines.push_back({std::move(label), std::move(text), value, std::move(cells), step});
 }
 
+void ExplainedCell::addJoined(RowStep step, std::string label, double value, Frame frame, int count, const std::function<Piece(int)>& piece) {
+  std::vector<CellRef> cells;
+  explanation_format::join(piece, count, frame.between, frame.before, cells);
+  add(step, std::move(label), frame.before + frame.after, value, std::move(cells));
+}
+
 void ExplainedCell::addBefore(std::string label, std::string text, double value, std::vector<CellRef> cells) {
-  add(normalizerOf(spec).before, std::move(label), text + " = " + number(value), value, std::move(cells));
+  add(normalizerOf(spec).before, std::move(label), text + equals(value), value, std::move(cells));
 }
 
 void ExplainedCell::addSum(std::string label, std::string before, const std::vector<int>& keys, const std::function<std::string(int)>& term,
                            const std::string& after, double value) {
-  std::vector<CellRef> cells;
-  join([&](int i) {
+  addJoined(normalizerOf(spec).before, std::move(label), value, {std::move(before), " + ", after + equals(value)}, static_cast<int>(keys.size()), [&](int i) {
     const int j = keys[static_cast<std::size_t>(i)];
     return Piece(i == 0 ? term(j) : operand(term(j)), {{TensorId::masked, head, row, j}});
-  }, static_cast<int>(keys.size()), " + ", before, cells);
-  addBefore(std::move(label), before + after, value, std::move(cells));
+  });
 }
 
 void ExplainedCell::addProducts(RowStep step, std::string label, double value, int count, const std::function<CellRef(int)>& left,
                                 const std::function<CellRef(int)>& right, const CellRef* bias) {
-  std::string text;
-  std::vector<CellRef> cells;
-  join([&](int i) {
+  addJoined(step, std::move(label), value, {{}, " + ", (bias ? " + " + operand(*bias) : std::string()) + equals(value)}, count, [&](int i) {
     const CellRef a = left(i), b = right(i);
     return Piece(operand(a) + "×" + operand(b), {a, b});
-  }, count, " + ", text, cells);
-  if (bias) text += " + " + operand(*bias), cells.push_back(*bias);
-  add(step, std::move(label), text + " = " + number(value), value, std::move(cells));
+  });
+  if (bias) lines.back().cells.push_back(*bias);
 }
 
 void ExplainedCell::addDot(RowStep step, double value) {
@@ -61,10 +61,8 @@ std::vector<double> ExplainedCell::addTurned(RowStep step, std::string label, Te
     for (int c = 0; c < spec.headDim; ++c) sum += at(matrix, head, isRowFirst ? c : r, isRowFirst ? r : c) * at(factor(c));
     ++r;
   }
-  std::string text = "[";
-  std::vector<CellRef> cells;
-  join([&](int c) { return Piece(number(made[static_cast<std::size_t>(c)], mark::kSum), {factor(c)}); }, static_cast<int>(made.size()), ", ", text, cells);
-  add(step, std::move(label), text + "]", made.front(), std::move(cells));
+  addJoined(step, std::move(label), made.front(), {"[", ", ", "]"}, static_cast<int>(made.size()),
+            [&](int c) { return Piece(number(made[static_cast<std::size_t>(c)], mark::kSum), {factor(c)}); });
   return made;
 }
 

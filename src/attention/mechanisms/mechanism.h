@@ -15,6 +15,7 @@
 #include "attention/mechanisms/expression.h"
 #include "attention/mechanisms/registry.h"
 #include "attention/steps/mask.h"
+#include "attention/steps/score.h"
 #include "attention/steps/steps.h"
 
 namespace attention {
@@ -38,6 +39,7 @@ struct ExplainedCell {
   std::string number(double value, char sign) const { return isMarked ? sign + number(value) : number(value); }
   std::string number(CellRef other) const;
   std::string operand(CellRef other) const;
+  std::string equals(double value) const { return " = " + number(value); }
   static std::string operand(std::string number) { return explanation_format::operand(std::move(number)); }
 
   // The pair of a score: column c of its query and of its key.
@@ -69,20 +71,42 @@ struct ExplainedCell {
   void addProducts(RowStep step, std::string label, double value, int count, const std::function<CellRef(int)>& left,
                    const std::function<CellRef(int)>& right, const CellRef* bias = nullptr);
   void addDot(RowStep step, double value);
+  /// What stands before, between and after the pieces of a line.
+  struct Frame {
+    std::string before;
+    const char* between;
+    std::string after;
+  };
+  /// A line of `count` pieces, the middle of many omitted.
+  void addJoined(RowStep step, std::string label, double value, Frame frame, int count, const std::function<explanation_format::Piece(int)>& piece);
   /// A matrix of the score times the query or the key, or their row times the matrix: lists the numbers, and returns them.
   std::vector<double> addTurned(RowStep step, std::string label, TensorId matrix, bool isRowFirst, const std::function<CellRef(int)>& factor);
 };
 
 inline constexpr TensorId kScoreParameters[] = {TensorId::w_a, TensorId::u_a, TensorId::v_a};
 
+/// What a score makes of the rows of Q, or of K, before it compares them.
+struct ScoreSide {
+  TensorId parameter = TensorId::x;  ///< x: none
+  void (*make)(const Matrix& rows, const Matrix& parameter, Products& products, Tensor& made) = nullptr;  ///< null: they remain as they are
+  /// dRows and dParameter, which have their shapes, from dMade.
+  void (*gradient)(const Matrix& rows, const Matrix& parameter, Products& products, ScoreSideMemory& memory) = nullptr;
+};
+
 /// A score as the layer, its gradient and the board use it.
 struct ScoreMechanism {
   std::string_view title, about;  ///< in menus: "Cosine", "q·k ÷ (|q|·|k|)"
   bool isProduct = false;         ///< q·k itself, which the kernels compute and the engine keeps up to date
   bool isScaled = false;          ///< Spec::scale is the next step
-  bool isDot = true;              ///< the dot product of what is made of the query alone and of the key alone, so that rotary positions can turn them
-  bool hasNorms = false;          ///< takes the norm of each query and key
   std::span<const TensorId> parameters = {};  ///< the first of kScoreParameters; with u_a and v_a there can be any number of hidden units
+  ScoreSide query = {}, key = {};
+  /// raw[j] of a query and each of the keys, made as above; `v` is v_a. Null: their dot products.
+  void (*compare)(const float* query, const Matrix& keys, const float* v, std::vector<float>& memory, float* raw) = nullptr;
+  /// dMade of both sides, which have their shapes, and dV, from d = ∂L/∂raw. Null: those of dot products.
+  void (*gradient)(const Compared& rows, const float* v, const Matrix& d, ScoreMemory& memory) = nullptr;
+
+  /// Is it a dot product of what is made of the query alone and of the key alone, so that rotary positions can turn them?
+  bool isDot() const { return gradient == nullptr; }
 };
 
 /// One line of the arithmetic of a score, as a step of the row.

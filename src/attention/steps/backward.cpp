@@ -144,7 +144,7 @@ class Pass {
     if (!g_[Id::w_a].empty()) to.wA = &g_[Id::w_a];
     if (!g_[Id::u_a].empty()) to.uA = &g_[Id::u_a];
     if (!g_[Id::v_a].empty()) to.vA = &g_[Id::v_a];
-    s_.score.add(spec_, in_, t_, head, s_.scores, to, s_.products);
+    addScoreGradients(spec_, in_, t_, head, s_.scores, to, s_.products, s_.score);
   }
 
   void throughValues(int head, const Matrix& dO) {

@@ -3,13 +3,13 @@
 //
 // Conventions: masked cells have gradient 0; a row with every key masked gives zeros, and so does the cosine of a zero vector; of several
 // equal maxima of a row the first one counts; saturation at the largest float is ignored. Gradients saturate too: finite inputs never give
-// NaN. Those of normalisers are in mechanisms/.
+// NaN. Those of scores and normalisers are in mechanisms/.
 #pragma once
 
 #include <array>
 #include <span>
 
-#include "attention/steps/score_backward.h"
+#include "attention/steps/score.h"
 
 namespace attention {
 
@@ -38,7 +38,7 @@ struct Gradients {
 /// Memory kept between calls, so that a second call of the same shape allocates next to nothing. For one call at a time.
 struct BackwardScratch {
   Products products;
-  ScoreBackward score;
+  ScoreMemory score;
   Tensor output, concat, headOutput, v, q, k, queries, keys, rows, weights, scores, product, packed;
 };
 

@@ -110,12 +110,9 @@ __attribute__((export_name("layer"))) attention::Words* coreLayer() { return new
 __attribute__((export_name("scores"))) const char* coreScores() { return ATTENTION_SCORES(ATTENTION_USE); }
 __attribute__((export_name("normalizers"))) const char* coreNormalizers() { return ATTENTION_NORMALIZERS(ATTENTION_USE); }
 #undef ATTENTION_USE
-/// Which of w_a, u_a and v_a a score takes: bits 0 to 2.
+/// How many of w_a, u_a and v_a a score takes.
 __attribute__((export_name("scoreWeights"))) int coreScoreWeights(int score) {
-  int bits = 0;
-  for (const attention::TensorId id : attention::mechanismOf(static_cast<attention::Score>(score)).parameters)
-    bits |= 1 << (static_cast<int>(id) - static_cast<int>(attention::TensorId::w_a));
-  return bits;
+  return static_cast<int>(attention::mechanismOf(static_cast<attention::Score>(score)).parameters.size());
 }
 
 /// Returns 0 on success and 1 if there is not enough memory. All numbers must be finite.

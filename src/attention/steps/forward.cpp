@@ -54,12 +54,13 @@ kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span head
 
 /// Computes any layer, row by row, so that a row stays in the cache from step to step.
 void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
-  scratch.scorer.prepare(spec, in, trace);
   const Span keys{0, spec.keyCount};
   for (int h = heads.begin; h < heads.end; ++h) {
+    const bool sameKeys = h > heads.begin && kvHeadOf(spec, h) == kvHeadOf(spec, h - 1);
+    const Compared rows = comparedRows(spec, in, trace, h, sameKeys, scratch.products, scratch.score);
     for (int i = 0; i < spec.queryCount; ++i) {
       const Span query{i, i + 1};
-      scratch.scorer.makeRow(h, i, trace);
+      makeRawRow(spec, in, rows, h, i, scratch.score.row, trace);
       makeScores(spec, h, query, keys, trace);
       makeScoreSteps(spec, in, h, query, trace);
       makeMasked(spec, in.painted, h, query, keys, trace);
@@ -73,41 +74,10 @@ void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, S
 
 void makeHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
   const bool isDone =
-      isKernelCall(spec, in) && kernels::forward(kernels::best(), callFor(spec, in.painted, heads, trace), scratch.workspace);
+      isKernelCall(spec, in) && kernels::forward(kernels::best(), callFor(spec, in.painted, heads, trace), scratch.products.workspace);
   if (isDone) return;
   // Steps that the kernels do not have, or not enough scratch memory: row by row is slower, but needs none for plain layers.
   forwardRows(spec, in, heads, trace, scratch);
-}
-
-/// A block of a matrix; rows are `stride` floats apart.
-struct View {
-  const float* data;
-  int stride, rows, cols;
-};
-
-/// out = a · bᵀ, computed as the Q·Kᵀ of the kernels. Rows of out are outStride apart.
-void multiplyTransposed(const View& a, const View& b, float* out, int outStride, Scratch& scratch) {
-  kernels::Forward call;
-  call.queryCount = a.rows, call.keyCount = b.rows, call.headDim = a.cols, call.valueDim = 1;
-  call.q = {a.data, 0, a.stride}, call.k = {b.data, 0, b.stride};
-  call.raw = {out, 0, outStride};
-  if (kernels::forward(kernels::best(), call, scratch.workspace)) return;
-  for (int i = 0; i < a.rows; ++i) {
-    kernels::dots(kernels::best(), a.data + std::ptrdiff_t{i} * a.stride, b.data, b.stride, b.rows, a.cols,
-                  out + std::ptrdiff_t{i} * outStride, 1);
-  }
-}
-
-/// The transpose of columns [first, first + count) of one head of a matrix.
-View transposed(const Tensor& tensor, int head, int first, int count, Scratch& scratch) {
-  const int rows = tensor.rows();
-  scratch.transposed.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(count));
-  for (int r = 0; r < rows; ++r) {
-    const float* from = tensor.row(head, r) + first;
-    float* to = scratch.transposed.data() + r;
-    for (int c = 0; c < count; ++c) to[std::ptrdiff_t{c} * rows] = from[c];
-  }
-  return {scratch.transposed.data(), rows, count, rows};
 }
 
 /// Computes all of Q, K or V: by `make` where it is copied or small, otherwise as one product per head.
@@ -119,8 +89,8 @@ void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor&
     if (small) {
       make(h, rows, cols);
     } else {
-      const View w = transposed(*weights, 0, h * out.cols(), out.cols(), scratch);
-      multiplyTransposed({x->data(), x->cols(), x->rows(), x->cols()}, w, out.head(h), out.cols(), scratch);
+      const Matrix w{weights->data() + h * out.cols(), weights->cols(), weights->rows(), out.cols()};
+      scratch.products.ab(matrixOf(*x), w, out.head(h), out.cols());
       addBias(bias, h * out.cols(), out.rows(), out.cols(), out.head(h), out.cols());
     }
   }
@@ -140,7 +110,7 @@ void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratc
   if (std::int64_t{spec.queryCount} * spec.keyCount * spec.valueDim < kPackingPays) {
     return makeHeadOutput(spec, head, {0, spec.queryCount}, trace);
   }
-  const View values = transposed(trace.v, kvHeadOf(spec, head), 0, spec.valueDim, scratch);
+  const Matrix values = transposed(matrixOf(trace.v, kvHeadOf(spec, head)), scratch.transposed);
   for (int first = 0; first < spec.queryCount; first += kRows) {
     const int rows = std::min(kRows, spec.queryCount - first);
     const int begin = visibleKeys(spec, first).begin, end = visibleKeys(spec, first + rows - 1).end;
@@ -149,8 +119,8 @@ void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratc
       std::fill_n(out, std::ptrdiff_t{rows} * spec.valueDim, 0.0f);
       continue;
     }
-    multiplyTransposed({trace.weights.row(head, first) + begin, spec.keyCount, rows, end - begin},
-                       {values.data + begin, values.stride, values.rows, end - begin}, out, spec.valueDim, scratch);
+    scratch.products.abT({trace.weights.row(head, first) + begin, spec.keyCount, rows, end - begin},
+                         {values.data + begin, values.stride, values.rows, end - begin}, out, spec.valueDim);
   }
 }
 
@@ -160,8 +130,7 @@ void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
   if (!in.wO || std::int64_t{out.rows()} * out.cols() * concat.cols() < kPackingPays) {
     return makeOutput(in, {0, out.rows()}, {0, out.cols()}, trace);
   }
-  const View w = transposed(*in.wO, 0, 0, out.cols(), scratch);
-  multiplyTransposed({concat.data(), concat.cols(), concat.rows(), concat.cols()}, w, out.data(), out.cols(), scratch);
+  scratch.products.ab(matrixOf(concat), matrixOf(*in.wO), out.data(), out.cols());
   addBias(in.bO, 0, out.rows(), out.cols(), out.data(), out.cols());
 }
 

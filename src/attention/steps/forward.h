@@ -13,9 +13,9 @@ namespace attention {
 
 /// Memory kept between calls, so that a second call of the same shape allocates nothing. For one call at a time.
 struct Scratch {
-  kernels::Workspace workspace;
-  std::vector<float> transposed;  ///< V or a weight matrix, columns as rows
-  Scorer scorer;
+  Products products;
+  std::vector<float> transposed;  ///< V, columns as rows
+  ScoreMemory score;
   std::function<void()> afterRow;  ///< called after each row of a layer that is computed row by row; may be empty
 };
 

@@ -8,6 +8,8 @@ namespace {
 
 bool isSmall(std::int64_t a, std::int64_t b, std::int64_t c) { return a * b * c < kPackingPays; }
 
+}  // namespace
+
 Matrix transposed(const Matrix& m, std::vector<float>& memory) {
   memory.resize(static_cast<std::size_t>(m.rows) * static_cast<std::size_t>(m.cols));
   for (int r = 0; r < m.rows; ++r) {
@@ -17,8 +19,6 @@ Matrix transposed(const Matrix& m, std::vector<float>& memory) {
   }
   return {memory.data(), m.rows, m.cols, m.rows};
 }
-
-}  // namespace
 
 float saturatingSum(float a, float b) {
   constexpr float kMost = std::numeric_limits<float>::max();
@@ -40,7 +40,7 @@ void Products::large(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_
   call.queryCount = a.rows, call.keyCount = b.rows, call.headDim = a.cols, call.valueDim = 1;
   call.q = {a.data, 0, a.stride}, call.k = {b.data, 0, b.stride};
   call.raw = {out, 0, outStride};
-  if (kernels::forward(kernels::best(), call, workspace_)) return;
+  if (kernels::forward(kernels::best(), call, workspace)) return;
   for (int i = 0; i < a.rows; ++i) {
     kernels::dots(kernels::best(), a.data + i * a.stride, b.data, b.stride, b.rows, a.cols, out + i * outStride, 1);
   }

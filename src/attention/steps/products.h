@@ -1,4 +1,4 @@
-// Matrix products of the backward pass: small ones by the kernels' row operations, large ones by the kernels' Q·Kᵀ.
+// Matrix products of the layer: small ones by the kernels' row operations, large ones by the kernels' Q·Kᵀ.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@ struct Matrix {
   std::ptrdiff_t stride = 0;
   int rows = 0, cols = 0;
 };
+/// The transpose of a matrix, in `memory`.
+Matrix transposed(const Matrix& matrix, std::vector<float>& memory);
 inline Matrix matrixOf(const Tensor& tensor, int head = 0) {
   return {tensor.head(head), tensor.cols(), tensor.rows(), tensor.cols()};
 }
@@ -37,10 +39,11 @@ class Products {
   void ab(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);   ///< a·b
   void aTb(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);  ///< aᵀ·b
 
+  kernels::Workspace workspace;  ///< also for other calls of the kernels
+
  private:
   void large(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);
 
-  kernels::Workspace workspace_;
   std::vector<float> first_, second_;
 };
 

@@ -1,87 +1,71 @@
 #include "attention/steps/score.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "attention/kernels/kernels.h"
+#include "attention/mechanisms/mechanism.h"
 
 namespace attention {
 namespace {
 
-/// out[h] = (rows of head h / group of `from`) · w[h].
-void timesMatrix(const Tensor& from, const Tensor& w, int group, Tensor& out) {
-  out.reshape(w.heads(), from.rows(), w.cols());
-  for (int h = 0; h < w.heads(); ++h) {
-    for (int i = 0; i < from.rows(); ++i) {
-      kernels::weightedSum(kernels::best(), from.row(h / group, i), w.head(h), w.cols(), w.rows(), w.cols(),
-                           out.row(h, i));
-    }
-  }
+Matrix parameterOf(const ScoreSide& side, const Inputs& in, int head) {
+  return side.parameter == TensorId::x ? Matrix{} : matrixOf(*(in.*tensorRow(side.parameter).given), head);
 }
 
-/// out[h] = w[h] · (rows of head h / group of `from`): each result is the dot product of a row of w and a row of `from`.
-void matrixTimes(const Tensor& w, const Tensor& from, int group, Tensor& out) {
-  out.reshape(w.heads(), from.rows(), w.rows());
-  for (int h = 0; h < w.heads(); ++h) {
-    for (int i = 0; i < from.rows(); ++i) {
-      kernels::dots(kernels::best(), from.row(h / group, i), w.head(h), w.cols(), w.rows(), w.cols(), out.row(h, i), 1);
-    }
-  }
+const float* vectorOf(const Inputs& in, int head) { return in.vA ? in.vA->row(head, 0) : nullptr; }
+
+/// Adds a tensor with one head to head `head` of another.
+void addHead(const Tensor& from, int head, Tensor* to) {
+  if (!to) return;
+  float* out = to->head(head);
+  for (std::size_t i = 0; i < from.size(); ++i) out[i] = saturatingSum(out[i], from.data()[i]);
 }
 
-/// Divides rows by their norm, which is computed in double, where it neither overflows nor underflows.
-void normalised(const Tensor& from, Tensor& out) {
-  out.reshape(from.heads(), from.rows(), from.cols());
-  for (int h = 0; h < from.heads(); ++h) {
-    for (int i = 0; i < from.rows(); ++i) {
-      const float* row = from.row(h, i);
-      double squares = 0.0;
-      for (int c = 0; c < from.cols(); ++c) squares += double{row[c]} * double{row[c]};
-      const double factor = squares > 0.0 ? 1.0 / std::sqrt(squares) : 0.0;
-      for (int c = 0; c < from.cols(); ++c) out.at(h, i, c) = static_cast<float>(double{row[c]} * factor);
-    }
-  }
+/// From memory.dMade to the rows that it was made of, and to the parameter.
+void throughSide(const ScoreSide& side, const Matrix& rows, const Matrix& parameter, Products& products, ScoreSideMemory& memory) {
+  if (!side.gradient) return std::swap(memory.dMade, memory.dRows);
+  memory.dRows.reshape(1, rows.rows, rows.cols), memory.dParameter.reshape(1, parameter.rows, parameter.cols);
+  side.gradient(rows, parameter, products, memory);
 }
 
 }  // namespace
 
-void Scorer::prepare(const Spec& spec, const Inputs& in, const Trace& trace) {
-  score_ = spec.score, group_ = spec.heads / spec.kvHeads, vA_ = in.vA;
-  queries_ = &queriesOf(trace), keys_ = &keysOf(trace);
-  if (score_ == Score::general) {
-    timesMatrix(*queries_, *in.wA, 1, madeQueries_);
-    queries_ = &madeQueries_;
-  } else if (score_ == Score::additive) {
-    matrixTimes(*in.wA, *queries_, 1, madeQueries_);
-    matrixTimes(*in.uA, *keys_, group_, madeKeys_);
-    queries_ = &madeQueries_, keys_ = &madeKeys_, group_ = 1;
-  } else if (score_ == Score::cosine) {
-    normalised(*queries_, madeQueries_);
-    normalised(*keys_, madeKeys_);
-    queries_ = &madeQueries_, keys_ = &madeKeys_;
-  }
+Compared comparedRows(const Spec& spec, const Inputs& in, const Trace& trace, int head, bool sameKeys, Products& products, ScoreMemory& memory) {
+  const ScoreMechanism& score = mechanismOf(spec.score);
+  const auto made = [&](const ScoreSide& side, const Matrix& rows, bool isDone, Tensor& out) {
+    if (!side.make) return rows;
+    if (!isDone) side.make(rows, parameterOf(side, in, head), products, out);
+    return matrixOf(out);
+  };
+  return {made(score.query, matrixOf(queriesOf(trace), head), false, memory.query.made),
+          made(score.key, matrixOf(keysOf(trace), kvHeadOf(spec, head)), sameKeys && score.key.parameter == TensorId::x, memory.key.made)};
 }
 
-void Scorer::makeRow(int head, int query, Trace& trace) {
+void makeRawRow(const Spec& spec, const Inputs& in, const Compared& rows, int head, int query, std::vector<float>& memory, Trace& trace) {
+  const Matrix& k = rows.keys;
+  const float* q = rows.queries.data + query * rows.queries.stride;
   float* raw = trace.raw.row(head, query);
-  if (score_ == Score::additive) return additiveRow(head, query, raw);
-  const int dim = keys_->cols(), count = keys_->rows();
-  kernels::dots(kernels::best(), queries_->row(head, query), keys_->head(head / group_), dim, count, dim, raw, 1);
-  if (score_ != Score::cosine) return;
-  for (int j = 0; j < count; ++j) raw[j] = std::clamp(raw[j], -1.0f, 1.0f);  // rounding may exceed ±1
+  if (const auto compare = mechanismOf(spec.score).compare) return compare(q, k, vectorOf(in, head), memory, raw);
+  kernels::dots(kernels::best(), q, k.data, k.stride, k.rows, k.cols, raw, 1);
 }
 
-void Scorer::additiveRow(int head, int query, float* raw) {
-  const int dim = keys_->cols(), count = keys_->rows();
-  tanhs_.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(dim));
-  const float *q = queries_->row(head, query), *k = keys_->head(head / group_);
-  for (int j = 0, n = 0; j < count; ++j) {
-    for (int c = 0; c < dim; ++c, ++n) tanhs_[static_cast<std::size_t>(n)] = 2.0f * (q[c] + k[n]);
+void addScoreGradients(const Spec& spec, const Inputs& in, const Trace& trace, int head, const Tensor& dRaw, const ScoreGradients& to,
+                       Products& products, ScoreMemory& memory) {
+  const ScoreMechanism& score = mechanismOf(spec.score);
+  const int kvHead = kvHeadOf(spec, head);
+  const Matrix q = matrixOf(queriesOf(trace), head), k = matrixOf(keysOf(trace), kvHead), d = matrixOf(dRaw);
+  const Compared rows = comparedRows(spec, in, trace, head, false, products, memory);
+  Tensor &dQueries = memory.query.dMade, &dKeys = memory.key.dMade;
+  dQueries.reshape(1, q.rows, rows.queries.cols), dKeys.reshape(1, k.rows, rows.keys.cols);
+  if (score.gradient) {
+    score.gradient(rows, vectorOf(in, head), d, memory);
+    addHead(memory.dV, head, to.vA);
+  } else {
+    products.ab(d, rows.keys, dQueries.data(), dQueries.cols());
+    products.aTb(d, rows.queries, dKeys.data(), dKeys.cols());
   }
-  // tanh(x) = 1 - 2 / (1 + e^2x): exponentials that are infinite or 0 give ±1.
-  kernels::exp(kernels::best(), tanhs_.data(), 0.0f, count * dim, tanhs_.data());
-  for (float& t : tanhs_) t = 1.0f - 2.0f / (1.0f + t);
-  kernels::dots(kernels::best(), vA_->row(head, 0), tanhs_.data(), dim, count, dim, raw, 1);
+  throughSide(score.query, q, parameterOf(score.query, in, head), products, memory.query);
+  throughSide(score.key, k, parameterOf(score.key, in, head), products, memory.key);
+  addHead(memory.query.dRows, head, to.q), addHead(memory.key.dRows, kvHead, to.k);
+  if (takes(spec.score, TensorId::w_a)) addHead(memory.query.dParameter, head, to.wA);
+  if (takes(spec.score, TensorId::u_a)) addHead(memory.key.dParameter, head, to.uA);
 }
 
 }  // namespace attention

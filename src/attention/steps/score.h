@@ -1,32 +1,43 @@
-// Scores other than the plain dot product of a query and a key.
+// The raw scores of one head, and their gradient. What differs from score to score is in mechanisms/scores/.
 #pragma once
 
 #include <vector>
 
-#include "attention/steps/steps.h"
 #include "attention/layer/trace.h"
+#include "attention/steps/products.h"
 
 namespace attention {
 
-/// Computes raw scores row by row. Holds what the rows of all queries share; keeps its memory between layers.
-class Scorer {
- public:
-  /// Reads Q and K (after rotation, where positions are rotary) and the parameters of the score.
-  void prepare(const Spec& spec, const Inputs& inputs, const Trace& trace);
-  /// Computes raw for one query and every key.
-  void makeRow(int head, int query, Trace& trace);
-
- private:
-  void additiveRow(int head, int query, float* raw);
-
-  Score score_ = Score::dot;
-  int group_ = 1;           // query heads that read one key head
-  const Tensor* queries_ = nullptr;  // the left factor of the dot product: Q, or what the score computes from it
-  const Tensor* keys_ = nullptr;
-  const Tensor* vA_ = nullptr;
-  Tensor madeQueries_,
-      madeKeys_;  // general: q·W_a; additive: W_a·q and U_a·k, with a key head for each head; cosine: q/|q|, k/|k|
-  std::vector<float> tanhs_;       // for one query and every key, [keyCount, headDim]
+/// What a score makes of the rows of Q, or of K, of one head, and the gradients of it, of the rows and of their parameter.
+struct ScoreSideMemory {
+  Tensor made, dMade, dRows, dParameter;
 };
+/// Memory kept between calls.
+struct ScoreMemory {
+  ScoreSideMemory query, key;
+  Tensor dV;
+  std::vector<float> row;
+};
+
+/// The rows of one head that a score compares: Q and K after rotary positions, or what it makes of them.
+struct Compared {
+  Matrix queries, keys;
+};
+/// `sameKeys`: the call before was for another query head of the same keys.
+Compared comparedRows(const Spec& spec, const Inputs& inputs, const Trace& trace, int head, bool sameKeys, Products& products, ScoreMemory& memory);
+/// raw for one query and every key.
+void makeRawRow(const Spec& spec, const Inputs& inputs, const Compared& rows, int head, int query, std::vector<float>& memory, Trace& trace);
+
+/// Where the gradients of one head are accumulated. `k` is that of its key head, which other query heads add to as well.
+struct ScoreGradients {
+  Tensor* q = nullptr;   ///< of queriesOf(trace)
+  Tensor* k = nullptr;   ///< of keysOf(trace)
+  Tensor* wA = nullptr;  ///< null where the score has none
+  Tensor* uA = nullptr;
+  Tensor* vA = nullptr;
+};
+/// From `dRaw`, [queryCount, keyCount] for this head, which must be finite. Adds to what the gradients already hold.
+void addScoreGradients(const Spec& spec, const Inputs& inputs, const Trace& trace, int head, const Tensor& dRaw, const ScoreGradients& to,
+                       Products& products, ScoreMemory& memory);
 
 }  // namespace attention

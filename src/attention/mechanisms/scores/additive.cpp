@@ -1,8 +1,62 @@
 // v_aᵀ·tanh(W_a·q + U_a·k) (Bahdanau et al. 2015, appendix A.1.2).
+#include <algorithm>
+
 #include "attention/mechanisms/mechanism.h"
 
 namespace attention::scores {
 namespace {
+
+/// W_a·q or U_a·k, and the gradients.
+constexpr ScoreSide hidden(TensorId parameter) {
+  return {parameter,
+          [](const Matrix& rows, const Matrix& w, Products& products, Tensor& made) {
+            made.reshape(1, rows.rows, w.rows);
+            products.abT(rows, w, made.data(), w.rows);
+          },
+          [](const Matrix& rows, const Matrix& w, Products& products, ScoreSideMemory& memory) {
+            products.ab(matrixOf(memory.dMade), w, memory.dRows.data(), rows.cols);
+            products.aTb(matrixOf(memory.dMade), rows, memory.dParameter.data(), rows.cols);
+          }};
+}
+
+/// exp(2·(a + b)), from which tanh(a + b) = 1 − 2 ÷ (1 + it): exponentials that are infinite or 0 give ±1.
+void exponentials(const float* a, const float* b, int count, int dim, float* out) {
+  for (int j = 0, n = 0; j < count; ++j)
+    for (int c = 0; c < dim; ++c, ++n) out[n] = 2.0f * (a[c] + b[n]);
+  kernels::exp(kernels::best(), out, 0.0f, count * dim, out);
+}
+
+void compareHidden(const float* a, const Matrix& b, const float* v, std::vector<float>& memory, float* raw) {
+  memory.resize(static_cast<std::size_t>(b.rows) * static_cast<std::size_t>(b.cols));
+  exponentials(a, b.data, b.rows, b.cols, memory.data());
+  for (float& t : memory) t = 1.0f - 2.0f / (1.0f + t);
+  kernels::dots(kernels::best(), v, memory.data(), b.cols, b.rows, b.cols, raw, 1);
+}
+
+/// u_ij = d_ij·v∘(1 − tanh²): ∂a_i = Σ_j u_ij, ∂b_j = Σ_i u_ij; ∂v = Σ d_ij·tanh. Sums are in double.
+void gradientOfHidden(const Compared& rows, const float* v, const Matrix& d, ScoreMemory& memory) {
+  const auto &[a, b] = rows;
+  const int dim = a.cols;
+  std::vector<double> dA(memory.query.dMade.size()), dB(memory.key.dMade.size()), dV(static_cast<std::size_t>(dim));
+  memory.row.resize(dV.size()), memory.dV.reshape(1, 1, dim);
+  for (int i = 0; i < a.rows; ++i) {
+    for (int j = 0; j < b.rows; ++j) {
+      const double dRaw = double{d.data[i * d.stride + j]};
+      if (dRaw == 0.0) continue;
+      exponentials(a.data + i * a.stride, b.data + j * b.stride, 1, dim, memory.row.data());
+      for (int c = 0; c < dim; ++c) {
+        const auto at = static_cast<std::size_t>(c);
+        const double rest = 2.0 / (1.0 + double{memory.row[at]});  // 1 − tanh
+        const double dSum = dRaw * double{v[c]} * rest * (2.0 - rest);
+        dV[at] += dRaw * (1.0 - rest);
+        dA[static_cast<std::size_t>(i * dim) + at] += dSum, dB[static_cast<std::size_t>(j * dim) + at] += dSum;
+      }
+    }
+  }
+  std::transform(dA.begin(), dA.end(), memory.query.dMade.data(), saturate);
+  std::transform(dB.begin(), dB.end(), memory.key.dMade.data(), saturate);
+  std::transform(dV.begin(), dV.end(), memory.dV.data(), saturate);
+}
 
 void explainAdditive(ExplainedCell& cell) {
   using namespace explanation_format;
@@ -10,15 +64,12 @@ void explainAdditive(ExplainedCell& cell) {
       cell.addTurned(RowStep::query_side, "W_a · " + nth("q", cell.row), TensorId::w_a, false, [&](int c) { return cell.queryCell(c); });
   const std::vector<double> uk =
       cell.addTurned(RowStep::key_side, "U_a · " + nth("k", cell.col), TensorId::u_a, false, [&](int c) { return cell.keyCell(c); });
-  std::string text;
-  std::vector<CellRef> cells;
-  join([&](int c) {
+  const double raw = cell.at(TensorId::raw);
+  cell.addJoined(RowStep::raw, "v_a · tanh", raw, {{}, " + ", cell.equals(raw)}, static_cast<int>(wq.size()), [&](int c) {
     const CellRef v{TensorId::v_a, cell.head, 0, c};
     const auto i = static_cast<std::size_t>(c);
     return Piece(cell.operand(v) + "×tanh(" + cell.number(wq[i], mark::kSum) + " + " + operand(cell.number(uk[i], mark::kSum)) + ")", {v});
-  }, static_cast<int>(wq.size()), " + ", text, cells);
-  const double raw = cell.at(TensorId::raw);
-  cell.add(RowStep::raw, "v_a · tanh", text + " = " + cell.number(raw), raw, std::move(cells));
+  });
 }
 
 }  // namespace
@@ -26,8 +77,11 @@ void explainAdditive(ExplainedCell& cell) {
 constinit const ScoreMechanism additive{
     .title = "Additive",
     .about = "v_a·tanh(W_a·q + U_a·k) (Bahdanau)",
-    .isDot = false,
     .parameters = kScoreParameters,
+    .query = hidden(TensorId::w_a),
+    .key = hidden(TensorId::u_a),
+    .compare = compareHidden,
+    .gradient = gradientOfHidden,
 };
 
 constinit const ScoreText additiveText{

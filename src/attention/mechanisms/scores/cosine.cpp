@@ -1,4 +1,5 @@
 // q·k / (|q|·|k|) (Graves et al. 2014, eq. 6); 0 where one of them is 0.
+#include <algorithm>
 #include <cmath>
 
 #include "attention/mechanisms/mechanism.h"
@@ -6,16 +7,42 @@
 namespace attention::scores {
 namespace {
 
+/// 1 ÷ the norm, in double, where it neither overflows nor underflows; 0 for a row of zeros.
+double perNorm(const float* row, int count) {
+  double squares = 0.0;
+  for (int c = 0; c < count; ++c) squares += double{row[c]} * double{row[c]};
+  return squares > 0.0 ? 1.0 / std::sqrt(squares) : 0.0;
+}
+
+/// x ÷ |x|, and ∂x = (∂u − (∂u·u)·u) ÷ |x| for u = x ÷ |x|; 0 where x is 0.
+constexpr ScoreSide kDirection{
+    .make = [](const Matrix& rows, const Matrix&, Products&, Tensor& made) {
+      made.reshape(1, rows.rows, rows.cols);
+      for (int i = 0; i < rows.rows; ++i) {
+        const float* row = rows.data + i * rows.stride;
+        const double factor = perNorm(row, rows.cols);
+        for (int c = 0; c < rows.cols; ++c) made.at(0, i, c) = static_cast<float>(double{row[c]} * factor);
+      }
+    },
+    .gradient = [](const Matrix& rows, const Matrix&, Products&, ScoreSideMemory& memory) {
+      for (int i = 0; i < rows.rows; ++i) {
+        const float *unit = memory.made.row(0, i), *d = memory.dMade.row(0, i);
+        const double factor = perNorm(rows.data + i * rows.stride, rows.cols);
+        double along = 0.0;
+        for (int c = 0; c < rows.cols; ++c) along += double{d[c]} * double{unit[c]};
+        for (int c = 0; c < rows.cols; ++c) memory.dRows.at(0, i, c) = saturate((double{d[c]} - along * double{unit[c]}) * factor);
+      }
+    },
+};
+
 /// Adds the line for the norm of a row, and returns the norm.
 double addNorm(ExplainedCell& cell, const std::string& row, const std::function<CellRef(int)>& column) {
-  using namespace explanation_format;
-  std::string text = "√(";
-  std::vector<CellRef> cells;
   double squares = 0.0;
   for (int c = 0; c < cell.spec.headDim; ++c) squares += cell.at(column(c)) * cell.at(column(c));
-  join([&](int c) { return Piece(cell.operand(column(c)) + "²", {column(c)}); }, cell.spec.headDim, " + ", text, cells);
-  cell.add(RowStep::lengths, "|" + row + "|", text + ") = " + cell.number(std::sqrt(squares)), std::sqrt(squares), std::move(cells));
-  return std::sqrt(squares);
+  const double norm = std::sqrt(squares);
+  cell.addJoined(RowStep::lengths, "|" + row + "|", norm, {"√(", " + ", ")" + cell.equals(norm)}, cell.spec.headDim,
+                 [&](int c) { return explanation_format::Piece(cell.operand(column(c)) + "²", {column(c)}); });
+  return norm;
 }
 
 void explainCosine(ExplainedCell& cell) {
@@ -36,7 +63,12 @@ void explainCosine(ExplainedCell& cell) {
 constinit const ScoreMechanism cosine{
     .title = "Cosine",
     .about = "q·k ÷ (|q|·|k|)",
-    .hasNorms = true,
+    .query = kDirection,
+    .key = kDirection,
+    .compare = [](const float* query, const Matrix& keys, const float*, std::vector<float>&, float* raw) {
+      kernels::dots(kernels::best(), query, keys.data, keys.stride, keys.rows, keys.cols, raw, 1);
+      for (int j = 0; j < keys.rows; ++j) raw[j] = std::clamp(raw[j], -1.0f, 1.0f);  // rounding may exceed ±1
+    },
 };
 
 constinit const ScoreText cosineText{

@@ -8,14 +8,17 @@ void explainGeneral(ExplainedCell& cell) {
   using namespace explanation_format;
   const std::vector<double> made =
       cell.addTurned(RowStep::query_side, nth("q", cell.row) + "ᵀ · W_a", TensorId::w_a, true, [&](int c) { return cell.queryCell(c); });
-  std::string text;
-  std::vector<CellRef> cells;
-  join([&](int c) {
+  const double raw = cell.at(TensorId::raw);
+  cell.addJoined(RowStep::raw, "that · " + nth("k", cell.col), raw, {{}, " + ", cell.equals(raw)}, cell.spec.headDim, [&](int c) {
     const CellRef key = cell.keyCell(c);
     return Piece(operand(cell.number(made[static_cast<std::size_t>(c)], mark::kSum)) + "×" + cell.operand(key), {key});
-  }, cell.spec.headDim, " + ", text, cells);
-  const double raw = cell.at(TensorId::raw);
-  cell.add(RowStep::raw, "that · " + nth("k", cell.col), text + " = " + cell.number(raw), raw, std::move(cells));
+  });
+}
+
+/// From t_i = Σ_j d_ij·k_j, the gradient of q·W_a: ∂q_i = W_a·t_i, ∂W_a = Σ_i q_i·t_iᵀ.
+void gradientOfProduct(const Matrix& q, const Matrix& w, Products& products, ScoreSideMemory& memory) {
+  products.abT(matrixOf(memory.dMade), w, memory.dRows.data(), q.cols);
+  products.aTb(q, matrixOf(memory.dMade), memory.dParameter.data(), w.cols);
 }
 
 }  // namespace
@@ -24,6 +27,12 @@ constinit const ScoreMechanism general{
     .title = "General",
     .about = "q·W_a·k (Luong)",
     .parameters = {kScoreParameters, 1},
+    .query = {TensorId::w_a,
+              [](const Matrix& q, const Matrix& w, Products& products, Tensor& made) {
+                made.reshape(1, q.rows, w.cols);
+                products.ab(q, w, made.data(), w.cols);
+              },
+              gradientOfProduct},
 };
 
 constinit const ScoreText generalText{
