@@ -255,7 +255,7 @@ constexpr Row kRows[] = {
     shown(choice(Id::color_map, "color_map", at<&S::colors>, kColors, "Colours of cells: those of the theme, cividis for weights, or shades of grey")),
 };
 
-// The table is split in two because the first frame of the page does not need the descriptions.
+// The table is split in two, so that a program without descriptions is linked without them.
 constexpr auto kOptions = [] {
   std::array<Option, std::size(kRows)> options{};
   std::transform(std::begin(kRows), std::end(kRows), options.begin(), [](const Row& row) { return row.option; });
@@ -266,17 +266,9 @@ static_assert([] {
     if (kOptions[i].id != static_cast<Id>(i)) return false;
   return true;
 }(), "the rows stand in the order of OptionId");
-// They are one text, a line each: the page keeps a text with the functions that use it, in its second part, but a table of pointers with all
-// that lies near it.
-constexpr std::size_t kHelpLength = [] {
-  std::size_t length = 0;
-  for (const Row& row : kRows) length += row.help.size() + 1;
-  return length;
-}();
 constexpr auto kHelp = [] {
-  std::array<char, kHelpLength + 1> help{};
-  char* at = help.data();
-  for (const Row& row : kRows) at = std::copy(row.help.begin(), row.help.end(), at), *at++ = '\n';
+  std::array<std::string_view, std::size(kRows)> help{};
+  std::transform(std::begin(kRows), std::end(kRows), help.begin(), [](const Row& row) { return row.help; });
   return help;
 }();
 
@@ -536,11 +528,7 @@ std::span<const Option> options() { return kOptions; }
 
 const Option& option(OptionId id) { return kOptions[static_cast<std::size_t>(id)]; }
 
-std::string_view helpOn(OptionId id) {
-  std::string_view rest(kHelp.data(), kHelpLength);
-  for (int i = 0; i < static_cast<int>(id); ++i) rest.remove_prefix(rest.find('\n') + 1);
-  return rest.substr(0, rest.find('\n'));
-}
+std::string_view helpOn(OptionId id) { return kHelp[static_cast<std::size_t>(id)]; }
 
 const Option* optionNamed(std::string_view name) {
   const auto found =

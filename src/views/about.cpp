@@ -1,8 +1,5 @@
 // What each control of the interface is: its title, its key, and one sentence. The sentence about an option is the one of the table of
 // options, so that it is the same in the documentation and in the help of the command line.
-#include <algorithm>
-#include <array>
-
 #include "document/option.h"
 #include "views/tooltip.h"
 
@@ -251,41 +248,10 @@ constexpr Row kRows[] = {
     {"guide:step:*", "To this step", "", "With its own board"},
 };
 
-// The rows as one text, which the page keeps in its second part with the functions that use it; a table of pointers it would keep with all
-// that lies near it. Every field ends with a tab, every row with a line end.
-constexpr std::size_t kLength = [] {
-  std::size_t length = 0;
-  for (const Row& row : kRows) length += row.name.size() + row.title.size() + row.key.size() + row.words.size() + row.option.size() + 6;
-  return length;
-}();
-constexpr auto kText = [] {
-  std::array<char, kLength + 1> text{};
-  char* at = text.data();
-  for (const Row& row : kRows) {
-    for (const std::string_view field : {row.name, row.title, row.key, row.words, row.option}) at = std::copy(field.begin(), field.end(), at), *at++ = '\t';
-    *at++ = '\n';
-  }
-  return text;
-}();
-
-/// The next field, which is taken from the front of the row.
-std::string_view take(std::string_view& row) {
-  const std::string_view field = row.substr(0, row.find('\t'));
-  row.remove_prefix(field.size() + 1);
-  return field;
-}
-
-/// The row of a control; one without a name if there is none.
-Row rowOf(std::string_view wanted) {
-  for (std::string_view rest(kText.data(), kLength); !rest.empty() && !wanted.empty();) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(line.size() + 1);
-    const std::string_view name = take(line);
-    if (name != wanted && !(name.ends_with('*') && wanted.starts_with(name.substr(0, name.size() - 1)))) continue;
-    Row row{name, take(line), take(line), take(line), take(line)};
-    return row;
-  }
-  return {};
+const Row* rowOf(std::string_view name) {
+  for (const Row& row : kRows)
+    if (row.name == name || (row.name.ends_with('*') && name.starts_with(row.name.substr(0, row.name.size() - 1)))) return &row;
+  return nullptr;
 }
 
 /// The name of the control that a part of it belongs to: a button − or +, the number between them, one of several choices side by side, or
@@ -301,12 +267,12 @@ std::string_view whole(std::string_view name) {
 }  // namespace
 
 About about(std::string_view name) {
-  Row row = rowOf(name);
-  if (row.name.empty()) row = rowOf(whole(name));
-  if (row.name.empty()) return {};
-  const document::Option* option = document::optionNamed(row.option.empty() ? row.name : row.option);
-  const std::string_view key = name.ends_with('-') ? std::string_view() : row.key;  // it is the one for more
-  return {std::string(row.title), std::string(key), std::string(row.words.empty() && option ? document::helpOn(option->id) : row.words)};
+  const Row* own = rowOf(name);
+  const Row* row = own ? own : rowOf(whole(name));
+  if (!row) return {};
+  const document::Option* option = document::optionNamed(row->option.empty() ? row->name : row->option);
+  const std::string_view key = name.ends_with('-') ? std::string_view() : row->key;  // it is the one for more
+  return {std::string(row->title), std::string(key), std::string(row->words.empty() && option ? document::helpOn(option->id) : row->words)};
 }
 
 }  // namespace views
