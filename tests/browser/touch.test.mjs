@@ -266,6 +266,7 @@ for (const [what, path, focuses] of [['the page', '/', true], ['a board in a pag
     const size = {width: 900, height: 700};
     const board = await browser.open(path, {viewport: size, hasTouch: true, isMobile: true, seen: true});
     await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
+    await board.rest();  // it has been scrolled, and what it shows is in place
     if (focuses) await tap(board, 'weights', 0, 3, 2);
     const noted = await board.listen('select', 'change', 'input'), was = await board.call('getState');
     for (const [name, row, col] of [['k', 1, 1], ['weights', 2, 1]]) {
