@@ -267,6 +267,7 @@ export class Board {
       await send('touchMove', {x: x + dx * i / 10, y: y + dy * i / 10});
       await this.settle();
     }
+    await this.pause(150);  // so that what it scrolls does not glide on
     await send('touchEnd');
     await this.settle();
     await session.detach();
