@@ -61,7 +61,7 @@ void readFinger(Context& c) {
   } else if (down) {
     f.rest(fingerClock());
   }
-  if (down && f.does == Does::waits) c.view.busy = true;  // a frame must notice when it holds
+  if (down && f.mayHold()) c.view.busy = true;  // a frame must notice when it does
   if (f.does == Does::scrolls && !std::exchange(f.hasLetGo, true) && !letGo()) f.does = Does::drags;
   if (down && io.MouseDelta.y != 0) f.speed = io.MouseDelta.y, f.movedAt = ImGui::GetTime();
   if (f.does == Does::scrolls && f.onBoard) {

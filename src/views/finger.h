@@ -27,6 +27,8 @@ class Finger {
   void move(float x, float y, double now);
   /// What it was pressed on can be held.
   void grip() { grips_ = true; }
+  /// It may come to hold that, once time has passed.
+  bool mayHold() const { return grips_ && does == Does::waits; }
   /// Time passes, and the finger rests.
   void rest(double now);
 

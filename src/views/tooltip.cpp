@@ -138,7 +138,7 @@ void hold(Context& c) {
   const bool repeats = t.of.isOn && (t.of.name.ends_with('+') || t.of.name.ends_with('-'));
   if (t.isOpen || repeats || c.view.finger.does != Finger::Does::waits || t.over.name != t.of.name) return;
   const double held = ImGui::GetIO().MouseDownDuration[0];
-  t.isOpen = held >= kHolds;
+  t.isOpen = held >= kHolds && !about(t.of.name).title.empty();  // what has none, such as the board or a button that repeats, is not let go
   if (t.isOpen) ImGui::ClearActiveID();
   else t.wait = millisecondsFrom(held, kHolds);
 }

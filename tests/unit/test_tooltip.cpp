@@ -143,12 +143,12 @@ TEST_CASE("tooltip: it stays in the window, off its control and off the pointer,
     if (isDrawer) f.click(f.at("panel"));
     int count = 0;
     for (const char* name : {"preset", "undo", "reset", "theme", "help", "more", "causal", "heads+", "heads-value", "labels", "tokens-", "score", "temperature", "normalizer", "paint", "randomize", "weight_by", "card:arcs", "card:loops"}) {
-      if (!f.app().locate(name, 0, 0, 0)) continue;
+      if (!f.app().locate(name, 0, 0, 0) || (isDrawer && std::string_view(name).starts_with("card:"))) continue;  // behind the drawer
       f.rest(0);
       f.leave();
       f.pointAt(name);
       if (!f.isOpen()) continue;  // covered by the drawer
-      CAPTURE(name);
+      CAPTURE(std::string(name));
       CAPTURE(width);
       ++count;
       const app::Rect tip = f.at("tip");
@@ -166,16 +166,8 @@ TEST_CASE("tooltip: a finger that is held opens it and operates nothing; a tap o
   f.settle();
   REQUIRE(f.app().set("causal", "false"));
   const app::Rect causal = f.at("causal");
-  const auto press = [&] {
-    f.moveTo(causal);
-    f.io().AddMouseButtonEvent(0, true);
-    f.frame(), f.frame();
-  };
-  const auto release = [&] {
-    f.io().AddMouseButtonEvent(0, false);
-    f.frame();
-    f.moveTo(-1000, -1000);
-  };
+  const auto press = [&] { f.press(causal); };
+  const auto release = [&] { f.lift(); };
   press();
   release();
   CHECK(f.option("causal") == "true");

@@ -6,7 +6,6 @@ import {existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {setTimeout} from 'node:timers/promises';
 import WebSocket from 'ws';
 import {readPng} from '../../desktop/png.mjs';
 import {startDisplay} from '../../desktop/harness.mjs';
@@ -107,7 +106,8 @@ export class Chromium extends Driver {
     const session = await this.context.newCDPSession(this.page);
     const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
     await send('touchStart', {x, y});
-    await setTimeout(rests);
+    const began = performance.now();
+    await until('the finger to have rested', () => performance.now() - began >= rests);
     if (dx || dy) for (const [left, top] of steps(x, y, dx, dy)) await send('touchMove', {x: left, y: top});
     await send('touchEnd');
     await session.detach();
