@@ -295,8 +295,10 @@ for (const viewport of [{width: 1100, height: 600}, {width: 390, height: 844}]) 
       assert.equal(await board.get('temperature'), 4, 'typed');
     }
     for (const option of wanted) assert.ok(reached.has(option), `${option} among ${[...reached]}`);
-    await board.press('Escape');
-    await board.settle();
+    for (let i = 0; i < 2 && await focus(); i++) {  // the first may close the tooltip of the control
+      await board.press('Escape');
+      await board.settle();
+    }
     assert.equal(await focus(), undefined);
     await board.press('Tab');
     assert.notEqual(await board.page.evaluate(() => document.activeElement.localName), 'attention-playground');

@@ -13,9 +13,15 @@ const areSlanted = (a, b) => /^label:(above|below|keys):/.test(a.name) && a.name
 const areBars = (a, b) => [a, b].some(({name}) => name === 'bar:chosen') && /^bar:/.test(a.name) && /^bar:/.test(b.name);
 const shown = ({name, rect: {x, y, width, height}}) => `${name} (${[x, y, width, height].map(Math.round)})`;
 
+/** What can be seen of an item: the board scrolls under the bar at the bottom of a phone. */
+function aboveBar({name, rect}, bar) {
+  return !bar || isInside(rect, bar.rect) ? {name, rect} : {name, rect: {...rect, height: Math.min(rect.height, bar.rect.y - rect.y)}};
+}
+
 /** No two named items overlap, except that one may contain another; and none is cut off by an edge, unless it can be scrolled. */
 export function checkPlaces(items, width, height) {
-  const seen = items.filter(({rect}) => rect.y < height && rect.y + rect.height > 0);
+  const bar = items.find(({name}) => name === 'toolbar');
+  const seen = items.map((item) => aboveBar(item, bar)).filter(({rect}) => rect.height > 0 && rect.y < height && rect.y + rect.height > 0);
   assert.ok(seen.length > 5, 'there is something on the board');
   for (const [i, a] of seen.entries()) {
     assert.ok(a.rect.x >= -SLACK && a.rect.x + a.rect.width <= width + SLACK, `${shown(a)} is cut at the side of ${width}x${height}`);

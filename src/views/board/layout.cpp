@@ -213,7 +213,7 @@ class Builder {
     const float heads = !hasHeads() || headsAbove ? 0 : isTight && in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel;
     const float fixedWidth = gaps + heads;
     const auto byHeight = [&](const Labels& l, float more) {
-      const float fixed = 8 + kTitle + names + l.lift + kTitles + kCaption + 16 + more;
+      const float fixed = 8 + kTitle + names + l.lift + kTitles + kCaption + 4 + more;
       const float room = out_.board.height - fixed, lower = static_cast<float>(valueBeside ? std::max(n, keys) : n);
       return std::min({room / (static_cast<float>(above) + lower), (room - l.room) / (static_cast<float>(d) + lower), (room + kTitle - l.aside) / lower});
     };
@@ -284,7 +284,7 @@ class Builder {
       const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - heads - 16);
       out_.heads = {left, 28, heads, lower - 28};
     }
-    float y = lower + kCaption + 16;
+    float y = lower + kCaption + 4;
     if (!in_.extras.empty()) y = lines(extraItems(), margin + 8 + labels, y, out_.board.width - margin - 8, labels, std::max(c, kExtraCell)) + 8;
     // If the cards are not visible, the inspector is placed in the free space above Q and Kᵀ.
     const Box corner{margin + 8, 12, free - 16 - margin - 8, keysTop - kTitle - 20};

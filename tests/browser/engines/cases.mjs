@@ -402,10 +402,25 @@ export function runIn(browser, cannot = {}) {
     await until('the switch', async () => await board.call('get', 'causal') === false);
   });
 
+  /** A swipe that begins before the finger has rested, which a slow machine may not manage at once. */
+  const swipe = async (board, at, dx, dy) => until('a finger that moves at once', async () => {
+    const state = await board.call('getState');
+    await browser.evaluate(() => {
+      globalThis.rested = 0;
+      let down = 0;
+      addEventListener('pointerdown', (e) => { down = e.timeStamp; }, {capture: true, once: true});
+      addEventListener('pointermove', (e) => { globalThis.rested = e.timeStamp - down; }, {capture: true, once: true});
+    });
+    await browser.touch(...at, dx, dy);
+    if (await browser.evaluate(() => globalThis.rested) < 250) return true;
+    await board.call('setState', state);
+    return false;
+  });
+
   onPage('a finger drags a number that it holds, and no other', async (board) => {
     const was = await board.value('q', 0, 1, 1), other = await board.value('q', 0, 1, 2);
-    await browser.touch(...await board.middle('q', 0, 1, 1), 40, 0);
-    await browser.touch(...await board.middle('q', 0, 1, 2), 0, -40);
+    await swipe(board, await board.middle('q', 0, 1, 1), 40, 0);
+    await swipe(board, await board.middle('q', 0, 1, 2), 0, -40);
     assert.equal(await board.value('q', 0, 1, 1), was);
     assert.equal(await board.value('q', 0, 1, 2), other);
     await browser.touch(...await board.middle('q', 0, 1, 1), 40, 0, 400);
