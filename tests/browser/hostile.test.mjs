@@ -372,7 +372,7 @@ test('listeners that call back get their own answers, and so does who called', a
     const outer = [el.set('decimals', 4), el.get('decimals'), el.getTensor('q').shape.join()];
     // Pending input is processed and reported inside these calls.
     const {x, y} = el.locate('q', 0, 1, 1), canvas = el.shadowRoot.querySelector('canvas');
-    const send = (type, dx) => canvas.dispatchEvent(new PointerEvent(type, {clientX: x + 9 + dx, clientY: y + 9, button: 0, pointerId: 1, isPrimary: true, pointerType: 'mouse', bubbles: true}));
+    const send = (type, dx) => canvas.dispatchEvent(new PointerEvent(type, {clientX: x + 9 + dx, clientY: y + 9, button: 0, pointerId: 1, isPrimary: true, pointerType: 'pen', bubbles: true}));
     el.addEventListener('input', answers);
     send('pointerdown', 0);
     send('pointermove', 30);

@@ -2,4 +2,4 @@
 import {WebKit} from './drivers.mjs';
 import {runIn} from './cases.mjs';
 
-runIn(new WebKit());
+runIn(new WebKit(), {'a finger drags a number that it holds, and no other': 'WebKitWebDriver sends the events of a mouse for a finger'});
