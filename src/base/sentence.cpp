@@ -73,6 +73,12 @@ std::string inQuotes(std::string_view text) {
   return out + (at < text.size() ? "…\"" : "\"");
 }
 
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+  return out;
+}
+
 std::string orList(const std::vector<std::string>& items) {
   std::string out;
   for (std::size_t i = 0; i < items.size(); ++i) {

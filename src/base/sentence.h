@@ -38,6 +38,8 @@ std::string inQuotes(std::string_view text);
 /// The text made safe for a terminal, on one line: control characters, characters that change the direction of writing, line separators and
 /// bytes that are not valid UTF-8 are written as "\x1b".
 std::string printable(std::string_view text);
+/// The text with its ASCII letters in lower case, for comparisons.
+std::string lowered(std::string_view text);
 /// "1, 2, 3 or 6".
 std::string orList(const std::vector<std::string>& items);
 /// The `count` names that are closest to the word by edit distance (Levenshtein 1966), closest first: suggestions for a misspelt name.

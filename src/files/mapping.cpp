@@ -32,12 +32,6 @@ constexpr int kMostEntries = 200;    ///< items of a batch, and heads
 constexpr int kRandomTokens = 6;     ///< number of random tokens where the file does not determine it
 constexpr int kTableRows = 8;        ///< rows taken from an embedding table
 
-std::string lowered(std::string_view name) {
-  std::string out(name);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return out;
-}
-
 bool isOneOf(std::string_view word, std::initializer_list<std::string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); }
 
 bool cut(std::string& word, std::string_view ending) {
@@ -120,7 +114,7 @@ Array third(const Array& array, int index, bool isStacked) {
 
 Mapping::Item Mapping::itemOf(std::string_view name) {
   Item item;
-  std::string stem = lowered(name);
+  std::string stem = base::lowered(name);
   item.isWeight = cut(stem, ".weight") || cut(stem, "_weight");
   item.isBias = !item.isWeight && (cut(stem, ".bias") || cut(stem, "_bias"));
   item.isLinear = item.isWeight;
@@ -247,7 +241,7 @@ int Mapping::chooseHeads(std::int64_t columns, std::int64_t keyColumns) {
   int likeliest = -1;
   std::int64_t told = 0;
   for (const Stored& one : file_.tensors)
-    if (isOneOf(lowered(one.name), {"heads", "q_num_heads", "num_heads", "n_heads"}) && countOf(one.shape) == 1 && isNumbers(one))
+    if (isOneOf(base::lowered(one.name), {"heads", "q_num_heads", "num_heads", "n_heads"}) && countOf(one.shape) == 1 && isNumbers(one))
       if (const auto value = plain(one)) told = std::llround(valueAt(*value, 0).kind == Number::Kind::real ? valueAt(*value, 0).real : static_cast<double>(valueAt(*value, 0).whole));
   for (std::int64_t n = 1; n <= columns && n <= kMostEntries; ++n) {
     if (columns % n != 0) continue;
@@ -595,7 +589,7 @@ Result<StoredFile> Mapping::projected() {
       x.shape.erase(x.shape.begin());
     }
     if (x.shape.size() != 2 || x.shape[1] != width) return base::refuse(ErrorKind::range, "x.shape", {shapeText(x.shape), " does not fit w_q ", shapeText(w[0].shape), "; expected [tokens, ", width, "]."});
-    const std::string name = lowered(tensor(given).name);
+    const std::string name = base::lowered(tensor(given).name);
     const bool isTable = name.find("emb") != std::string::npos || name.find("wte") != std::string::npos || name.find("wpe") != std::string::npos;
     if (isTable && x.shape[0] > kTableRows) x.shape[0] = kTableRows, x.values.resize(static_cast<std::size_t>(kTableRows * width)), added_ += joined({" X is the first ", kTableRows, " rows of the table."});
   } else {
@@ -735,7 +729,7 @@ Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> ar
   }
   for (const Item& item : items_) {
     const Stored& one = tensor(item.tensor);
-    const std::string option = lowered(one.name).substr(item.prefix.size());
+    const std::string option = base::lowered(one.name).substr(item.prefix.size());
     if ((!item.prefix.empty() && item.prefix != layer_) || countOf(one.shape) != 1 || !isPlain || item.role != Role::none || !layer::isOption(option) || option == "heads" || option == "layout") continue;
     out.tensors.push_back(one);
     out.tensors.back().name = option;

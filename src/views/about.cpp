@@ -254,17 +254,21 @@ const Row* rowOf(std::string_view name) {
   return nullptr;
 }
 
-/// The name of the control that a part of it belongs to: a button − or +, the number between them, one of several choices side by side, or
-/// the remedy for a value that is not possible. Choices in menus have names, and a line of their own.
+/// controlOf(), also for one of several choices side by side, and for the remedy of a value that is not possible. Choices in menus have names,
+/// and a line of their own.
 std::string_view whole(std::string_view name) {
   const std::size_t colon = name.rfind(':');
   if (colon != std::string_view::npos && (name.substr(colon) == ":fix" || (name[name.size() - 1] >= '0' && name[name.size() - 1] <= '9'))) return name.substr(0, colon);
-  for (const std::string_view end : {"-value", "+", "-"})
-    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
-  return {};
+  return controlOf(name);
 }
 
 }  // namespace
+
+std::string_view controlOf(std::string_view name) {
+  for (const std::string_view end : {"-value", "+", "-"})
+    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  return name;
+}
 
 About about(std::string_view name) {
   const Row* own = rowOf(name);

@@ -17,16 +17,9 @@ constexpr double kRests = 0.4, kHolds = 0.5;  // seconds: a pointer that is stil
 constexpr double kNeighbour = 0.3;            // from one control to the next, across the gap between them
 constexpr float kMost = 264, kPad = 14, kEdge = 8, kAway = 8, kKey = 20;
 
-/// The name of the option that a control sets: "heads" for "heads+".
-std::string_view stem(std::string_view name) {
-  for (const std::string_view end : {"-value", "+", "-"})
-    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
-  return name;
-}
-
 /// Why an option cannot be switched, or has no lower or higher value.
 std::string obstacle(const document::Settings& s, std::string_view name) {
-  const document::Option* option = document::optionNamed(stem(name));
+  const document::Option* option = document::optionNamed(controlOf(name));
   if (!option) return {};
   const document::Value now = document::get(s, option->id);
   if (const bool* on = std::get_if<bool>(&now)) return document::reason(s, option->id, !*on);

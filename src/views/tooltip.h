@@ -18,6 +18,8 @@ struct About {
   std::string key;    ///< "C"; empty if none
   std::string words;  ///< one sentence
 };
+/// The control that a part of it belongs to: "heads" for its buttons "heads+" and "heads-" and its number "heads-value"; else the name itself.
+std::string_view controlOf(std::string_view name);
 /// The text for the control of that name, as in Context::widgetRects; of an option the sentence is document::helpOn(). Without a title for
 /// what explains itself, such as an entry of a menu or a choice of a lesson.
 About about(std::string_view name);

@@ -17,7 +17,7 @@ class Pointer : public Fixture {
   /// Lets time pass as a shell does that wakes the board when it asks for that.
   void rest(float seconds) {
     settle();
-    if (seconds > 0) frame(seconds);
+    frame(seconds);
     settle();
   }
   void pointAt(std::string_view name) {

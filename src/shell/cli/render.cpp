@@ -32,8 +32,7 @@ base::Result<files::Drawing> drawn(const document::State& state, const files::Fi
 void render(const RenderArguments& arguments) {
   const auto options = files::figureOptions({arguments.what, arguments.style, arguments.scale, arguments.head, arguments.with, arguments.colors});
   if (!options) throw Failure{kWrongUse, "--" + options.error().message()};
-  std::string ending = arguments.out.substr(std::min(arguments.out.rfind('.'), arguments.out.size()));
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string ending = base::lowered(arguments.out.substr(std::min(arguments.out.rfind('.'), arguments.out.size())));
   const bool isPng = ending == ".png";
   if (!arguments.out.empty() && arguments.out != "-" && !isPng && ending != ".svg" && !arguments.out.starts_with("/dev/"))
     throw Failure{kWrongUse, "--out " + arguments.out + ": a figure is written as SVG or PNG; let the name end in .svg or .png."};

@@ -113,15 +113,16 @@ class Popover {
 
   // The lesson, with its number once the list of lessons is there.
   void find() {
+    learn_ = inWords("Learn it in a lesson");
+    if (!c_.view.guide) return;
     int number = 0;
-    for (const GuideEntry& entry : c_.view.guide ? c_.view.guide->entries : std::vector<GuideEntry>()) {
+    for (const GuideEntry& entry : c_.view.guide->entries) {
       number += entry.kind == document::LessonKind::lesson;
       if (entry.id != term_.lesson) continue;
       title_ = entry.title;
       learn_ = inWords(base::joined({"Learn: lesson ", number}));
       return;
     }
-    learn_ = inWords("Learn it in a lesson");
   }
 
   void learn(ImDrawList* list, float x, float y) {
@@ -155,19 +156,13 @@ class Popover {
   std::string learn_, title_;
 };
 
-std::string inLowerCase(std::string_view words) {
-  std::string out(words);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
-  return out;
-}
-
 }  // namespace
 
 const GlossaryTerm* termNamed(const Context& c, std::string_view word) {
   if (!c.view.glossary) return nullptr;
   while (!word.empty() && std::string_view(".,;:!?()").find(word.back()) != std::string_view::npos) word.remove_suffix(1);
   while (word.starts_with('(')) word.remove_prefix(1);
-  const std::string wanted = inLowerCase(word);
+  const std::string wanted = base::lowered(word);
   for (const GlossaryTerm& term : c.view.glossary->terms)
     if (term.id == wanted || std::find(term.forms.begin(), term.forms.end(), wanted) != term.forms.end()) return &term;
   return nullptr;

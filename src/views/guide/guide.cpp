@@ -64,14 +64,6 @@ std::string_view headingOf(LessonKind kind) {
   return "EXAMPLES";
 }
 
-/// Converts to lower case for comparisons; ASCII only.
-std::string lowered(std::string_view words) {
-  std::string out(words);
-  for (char& ch : out)
-    if (ch >= 'A' && ch <= 'Z') ch = static_cast<char>(ch - 'A' + 'a');
-  return out;
-}
-
 class GuidePage {
  public:
   GuidePage(Context& c, float x, float y, float width, FocusRing* keys) : c_(c), g_(*c.view.guide), w_(c, keys), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
@@ -377,11 +369,11 @@ class GuidePage {
   // --- the list
 
   bool matches(const GuideEntry& e) const {
-    const std::string all = lowered(e.title + " " + e.about);
+    const std::string all = base::lowered(e.title + " " + e.about);
     std::string_view words = g_.search;
     while (!words.empty()) {
       const std::string_view word = words.substr(0, words.find(' '));
-      if (all.find(lowered(word)) == std::string::npos) return false;
+      if (all.find(base::lowered(word)) == std::string::npos) return false;
       words.remove_prefix(std::min(words.size(), word.size() + 1));
     }
     return true;

@@ -93,7 +93,7 @@ class Coach {
 
   void box(int i, const Box& target) {
     CoachWords words = kCoachWords[i];
-    if (i == 0 && c_.touch) words.what = "Hold this number, then drag:";
+    if (i == 0 && c_.touch) words.what = "Hold and drag:";
     const float text = place(target, 0).width - 2 * kPad, first = textWidth(c_.fonts.strong, words.what) + 5, rest = textWidth(c_.fonts.text, words.why);
     const bool isOneLine = first + rest <= text;
     const float more = isOneLine ? 0 : paragraph(nullptr, c_.fonts.strong, 0, 0, text, 0, words.what) - kLine;  // of the first part
