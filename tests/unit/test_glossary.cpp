@@ -147,14 +147,3 @@ TEST_CASE("glossary: a term stands in the window, off its word, at every size") 
     CHECK((term.y >= word.y + word.height || term.y + term.height <= word.y || term.x >= word.x + word.width || term.x + term.width <= word.x));
   }
 }
-
-TEST_CASE("glossary: titles of matrices have terms") {
-  const auto terms = document::readGlossary(fileOf("glossary.en.json"));
-  REQUIRE(terms);
-  using attention::TensorId;
-  for (const TensorId id : {TensorId::x, TensorId::q, TensorId::k, TensorId::v, TensorId::w_q, TensorId::w_o, TensorId::scores, TensorId::weights, TensorId::head_output, TensorId::output}) {
-    const std::string_view term = views::termOf(id);
-    CHECK_MESSAGE(std::any_of(terms->begin(), terms->end(), [&](const document::GlossaryTerm& one) { return one.id == term; }), attention::name(id));
-  }
-  CHECK(views::termOf(TensorId::row_max).empty());
-}

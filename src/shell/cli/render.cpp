@@ -1,9 +1,9 @@
 // `attn render`: a figure of the weights, or of the board, without a display.
 #include <algorithm>
-#include <cctype>
 #include <memory>
 
 #include "app/board_figure.h"
+#include "base/sentence.h"
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"

@@ -532,7 +532,7 @@ class Builder {
         m.labelsAbove = !q, m.labelsLeft = std::exchange(isFirst, false), m.slanted = slant, m.labelRoom = strip;
       }
       if (w) {
-        MatrixPlace& m = place(TensorId::weights, xRight, yPairs, keys, n, c, in_.heads > 1 && s ? "W" : "", s || in_.heads > 1 ? "W" : "");
+        MatrixPlace& m = place(TensorId::weights, xRight, yPairs, keys, n, c, s ? "W" : "", s || in_.heads > 1 ? "W" : "");
         m.labelsAbove = s || !q, m.labelsLeft = std::exchange(isFirst, false), m.slanted = slant, m.labelRoom = strip, m.sums = isWide;
         if (s) out_.arrow = {xRight - gapW, yPairs, gapW, size(keys)};
       }

@@ -168,24 +168,6 @@ const GlossaryTerm* termNamed(const Context& c, std::string_view word) {
   return nullptr;
 }
 
-std::string_view termOf(TensorId id) {
-  switch (id) {
-    case TensorId::x: return "embedding";
-    case TensorId::q: return "query";
-    case TensorId::k: return "key";
-    case TensorId::v: return "value";
-    case TensorId::w_q:
-    case TensorId::w_k:
-    case TensorId::w_v:
-    case TensorId::w_o: return "projection";
-    case TensorId::scores: return "score";
-    case TensorId::weights: return "weight";
-    case TensorId::head_output:
-    case TensorId::output: return "output";
-    default: return {};
-  }
-}
-
 void openTerm(Context& c, std::string_view id, const Box& near) {
   if (!c.view.glossary) c.view.glossary = std::make_shared<GlossaryView>();
   GlossaryView& g = *c.view.glossary;

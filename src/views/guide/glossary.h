@@ -17,10 +17,7 @@ struct GlossaryView {
 /// The term that a word of an English text names, as "Queries" names query; null if there is none, or the terms have not been loaded.
 const document::GlossaryTerm* termNamed(const Context& context, std::string_view word);
 /// Shows a term beside `near`, or closes it if it is open there; loads the terms if that has not been done. An unknown id is ignored.
-/// For the title of a matrix: termOf() gives the id.
 void openTerm(Context& context, std::string_view id, const Box& near);
-/// The term that explains a tensor: "query" for q; empty if none does.
-std::string_view termOf(TensorId id);
 /// Does Esc close it in this frame?
 bool escapesTerm(Context& context);
 /// Draws and closes it; to be called in a frame with ViewState::glossary, after the panels.

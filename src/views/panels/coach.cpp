@@ -96,17 +96,15 @@ class Coach {
     if (i == 0 && c_.touch) words.what = "Hold and drag:";
     const float text = place(target, 0).width - 2 * kPad, first = textWidth(c_.fonts.strong, words.what) + 5, rest = textWidth(c_.fonts.text, words.why);
     const bool isOneLine = first + rest <= text;
-    const float more = isOneLine ? 0 : paragraph(nullptr, c_.fonts.strong, 0, 0, text, 0, words.what) - kLine;  // of the first part
-    const Box box = place(target, isOneLine ? 70.0f : 70 + more + kLine * std::ceil(rest / text));
+    const Box box = place(target, isOneLine ? 70.0f : 70 + kLine * std::ceil(rest / text));
     begin(box);
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->PushClipRectFullScreen();
     if (i != kOffer) point(list, i, target, box);
     list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.ink, 8);
-    if (more > 1) paragraph(list, c_.fonts.strong, box.x + kPad, box.y + 13, text, c_.palette.inkText, words.what);
-    else textMiddle(list, c_.fonts.strong, box.x + kPad, box.y + 23, c_.palette.inkText, words.what);
+    textMiddle(list, c_.fonts.strong, box.x + kPad, box.y + 23, c_.palette.inkText, words.what);
     if (isOneLine) textMiddle(list, c_.fonts.text, box.x + kPad + first, box.y + 23, c_.palette.inkText, words.why);
-    else paragraph(list, c_.fonts.text, box.x + kPad, box.y + 34 + more, text, c_.palette.inkText, words.why);
+    else paragraph(list, c_.fonts.text, box.x + kPad, box.y + 34, text, c_.palette.inkText, words.why);
     foot(list, i, box);
     list->PopClipRect();
     ImGui::End();
