@@ -79,7 +79,7 @@ views::Layout Screen::makeLayout() const {
   const views::Selection& chosen = view.selection;
   const bool onBoard = !onPage() && !in.present;
   if (onBoard) in.magnify = view.magnify, in.pan = view.pan;
-  in.editing = onBoard && host.isTouch() && !view.painting && chosen.active && chosen.rows() * chosen.cols() == 1 && isChangeable(chosen.tensor);
+  in.editing = onBoard && host.isTouch() && !view.drawer && !in.guidePulled && !view.painting && chosen.active && chosen.rows() * chosen.cols() == 1 && isChangeable(chosen.tensor);
   return views::layout(in);
 }
 

@@ -317,7 +317,7 @@ TEST_CASE("editing: − and + repeat while they are held, as one step of undo") 
   CHECK((*f.app().tensor("k"))->at(0, 2, 1) == was);
 }
 
-TEST_CASE("editing: the strip goes with a tap elsewhere, on a computed number, and with the mouse; it is not there where the number is locked") {
+TEST_CASE("editing: the strip goes with a tap elsewhere, on a computed number, under a sheet, and with the mouse; it is not there where the number is locked") {
   Fixture f(390, 844);
   const auto opens = [&] {
     f.tap(f.at("v", 0, 1, 1));
@@ -332,6 +332,10 @@ TEST_CASE("editing: the strip goes with a tap elsewhere, on a computed number, a
   f.tap({2, cell.y + 18, 4, 4});  // beside the matrices
   CHECK_FALSE(isThere(f, "editing"));
   CHECK(opens());
+  f.tap(f.at("panel"));  // one sheet at a time, and the numbers above it
+  CHECK_FALSE(isThere(f, "editing"));
+  f.tap(f.at("panel"));
+  CHECK(isThere(f, "editing"));
   f.host.touch = false;
   f.settle();
   CHECK_FALSE(isThere(f, "editing"));

@@ -51,7 +51,7 @@ void norms(Context& c, const Box& area, float tabsEnd, bool press) {
   const Palette& p = c.palette;
   if (c.state.valueNorms) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, p.ink, 5);
   else list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, p.border, 5);
-  textCentered(list, c.fonts.small, box.midX(), box.midY(), c.state.valueNorms ? p.inkText : p.muted, area.width < 420 ? base::late<"Adds">() : base::late<"Contribution">());
+  textCentered(list, c.fonts.small, box.midX(), box.midY(), c.state.valueNorms ? p.inkText : p.muted, area.width < 420 ? base::late<"Effect">() : base::late<"Contribution">());
 }
 
 bool isInView(const Context& c, const Box& area) {
