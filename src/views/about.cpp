@@ -137,12 +137,10 @@ constexpr Row kRows[] = {
     {"card:loops", "Loops", "Y", "The formula of the chosen cell as nested loops, as a program has it"},
     {"value_norms", "Times the length of the value", "", ""},
     {"changes:before", "Before", "L", "Shows the pinned board while it is held"},
-    {"changes:pin", "Pin this board", "Shift + P", "Keeps the board as it is now, and marks what differs from it later"},
     {"changes:unpin", "Unpin", "Shift + P", "Forgets the pinned board"},
     {"gradient", "What would raise it", "U", ""},
     {"nudge:all", "Nudge all", "Shift + U", "Moves all inputs a little, each by as much as it counts"},
     {"nudge:*", "Nudge", "", "Moves this number a little, and says what that really does"},
-    {"stepper", "Step through", "I", "Shows, step after step, how a query becomes a row of the output"},
     {"stepper-first", "To the first step", "", ""},
     {"stepper-back", "Back", "←", ""},
     {"stepper-play", "Play or pause", "Space", ""},
@@ -157,7 +155,6 @@ constexpr Row kRows[] = {
     {"block_norm", "Layer normalisation", "", ""},
     {"block_activation", "Activation", "", ""},
     {"block_hidden", "Hidden units", "", ""},
-    {"slider:block_dropout", "Dropout", "", "", "block_dropout"},
     {"block_dropout", "Dropout", "", ""},
     {"block_dropout_kind", "Dropout", "", ""},
     {"block_epsilon", "Epsilon", "", ""},
@@ -170,19 +167,6 @@ constexpr Row kRows[] = {
     {"lab:apart", "Keys drawn like queries", "", "", "spread_same"},
     {"lab:moved", "What moves", "", "", "dense_moved"},
     {"lab:token", "Token that moves", "", "", "dense_token"},
-    {"slider:d_k", "Width of a head, d_k", "", "", "spread_dim"},
-    {"slider:mean", "Mean", "", "", "spread_mean"},
-    {"slider:deviation", "Deviation", "", "", "spread_deviation"},
-    {"slider:key-mean", "Mean of the keys", "", "", "spread_key_mean"},
-    {"slider:key-deviation", "Deviation of the keys", "", "", "spread_key_deviation"},
-    {"slider:draws", "Queries drawn", "", "", "spread_draws"},
-    {"slider:amount", "How far it moves", "", "", "dense_amount"},
-    {"slider:steps", "Tokens", "", "", "reach_tokens"},
-    {"slider:recurrent", "Recurrent matrix", "", "", "reach_recurrent"},
-    {"slider:input", "Input", "", "", "reach_input"},
-    {"slider:lead", "Lead of the first token", "", "", "reach_lead"},
-    {"slider:n", "Tokens", "", "", "cost_tokens"},
-    {"slider:window", "Window", "", "", "cost_window"},
     {"spread_dim", "Width of a head, d_k", "", ""},
     {"spread_mean", "Mean", "", ""},
     {"spread_deviation", "Deviation", "", ""},
@@ -201,7 +185,6 @@ constexpr Row kRows[] = {
     {"cost_tokens", "Tokens", "", ""},
     {"cost_window", "Window", "", ""},
     {"train:play", "Play or pause", "", "Learns on, step after step"},
-    {"train:run", "Play or pause", "", "Learns on, step after step"},
     {"train:step", "Step", "", "Learns from one batch"},
     {"train:reset", "Reset", "", "Forgets what was learned, and begins with the weights of the same seed"},
     {"train:open", "Open this layer on the board", "", "What was learned becomes a board like any other"},
@@ -248,6 +231,17 @@ constexpr Row kRows[] = {
     {"guide:step:*", "To this step", "", "With its own board"},
 };
 
+/// Controls about which the same is said as about another.
+struct Same {
+  std::string_view name, as;
+};
+constexpr Same kSame[] = {
+    {"slider:block_dropout", "block_dropout"}, {"slider:d_k", "spread_dim"}, {"slider:mean", "spread_mean"},
+    {"slider:deviation", "spread_deviation"}, {"slider:key-mean", "spread_key_mean"}, {"slider:key-deviation", "spread_key_deviation"},
+    {"slider:draws", "spread_draws"}, {"slider:amount", "dense_amount"}, {"slider:steps", "reach_tokens"}, {"slider:recurrent", "reach_recurrent"},
+    {"slider:input", "reach_input"}, {"slider:lead", "reach_lead"}, {"slider:n", "cost_tokens"}, {"slider:window", "cost_window"},
+    {"changes:pin", "pin"}, {"stepper", "step-through"}, {"train:run", "train:play"}};
+
 const Row* rowOf(std::string_view name) {
   for (const Row& row : kRows)
     if (row.name == name || (row.name.ends_with('*') && name.starts_with(row.name.substr(0, row.name.size() - 1)))) return &row;
@@ -271,6 +265,8 @@ std::string_view controlOf(std::string_view name) {
 }
 
 About about(std::string_view name) {
+  for (const Same& same : kSame)
+    if (same.name == name) return about(same.as);
   const Row* own = rowOf(name);
   const Row* row = own ? own : rowOf(whole(name));
   if (!row) return {};
