@@ -25,7 +25,7 @@ void Progress::show(double done, double all) {
   const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
   if (seconds < often || !(done > 0)) return;
   const double share = std::min(done / all, 1.0), left = seconds * (1 - share) / share;
-  if (seconds + left < quick) return;
+  if (shown_ == 0 && seconds + left < quick) return;  // a bar that is there fills, also where the work is quicker than it seemed
   if (Bar::isSeen()) {
     if (share < 1 && seconds - shown_ < often) return;
     shown_ = seconds;
