@@ -39,7 +39,7 @@ attention::Cost Experiments::cost(double tokens, bool other) const {
   const ExperimentOptions& o = state_.experiments;
   attention::CostSpec spec;
   spec.layer = document::spec(state_), spec.hasBiases = state_.projectionBias, spec.outputDim = state_.outputProjection ? outputColumns(state_) : 0;
-  spec.tokens = tokens, spec.modelDim = state_.mode == Mode::x ? state_.modelDim : 0;
+  spec.tokens = tokens, spec.modelDim = state_.mode == Mode::x ? state_.modelDim : 0, spec.scoreUnits = state_.additiveDim;
   if (!other) return attention::costOf(spec);
   attention::Spec& layer = spec.layer;
   switch (o.costOf) {

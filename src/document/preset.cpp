@@ -426,8 +426,8 @@ constexpr Example kExamples[] = {
      kDistances,
      {4, 4, 6, 2, true}},
     {{"decoder", "A decoder, step by step",
-      "The fifth word is produced: its key and value are new, two are reused from the cache, and one has left the "
-      "window.", "Encoder, decoder, block"},
+      "The fifth word is produced: its key and value are new, two are reused from the cache, and the first two have "
+      "left the window, one of them just now.", "Encoder, decoder, block"},
      Other::oneHot,
      kDecoder},
     {{"transformer-block", "A Transformer block",

@@ -15,6 +15,7 @@ namespace {
 Cost counted(const CostSpec& spec) {
   const Spec& s = spec.layer;
   const int n = static_cast<int>(spec.tokens), m = spec.keys < 0 ? n : static_cast<int>(spec.keys), model = spec.modelDim;
+  const int units = s.score == Score::additive && spec.scoreUnits > 0 ? spec.scoreUnits : s.headDim;
   Cost c;
   const auto product = [](double& count, int rows, int inner, int cols) {
     for (int i = 0; i < rows; ++i)
@@ -35,14 +36,17 @@ Cost counted(const CostSpec& spec) {
   for (int h = 0; h < s.heads; ++h) {
     if (s.score == Score::general) product(c.scores, n, s.headDim, s.headDim), c.parameters += s.headDim * s.headDim;
     if (s.score == Score::additive) {
-      product(c.scores, n, s.headDim, s.headDim), product(c.scores, m, s.headDim, s.headDim);
-      c.parameters += 2 * s.headDim * s.headDim + s.headDim;
+      product(c.scores, n, s.headDim, units), product(c.scores, m, s.headDim, units);
+      c.parameters += 2 * s.headDim * units + units;
     }
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < m; ++j) {
         if (!isVisible(layer, i, j)) continue;
         ++c.scoreNumbers;
-        for (int k = 0; k < s.headDim; ++k) ++c.scores, c.tanhs += s.score == Score::additive;
+        for (int u = 0; u < units; ++u) {
+          ++c.scores;
+          if (s.score == Score::additive) ++c.tanhs, ++c.scoreNumbers;
+        }
         for (int k = 0; k < s.valueDim; ++k) ++c.sums;
       }
     }
@@ -83,6 +87,7 @@ TEST_CASE("cost: formulas are what loops count, for every score, mask and size")
     spec.tokens = 1 + random.below(9);
     if (random.chance(0.5)) spec.keys = random.below(12), spec.offset = random.below(20) - 8;
     spec.modelDim = random.chance(0.5) ? 1 + random.below(5) : 0;
+    spec.scoreUnits = random.chance(0.5) ? 1 + random.below(9) : 0;
     compare(costOf(spec), counted(spec));
   }
 }

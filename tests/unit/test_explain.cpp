@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "attention/layer/explain.h"
+#include "attention/layer/loops.h"
 #include "layer.h"
 
 using namespace attention;
@@ -374,4 +375,16 @@ TEST_CASE("explain: numbers as they are written") {
   CHECK(formatNumber(-std::numeric_limits<double>::infinity(), 2) == "−∞");
   CHECK(formatNumber(0.5, -3) == "0");
   CHECK(formatNumber(1.0, 99) == "1.000000000");
+}
+
+TEST_CASE("loops: concat is put together, and the output is its product with W_O") {
+  Random random(5);
+  Layer layer = test::projected(test::shape(2, 2, 3, 3, 2, 2), 3, 5, random);
+  Trace trace;
+  forward(layer.spec, layer.inputs(), trace);
+  const auto last = [&](TensorId id) { return loopsOf(id, layer.spec, layer.inputs(), trace, 0, false).back().text; };
+  CHECK(last(TensorId::concat) == "concat[i,c] = O[h,i,e]");
+  CHECK(last(TensorId::output) == "Y[i,c] = y");
+  layer.spec.hiddenHeads = 1;
+  CHECK(last(TensorId::concat) == "if h is not 2: concat[i,c] = 0");
 }

@@ -29,21 +29,21 @@ double pairsOf(const Spec& layer, double queries, double keys, double offset) {
 Cost costOf(const CostSpec& spec) {
   const Spec& layer = spec.layer;
   const double n = spec.tokens, m = spec.keys < 0 ? n : spec.keys, heads = layer.heads, kvHeads = layer.kvHeads, dk = layer.headDim, dv = layer.valueDim, model = spec.modelDim;
-  const double pairs = heads * pairsOf(layer, n, m, spec.offset), square = heads * dk * dk;
+  const double pairs = heads * pairsOf(layer, n, m, spec.offset), units = spec.scoreUnits > 0 && takes(layer.score, TensorId::v_a) ? spec.scoreUnits : dk, square = heads * units * dk;
   const double out = spec.outputDim < 0 ? model : spec.outputDim;
   Cost cost;
   const double ofQueries = model * heads * dk + (model > 0 ? heads * dv * out : 0), ofKeys = model * kvHeads * (dk + dv);
   cost.parameters = ofQueries + ofKeys;
   cost.projections = n * ofQueries + m * ofKeys;
   if (spec.hasBiases && model > 0) cost.parameters += heads * dk + kvHeads * (dk + dv) + out;
-  cost.scores = pairs * dk;
+  cost.scores = pairs * units;
   if (takes(layer.score, TensorId::w_a)) cost.parameters += square, cost.scores += n * square;  // once for each token
   if (takes(layer.score, TensorId::u_a)) cost.parameters += square, cost.scores += m * square;
-  if (takes(layer.score, TensorId::v_a)) cost.parameters += heads * dk, cost.tanhs = pairs * dk;
+  if (takes(layer.score, TensorId::v_a)) cost.parameters += heads * units, cost.tanhs = pairs * units;
   if (mechanismOf(layer.score).key.make && !takes(layer.score, TensorId::u_a)) cost.scores += (n * heads + m * kvHeads) * dk;  // norms
   cost.sums = pairs * dv;
   cost.keptNumbers = m * kvHeads * (dk + dv);
-  cost.scoreNumbers = pairs;
+  cost.scoreNumbers = pairs + cost.tanhs;
   cost.steps = 1;
   return cost;
 }

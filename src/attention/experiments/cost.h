@@ -15,7 +15,7 @@ struct Cost {
   double sums = 0;         ///< multiply-adds of weights · V
   double tanhs = 0;        ///< tanh and sigmoid evaluations, each far more expensive than a multiply-add
   double keptNumbers = 0;  ///< K and V of all tokens, which a decoder caches; of a recurrent network its state
-  double scoreNumbers = 0; ///< scores computed, over all heads
+  double scoreNumbers = 0; ///< numbers of all scores at once, over all heads: one a pair, and for the additive score one more for each tanh
   double steps = 0;        ///< sequential steps, each of which needs the one before: 1, or one per token (Vaswani et al. 2017, table 1)
 
   double multiplyAdds() const { return projections + scores + sums; }
@@ -30,6 +30,7 @@ struct CostSpec {
   double tokens = 1;   ///< number of queries, and of keys unless these are given, 0 to 16,777,216
   int outputDim = -1;      ///< columns of W_O; -1: modelDim; 0: no W_O
   bool hasBiases = false;  ///< do the projections have biases?
+  int scoreUnits = 0;      ///< hidden units of the additive score; 0: d_k
   int modelDim = 0;    ///< width of x and of the output; 0: Q, K and V are inputs, and only the score has learned parameters
   double keys = -1;    ///< number of keys; -1: as many as queries
   double offset = 0;   ///< position of the first query among the keys; may be negative

@@ -38,6 +38,7 @@ class Writer {
       case TensorId::scores: scores(); break;
       case TensorId::weights: weights(); break;
       case TensorId::head_output: headOutput(); break;
+      case TensorId::concat: concat("concat"); break;
       case TensorId::output: output(); break;
       default: break;
     }
@@ -141,24 +142,31 @@ class Writer {
     line(2, "O[i,c] = o", true);
   }
 
-  void output() {
+  std::string shownHeads() const {
     std::string heads;
     for (int h = 0; h < spec_.heads; ++h)
       if (!isHidden(spec_, h)) heads += (heads.empty() ? "" : ", ") + std::to_string(h + 1);
+    return heads;
+  }
+
+  /// The outputs of all heads side by side, in the matrix with this name.
+  void concat(std::string_view name) {
+    loop(0, "i", spec_.queryCount);
+    loop(1, "h", spec_.heads, {}, false);
+    loop(2, "e", spec_.valueDim, {}, false);
+    line(3, joined({"c = (h − 1) × ", spec_.valueDim, " + e"}));
+    line(3, joined({name, "[i,c] = O[h,i,e]"}), true);
+    if (spec_.hiddenHeads != 0) line(3, joined({late<"if h is not ">(), shownHeads(), ": ", name, "[i,c] = 0"}));
+  }
+
+  void output() {
+    if (!in_.wO) return concat("Y");
     const bool isAll = spec_.hiddenHeads == 0;
     loop(0, "i", spec_.queryCount);
-    if (!in_.wO) {
-      loop(1, "h", spec_.heads, {}, false);
-      loop(2, "e", spec_.valueDim, {}, false);
-      line(3, joined({"c = (h − 1) × ", spec_.valueDim, " + e"}));
-      line(3, "Y[i,c] = O[h,i,e]", true);
-      if (!isAll) line(3, joined({late<"if h is not ">(), heads, ": Y[i,c] = 0"}));
-      return;
-    }
     loop(1, "c", in_.wO->cols());
     line(2, in_.bO ? "y = b_O[c]" : "y = 0");
     if (isAll) loop(2, "h", spec_.heads, {}, false);
-    else line(2, joined({late<"for h in ">(), heads, ":"}));
+    else line(2, joined({late<"for h in ">(), shownHeads(), ":"}));
     loop(3, "e", spec_.valueDim, joined({"y = y + O[h,i,e] × W_O[(h − 1) × ", spec_.valueDim, " + e,c]"}), false);
     line(2, "Y[i,c] = y", true);
   }
@@ -185,7 +193,7 @@ void turn(std::string& words) {
 TensorId madeByLoops(TensorId id) {
   if (id >= TensorId::raw && id <= TensorId::masked) return TensorId::scores;
   if (id == TensorId::exponentials || id == TensorId::row_max || id == TensorId::row_sum) return TensorId::weights;
-  return id == TensorId::concat ? TensorId::output : id;
+  return id;
 }
 
 std::vector<LoopLine> loopsOf(TensorId id, const Spec& spec, const Inputs& in, const Trace& trace, int head, bool isTurned) {

@@ -122,8 +122,8 @@ class CostView {
   std::string answer() const {
     switch (now_.costOf) {
       case CostOf::score:
-        return base::late<"Both scores take as many multiply-adds for a pair, but the additive one takes d_k tanh for each pair too, and is no "
-               "product of matrices: that is why Vaswani et al. (2017) scale the dot product instead.">();
+        return base::late<"The additive score takes one tanh per hidden unit for each pair too, keeps those values, and is no product of matrices. Vaswani et al. (2017) "
+               "use dot products because they are faster and smaller in practice, and scale them so that softmax does not saturate where d_k is large.">();
       case CostOf::heads:
         return base::late<"One head as wide as all of them takes the same multiply-adds and parameters. Heads cost their scores: one matrix for each.">();
       case CostOf::window:

@@ -113,8 +113,8 @@ class MemoryView {
     const int tokens = t.cell.states.rows();
     column.openCard("What is handed on: one fixed vector, or all states");
     column.sentence(base::late<"A decoder without attention has only the last state of the encoder for the whole sentence (Sutskever et al. 2014). "
-                    "Attention looks at all states with weights a = softmax(tanh(h_T·W_a + h·U_a)·v_a), where h_T is the last one "
-                    "(Bahdanau et al. 2015).">());
+                    "Attention looks at all states with weights a = softmax(tanh(h_T·W_a + h·U_a)·v_a), where h_T, the last one, asks "
+                    "once. In Bahdanau et al. (2015) the decoder's previous state asks, a new one for each output word.">());
     PageMatrix one[] = {matrix(run_.fixed, "fixed context, the last h", "", false)};
     one[0].place = "memory:contexts";
     drawEquation(c_, column, c_.revision, one);
