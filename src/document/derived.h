@@ -94,6 +94,9 @@ class DerivedTensors {
   const std::vector<LayerPicture>& layers() { return layers_.of(state_, trace(), revision_, 0); }
   bool layersAreWhole() { return layers_.of(state_, trace(), revision_, 1), layers_.isWhole(); }
 
+  /// What a head of the layer mostly looks at, if hasHeadTags(): see HeadTags::of().
+  const attention::HeadTag& headTag(int head, const float* weights, std::uint32_t written) { return headTags_.of(state_, head, weights, written); }
+
   Experiments experiments;
   Training training;
 
@@ -118,6 +121,7 @@ class DerivedTensors {
   attention::SaliencySolver saliencySolver_;
   base::Cached<Question, attention::Saliency> saliency_;
   LayerPictures layers_;
+  HeadTags headTags_;
   Tensor experiment_;  ///< the experiment asked for last
 };
 

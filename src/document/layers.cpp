@@ -48,12 +48,15 @@ const std::vector<LayerPicture>& LayerPictures::of(const State& state, const att
     seen_ = revision + 1;
     pictures_.assign(count, {});
     missing_ = state.batch;
+    tokens_ = hasHeadTags(state) ? tokenNumbers(state.labels) : std::vector<int>();
   }
   for (std::size_t i = 0; i < count && missing_ > 0; ++i) {
     const bool isHere = static_cast<int>(i) == state.batchItem;
     if (pictures_[i].version != 0 || (!isHere && most-- <= 0)) continue;
     if (!isHere) attention::forward(spec(state), inputsOf(state, state.items[i]), trace_);
-    pictures_[i] = pictureOf(isHere ? trace.weights : trace_.weights);
+    const Tensor& weights = isHere ? trace.weights : trace_.weights;
+    pictures_[i] = pictureOf(weights);
+    for (int h = 0; !tokens_.empty() && h < weights.heads(); ++h) pictures_[i].tags.push_back(attention::tagOf(weights.head(h), tokens_, state.causal));
     pictures_[i].version = ++version_;
     --missing_;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention/layer/trace.h"
+#include "document/head_tags.h"
 #include "document/state.h"
 
 namespace document {
@@ -15,6 +16,7 @@ struct LayerPicture {
   static constexpr int kMost = 128;
   Tensor weights;            ///< [heads, rows, columns]
   std::vector<float> peaks;  ///< [heads, rows]: the largest magnitude in each row
+  std::vector<attention::HeadTag> tags;  ///< of each head, from all its weights; empty where hasHeadTags() is false
   std::uint64_t version = 0; ///< 0: not computed yet; otherwise changes whenever the numbers do
 };
 
@@ -28,6 +30,7 @@ class LayerPictures {
 
  private:
   std::vector<LayerPicture> pictures_;
+  std::vector<int> tokens_;  ///< equal numbers for equal labels; empty where heads have no tags
   attention::Trace trace_;
   std::uint64_t seen_ = 0, version_ = 0;
   int missing_ = 0;

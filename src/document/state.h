@@ -276,6 +276,8 @@ Tensor parameter(const State& state, ParameterId id);
 void setParameter(State& state, ParameterId id, Tensor numbers);
 /// Does the batch consist of several layers of a model?
 inline bool hasLayers(const Settings& s) { return s.batchOf == BatchOf::layers && s.batch > 1; }
+/// Are there several heads of the same tokens, in one layer or in several?
+inline bool hasManyHeads(const Settings& s) { return hasLayers(s) || (s.batch == 1 && s.heads > 1); }
 /// The labels of the keys: those of the tokens in self-attention.
 const std::vector<std::string>& keyLabels(const Settings& settings);
 /// The name of a column of Q and K of a query head; "" if it has none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/mechanisms/mechanism.h"
 #include "base/number.h"
 #include "base/sentence.h"
 
@@ -228,6 +229,7 @@ void Trainer::answer(const Sequence& sequence, std::span<const float> numbers, s
   out.loss = found.asked > 0 ? static_cast<float>(found.loss / found.asked) : 0;
   out.wrong = found.asked - found.right;
   out.maps.resize(model_.attentions().size());
+  const bool sumsToOne = attention::mechanismOf(setup_.normalizer).sumsToOne;
   for (std::size_t a = 0; a < out.maps.size(); ++a) {
     const int attention = static_cast<int>(a);
     Answer::Map& map = out.maps[a];
@@ -237,9 +239,16 @@ void Trainer::answer(const Sequence& sequence, std::span<const float> numbers, s
     map.weights.assign(model_.weights(attention, 0, 0), model_.weights(attention, 0, 0) + count);
     map.x.assign(model_.input(attention, 0), model_.input(attention, 0) + std::ptrdiff_t{map.queries} * setup_.modelDim);
     map.memory.clear();
+    map.tags.clear();
     if (map.place.kind == AttentionPlace::Kind::cross) {
       map.memory.assign(model_.memory(attention, 0), model_.memory(attention, 0) + std::ptrdiff_t{map.keys} * setup_.modelDim);
+      continue;
     }
+    const bool isOwn = map.place.kind == AttentionPlace::Kind::own;
+    const std::vector<int>& tokens = isOwn ? out.sequence.tokens : out.sequence.source;
+    const bool causal = isOwn && (setup_.causal || isTranslation(setup_));
+    const std::span<const int> asked(tokens.data(), static_cast<std::size_t>(map.queries));
+    for (int h = 0; sumsToOne && h < setup_.heads; ++h) map.tags.push_back(attention::tagOf(map.weights.data() + std::ptrdiff_t{h} * map.queries * map.keys, asked, causal));
   }
 }
 

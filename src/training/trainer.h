@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "attention/experiments/head_pattern.h"
 #include "training/history.h"
 #include "training/model.h"
 #include "training/optimizer.h"
@@ -24,6 +25,7 @@ struct Answer {
     AttentionPlace place;
     int queries = 0, keys = 0;
     std::vector<float> weights;    ///< [heads, queries, keys]
+    std::vector<attention::HeadTag> tags;  ///< of each head on this sequence; empty for cross-attention, and where weights do not sum to 1
     std::vector<float> x, memory;  ///< the inputs of the attention, [queries, d_model], and for cross-attention [keys, d_model]
   };
   std::vector<Map> maps;

@@ -128,6 +128,12 @@ constexpr Row kRows[] = {
     // the board, its cards, and the stepper
     {"head:mean", "Mean of the heads", "N", "", "average_heads"},
     {"head:*", "Head", "N", "Puts this head on the board"},
+    {"tag:previous", "P: previous token", "", "This head mostly looks at the token before; the number is the mean weight on it"},
+    {"tag:induction", "I: induction", "", "This head mostly looks at what followed the same token before; the number is the mean weight on that"},
+    {"tag:first", "F: first token", "", "This head mostly rests on the first token, a sink; the number is the mean weight on it"},
+    {"tag:same", "S: same word", "", "This head mostly looks at earlier tokens equal to the query; the number is the mean weight on them"},
+    {"tag:broad", "B: broad", "", "This head looks at nearly all tokens alike; the number is its entropy, 1 for equal weights"},
+    {"tag:none", "No pattern", "", "Neither previous token, induction, first token nor same word holds 0.40 of the weight, and it is not broad"},
     {"hide-head:*", "Takes part", "", "Leaves this head out of the output, or takes it back in"},
     {"layer:*", "Head", "", "Puts this head of this layer on the board"},
     {"card:arcs", "Arcs", "Y", "Who looks at whom: curves as thick as the weights"},

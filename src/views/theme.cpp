@@ -46,6 +46,7 @@ Palette makeLight() {
   p.on = rgb(0x009e73), p.knob = rgb(0xffffff), p.error = rgb(0xb3261e);
   p.query = rgb(0x0069a6), p.key = rgb(0xb84f00), p.value = rgb(0x007f5c), p.weight = rgb(0x7b4fa8);
   p.neutral = rgb(0x63676f);
+  p.patterns = {p.muted, rgb(0x0a6678), rgb(0xa61e6b), rgb(0x4f5661), rgb(0x7a5500), rgb(0x3f6b18)};
   const draw::Color white{1, 1, 1, 1};
   p.signedMap = divergingMap(toColor(rgb(0xd55e00)), white, toColor(rgb(0x0072b2)));
   p.weightMap = sequentialMap(white, toColor(rgb(0x8860b1)));
@@ -62,6 +63,7 @@ Palette makeDark() {
   p.on = rgb(0x3cc79a), p.knob = rgb(0xffffff), p.error = rgb(0xf2857c);
   p.query = rgb(0x58a6e0), p.key = rgb(0xf0925a), p.value = rgb(0x3cc79a), p.weight = rgb(0xb58ae8);
   p.neutral = rgb(0x9aa0aa);
+  p.patterns = {p.muted, rgb(0x6cc7d8), rgb(0xf08cc4), rgb(0xb8bec8), rgb(0xe0b95a), rgb(0x9ccf70)};
   const draw::Color base = toColor(p.panel);
   p.signedMap = divergingMap(toColor(rgb(0xf0925a)), base, toColor(rgb(0x58a6e0)));
   p.weightMap = sequentialMap(base, toColor(rgb(0xa77fd3)));
@@ -82,6 +84,7 @@ Palette forcedPalette(const SystemColors& colors) {
   p.background = p.panel = p.hover = p.knob = back;
   p.text = p.muted = p.faint = p.border = p.track = p.neutral = p.error = text;
   p.query = p.key = p.value = p.weight = text;
+  p.patterns.fill(text);
   p.ink = p.on = high, p.inkText = rgb(colors.highlightText);
   return p;
 }

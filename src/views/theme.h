@@ -3,6 +3,9 @@
 
 #include <imgui.h>
 
+#include <array>
+
+#include "attention/experiments/head_pattern.h"
 #include "attention/layer/trace.h"
 #include "document/state.h"
 #include "draw/heatmap.h"
@@ -38,6 +41,7 @@ struct Palette {
   ImU32 on, knob;      ///< switches
   ImU32 error;
   ImU32 query, key, value, weight, neutral;  ///< titles, outlines, arcs, formulas
+  std::array<ImU32, attention::kHeadPatterns> patterns;  ///< of heads, on a sixth of the same colour
   draw::ColorMap signedMap;                   ///< diverging, 0 in the middle
   draw::ColorMap weightMap;                   ///< sequential, starting at the panel's colour
 };

@@ -48,8 +48,8 @@ std::size_t fitting(draw::Lines& lines, ImFont* font, std::string_view words, fl
   std::size_t& cut = lines.cut(words, faceOf(font), width);
   if (cut != std::string_view::npos) return cut;
   std::vector<std::size_t> ends{0};
-  constexpr std::size_t kMost = 512;  // no line of text has more characters
-  while (ends.back() < words.size() && ends.size() < kMost) {
+  constexpr std::size_t kLongest = 512;  // no line of text has more characters
+  while (ends.back() < words.size() && ends.size() < kLongest) {
     ends.push_back(ends.back() + base::clusterLength(words.substr(ends.back())));
   }
   const auto fits = [&](std::size_t end) { return lines.measure(std::string(words.substr(0, end)) + "…", faceOf(font)) <= width; };
@@ -458,9 +458,9 @@ FocusRing::Key Widgets::keys(std::string_view name, const Box& box, bool enabled
   list_->AddRect({box.x - 4, box.y - 3}, {box.right() + 4, box.bottom() + 3}, c_.palette.query, 7, 0, 1.5f);
   c_.widgetRects["focus:" + std::string(name)] = box;
   c_.view.tip.focus = {std::string(name), box, true};
-  constexpr float kEdge = 40;  // so that a heading above is visible too
+  constexpr float kRoom = 40;  // so that a heading above is visible too
   const float top = ImGui::GetWindowPos().y;
-  const bool hidden = box.y < top + kEdge || box.bottom() > top + ImGui::GetWindowHeight() - kEdge;
+  const bool hidden = box.y < top + kRoom || box.bottom() > top + ImGui::GetWindowHeight() - kRoom;
   if (focusRing_->moved && hidden) ImGui::SetScrollFromPosY(box.midY() - top, 0.5f);
   return focusRing_->key;
 }

@@ -476,7 +476,7 @@ TEST_CASE("keys: a letter or sign does something where the board says that the k
     CHECK_FALSE(f.app().usesKey(key, false, false, true));
     used += isOurs;
   }
-  CHECK(used == 28);
+  CHECK(used == 29);
   Fixture f;
   for (const ImGuiKey key : {ImGuiKey_Slash, ImGuiKey_Equal}) {
     CHECK_FALSE(f.app().usesKey(key, false, false, false));

@@ -55,7 +55,7 @@ class Keys {
   };
   /// Is it a command only while the side panel does not have the keys?
   static bool isOfBoard(const Letter& letter) { return letter.act == &Keys::zoom && letter.key != ImGuiKey_None; }
-  static bool isOfLayers(const Letter& letter) { return letter.act == &Keys::layer || letter.act == &Keys::model; }
+  static bool isHere(const Letter& letter, const document::Settings& s) { return letter.act == &Keys::layer ? hasLayers(s) : letter.act != &Keys::model || document::hasManyHeads(s); }
   static const Shortcut kShortcuts[5];
   static const Letter kLetters[41];
 
@@ -306,7 +306,7 @@ class Keys {
     const int to = (c_.state.batchItem + step + count) % count;
     return option(OptionId::layer, "layer", static_cast<double>(to), joined({base::late<"Layer ">(), to + 1, base::late<" of ">(), count, "."}));
   }
-  [[gnu::noinline]] bool model(int) { return hasLayers(c_.state) && open(document::View::model, base::late<"These are all heads of the model. Press a">()); }
+  [[gnu::noinline]] bool model(int) { return document::hasManyHeads(c_.state) && open(document::View::model, base::late<"These are all heads. Press a">()); }
 
   bool temperature(int step) {
     const double made = c_.state.temperature * (step > 0 ? 1.25 : 1 / 1.25);
@@ -427,7 +427,7 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
   if (typing && isNumberKey(key)) return true;
   if ((key == ImGuiKey_Slash || key == ImGuiKey_Equal) && !shift) return false;
   return std::any_of(std::begin(Keys::kLetters), std::end(Keys::kLetters), [&](const Keys::Letter& l) {
-    if (Keys::isOfLayers(l) && !hasLayers(c.state)) return false;
+    if (!Keys::isHere(l, c.state)) return false;
     if (l.key == ImGuiKey_None) return key == ImGuiKey_A + static_cast<int>((l.character | 0x20) - 'a');
     return l.key == key && !(panel && Keys::isOfBoard(l));
   });

@@ -355,6 +355,10 @@ class Builder {
       out_.inspector = {x, yk - 4, width - x - 16, y - yk};
     }
     if (out_.board.width < 860) return restBelow(y, beside, labels);
+    if (hasHeads() && in_.heads > 1) {  // in the free corner over Q, where they fit large enough to be recognised
+      out_.heads = {x0, 12, xk - gap - x0, y0 - kTitle - 24};
+      if (!thumbnails(out_.heads, in_.thumbnails).names) out_.heads = {};
+    }
     const float x = 24 + labels;
     flow(x, y, out_.board.width - 24, labels, std::min(c, most));
     restBelow(out_.contentHeight, beside, labels);
@@ -377,7 +381,7 @@ class Builder {
       out_.arcs = {x, y, width, arcsHeight};
       y = out_.arcs.bottom() + 16;
     }
-    if (hasHeads() && in_.heads > 1) {
+    if (hasHeads() && in_.heads > 1 && out_.heads.empty()) {
       out_.heads = {x, y, width, 0};
       const ThumbnailGrid grid = thumbnails(out_.heads, in_.thumbnails);
       out_.heads.height = 28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));

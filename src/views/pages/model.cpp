@@ -1,9 +1,10 @@
-// All heads of all layers of a model as small pictures; a press opens one on the board.
+// All heads of all layers of a model, or of the one layer, as small pictures with what they look at; a press opens one on the board.
 #include <algorithm>
 #include <cmath>
 
 #include "base/late.h"
 #include "base/sentence.h"
+#include "views/head_tag.h"
 #include "views/pages/column.h"
 #include "views/panels/panels.h"
 
@@ -24,13 +25,14 @@ class ModelView {
   float draw() {
     const document::State& s = c_.state;
     PageColumn top(c_, area_.x, area_.y, area_.width);
-    top.title(late<"All heads of the model">());
-    if (!hasLayers(s)) {
+    const bool isModel = hasLayers(s);
+    top.title(isModel ? late<"All heads of the model">() : late<"All heads of the layer">());
+    if (!document::hasManyHeads(s)) {
       top.sentence(late<"There is one layer here. Open a file with several, such as a recorded model or weights of the shape [layers, heads, queries, keys]; or set batch_of to layers.">());
       return top.y();
     }
-    top.sentence(joined({s.batch, late<" layers of ">(), s.heads, s.heads == 1 ? late<" head each, with the same tokens.">() : late<" heads each, with the same tokens.">(),
-                         late<" A row of a picture is a query, a column a key. Press one to open it on the board.">()}));
+    const std::string of = isModel ? joined({s.batch, late<" layers of ">(), s.heads, s.heads == 1 ? late<" head each, with the same tokens. ">() : late<" heads each, with the same tokens. ">()}) : "";
+    top.sentence(of + late<"A row of a picture is a query, a column a key. Press one to open it on the board.">());
     top.gap(6);
     if (!c_.derived.layersAreWhole()) c_.view.busy = true;  // one layer is computed per frame
     // As many side by side as can be seen; all heads of a layer if possible.
@@ -39,6 +41,7 @@ class ModelView {
     const int lines = (s.heads + columns_ - 1) / columns_;
     columns_ = (s.heads + lines - 1) / lines;
     size_ = std::floor(std::min(kLargest, (width + kGap) / static_cast<float>(columns_) - kGap));
+    pitch_ = size_ + (hasTags() ? kTagHeight + 3 : 0) + kGap;
     float y = top.y();
     const bool isOneLine = lines == 1;
     if (isOneLine) {
@@ -52,13 +55,14 @@ class ModelView {
       if (isOneLine) textRight(list_, c_.fonts.small, left - 8, y + size_ / 2, isHere ? c_.palette.text : c_.palette.muted, joined({layer + 1}));
       else textMiddle(list_, c_.fonts.strong, area_.x, y + 12, c_.palette.text, joined({late<"Layer ">(), layer + 1}));
       y += room;
-      for (int h = 0; h < s.heads; ++h) picture(layer, h, {isOneLine ? left + x(h) : area_.x + x(h % columns_), y + static_cast<float>(h / columns_) * (size_ + kGap), size_, size_}, top);
-      y += static_cast<float>(lines) * (size_ + kGap) + (isOneLine ? 0 : 8);
+      for (int h = 0; h < s.heads; ++h) picture(layer, h, {isOneLine ? left + x(h) : area_.x + x(h % columns_), y + static_cast<float>(h / columns_) * pitch_, size_, size_}, top);
+      y += static_cast<float>(lines) * pitch_ + (isOneLine ? 0 : 8);
     }
     return y + 12;
   }
 
  private:
+  bool hasTags() const { return size_ >= kTagWidth - kGap / 2 && document::hasHeadTags(c_.state); }
   float x(int column) const { return static_cast<float>(column) * (size_ + kGap); }
 
   void picture(int layer, int head, const Box& box, PageColumn& column) {
@@ -85,6 +89,7 @@ class ModelView {
       values.rowPeaks = of.peaks.data() + static_cast<std::ptrdiff_t>(head) * w.rows();
       c_.heatmaps.draw(list_, kModelSlot + static_cast<std::uint32_t>(layer * s.heads + head), values, look);
     }
+    if (hasTags() && of.version != 0) headTag(c_, of.tags[static_cast<std::size_t>(head)], box.midX() - kTagWidth / 2, box.bottom() + 3);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, isHere ? c_.palette.weight : isOver ? c_.palette.muted : c_.palette.border, 5, 0, isHere ? 2.5f : 1.0f);
   }
 
@@ -101,7 +106,7 @@ class ModelView {
   Box area_;
   ImDrawList* list_;
   int columns_ = 1;
-  float size_ = 0;
+  float size_ = 0, pitch_ = 0;  ///< of a picture, and from one line of them to the next
 };
 
 }  // namespace

@@ -95,7 +95,7 @@ bool pageKeys(Context& c) {
     if (!mayGo(c)) continue;
     if (ch >= '1' && ch < '1' + kPages) return showView(c, kByDigit[ch - '1']), true;
     if (ch == 'p' && c.open() == View::train) return set(c, document::OptionId::train_running, !c.state.trainRunning), true;
-    const View there = ch == 'b' ? View::block : ch == 'g' ? View::segments : ch == 't' ? View::train : ch == 'a' && hasLayers(c.state) ? View::model : View::layer;
+    const View there = ch == 'b' ? View::block : ch == 'g' ? View::segments : ch == 't' ? View::train : ch == 'a' && document::hasManyHeads(c.state) ? View::model : View::layer;
     if (there != View::layer || ch == 'e') return showView(c, there == c.open() ? View::layer : there), true;
   }
   if (!pressed(ImGuiKey_Escape)) return false;
@@ -109,7 +109,7 @@ bool pageUsesKey(const Context& c, ImGuiKey key, bool command, bool alt) {
   if (command) return key == ImGuiKey_Z || key == ImGuiKey_Y || key == ImGuiKey_S || key == ImGuiKey_O;
   if (alt) return false;
   if (FocusRing::uses(key) || (cell && isNumberKey(key)) || key == ImGuiKey_Slash) return true;
-  const bool away = key == ImGuiKey_B || key == ImGuiKey_E || key == ImGuiKey_G || key == ImGuiKey_T || (key == ImGuiKey_A && hasLayers(c.state)) || (key == ImGuiKey_P && c.open() == View::train) || (key >= ImGuiKey_1 && key < ImGuiKey_1 + kPages);
+  const bool away = key == ImGuiKey_B || key == ImGuiKey_E || key == ImGuiKey_G || key == ImGuiKey_T || (key == ImGuiKey_A && document::hasManyHeads(c.state)) || (key == ImGuiKey_P && c.open() == View::train) || (key >= ImGuiKey_1 && key < ImGuiKey_1 + kPages);
   return mayGo(c) ? away || key == ImGuiKey_Escape : key == ImGuiKey_Escape && (cell || c.state.present || c.view.help || c.view.drawer);
 }
 

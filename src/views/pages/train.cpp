@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "base/sentence.h"
 #include "document/text.h"
+#include "views/head_tag.h"
 #include "views/pages/chart.h"
 #include "views/pages/column.h"
 #include "views/panels/panels.h"
@@ -254,10 +255,13 @@ class TrainPage {
     for (std::size_t a = 0; a < all.size(); ++a) {
       const Answer::Map& map = all[a];
       const float wordsHigh = cell >= 14 ? 18.0f : 6.0f;
-      const Box row = column.take(wordsHigh + cell * static_cast<float>(map.queries) + 12);
+      const bool isTagged = !map.tags.empty() && cell * static_cast<float>(map.keys) >= kTagWidth;
+      const Box row = column.take(wordsHigh + cell * static_cast<float>(map.queries) + (isTagged ? 32.0f : 12.0f));
       textMiddle(list_, c_.fonts.smallStrong, row.x, row.y + wordsHigh + std::min(cell, 28.0f) / 2, c_.palette.text, nameOf(map.place));
       for (int h = 0; h < heads; ++h) {
-        drawMap(static_cast<int>(a), h, {row.x + left + labels - 8 + pitch * static_cast<float>(h), row.y + wordsHigh, cell * static_cast<float>(map.keys), cell * static_cast<float>(map.queries)}, cell);
+        const Box box{row.x + left + labels - 8 + pitch * static_cast<float>(h), row.y + wordsHigh, cell * static_cast<float>(map.keys), cell * static_cast<float>(map.queries)};
+        drawMap(static_cast<int>(a), h, box, cell);
+        if (isTagged) headTag(c_, map.tags[static_cast<std::size_t>(h)], box.x, box.bottom() + 6);
       }
     }
     const float below = column.y();
@@ -451,6 +455,7 @@ class TrainPage {
     const int most = static_cast<int>(std::max_element(w, w + map.keys) - w);
     column.sentence(base::joined({"At the last word, \"", queryWord(map, row), "\", head ", head + 1, " of ", nameOf(map.place), " gives ", decimals(w[most], 2), " to \"",
                                   keyWord(map, most), "\"."}));
+    if (!map.tags.empty()) column.sentence(tagSentence(map.tags[static_cast<std::size_t>(head)]));
   }
 
   // --- What goes wrong

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/sentence.h"
+#include "views/head_tag.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 
@@ -80,6 +81,14 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   if (!name.empty()) textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted, name);
 }
 
+// The number of a head and its tag, below the picture.
+void tagged(Context& c, int head, const Box& box, bool focused) {
+  const float y = box.bottom() + 13;
+  const std::string number = std::to_string(head + 1);
+  textMiddle(ImGui::GetWindowDrawList(), c.fonts.small, box.x, y, focused ? c.palette.text : c.palette.muted, number);
+  headTag(c, c.derived.headTag(head, c.trace.weights.head(head), c.summaries.stamps(TensorId::weights, head).latest), box.x + std::ceil(textWidth(c.fonts.small, number)) + 3, y - kTagHeight / 2);
+}
+
 // A visible thumbnail; if there are several heads, the last one shows their mean.
 struct Thumbnail {
   int head;
@@ -143,11 +152,14 @@ void heads(Context& c) {
   ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
   textMiddle(ImGui::GetWindowDrawList(), c.fonts.strong, area.x, area.y + 12, c.palette.text, hasLayers(c.state) ? area.width < 140 ? "" : "Layer" : "Heads");
   ImGui::PopClipRect();
+  const bool isTagged = c.state.heads > 1 && document::hasHeadTags(c.state);
   each(c, [&](const Thumbnail& t) {
     const bool focused = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
-    const std::string words = !t.named ? "" : t.mean ? "mean" : "head " + std::to_string(t.head + 1);
+    const bool hasTag = isTagged && t.named && !t.mean && isComputed(c, false, t.head);
+    const std::string words = !t.named || hasTag ? "" : t.mean ? "mean" : "head " + std::to_string(t.head + 1);
     c.widgetRects[t.name()] = t.box;
     thumbnail(c, t.mean, t.mean ? 0 : t.head, t.box, focused, words);
+    if (hasTag) tagged(c, t.head, t.box, focused);
     if (t.canHide) hideRing(c, t.head, hideArea(t.box));
   });
 }

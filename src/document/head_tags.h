@@ -1,0 +1,36 @@
+// What the heads of the layer on the board mostly look at, kept until their weights change.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attention/experiments/head_pattern.h"
+#include "document/state.h"
+
+namespace document {
+
+/// Do heads have tags? In self-attention over at least kTaggedTokens tokens, where weights sum to 1: with fewer, every row has a pattern.
+bool hasHeadTags(const Settings& settings);
+inline constexpr int kTaggedTokens = 8;
+
+/// A number for each label, equal for equal ones.
+std::vector<int> tokenNumbers(const std::vector<std::string>& labels);
+
+class HeadTags {
+ public:
+  /// The tag of a head with these weights, [n, n]. `written` must change whenever the weights do.
+  const attention::HeadTag& of(const State& state, int head, const float* weights, std::uint32_t written);
+
+ private:
+  struct Kept {
+    std::uint32_t written = 0;
+    attention::HeadTag tag;
+  };
+  std::vector<Kept> kept_;  ///< of each head
+  std::vector<std::string> labels_;
+  std::vector<int> numbers_;
+  bool causal_ = false;
+};
+
+}  // namespace document

@@ -1,0 +1,99 @@
+// What heads look at: patterns made by hand, and where they have no name.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attention/experiments/head_pattern.h"
+#include "document/head_tags.h"
+#include "document_support.h"
+
+using attention::HeadPattern;
+using attention::HeadTag;
+using attention::tagOf;
+
+namespace {
+
+/// Rows that give `share` to one key each, and the rest to all that they see alike.
+std::vector<float> looking(int n, bool causal, float share, int (*at)(int query)) {
+  std::vector<float> w(static_cast<std::size_t>(n * n));
+  for (int i = 0; i < n; ++i) {
+    const int seen = causal ? i + 1 : n;
+    for (int j = 0; j < seen; ++j) w[static_cast<std::size_t>(i * n + j)] = (1 - share) / static_cast<float>(seen);
+    w[static_cast<std::size_t>(i * n + std::clamp(at(i), 0, seen - 1))] += share;
+  }
+  return w;
+}
+
+constexpr int kCount = 10;
+const std::vector<int> kDistinct{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, kTwice{0, 1, 2, 3, 4, 0, 1, 2, 3, 4};
+
+HeadTag tag(const std::vector<float>& weights, const std::vector<int>& tokens, bool causal) { return tagOf(weights.data(), tokens, causal); }
+
+}  // namespace
+
+TEST_CASE("head patterns: each by its own weights, with and without a causal mask") {
+  for (const bool causal : {false, true}) {
+    CAPTURE(causal);
+    const auto before = [](int i) { return i - 1; };
+    const auto first = [](int) { return 0; };
+    const auto same = [](int i) { return i - 5; };
+    const auto after = [](int i) { return i - 4; };
+    const HeadTag previous = tag(looking(kCount, causal, 0.8f, before), kDistinct, causal);
+    CHECK(previous.pattern == HeadPattern::previous);
+    double want = 0;
+    for (int i = 2; i < kCount; ++i) want += 0.8 + 0.2 / (causal ? i + 1 : kCount);
+    CHECK(previous.measure == doctest::Approx(want / (kCount - 2)));
+    CHECK(tag(looking(kCount, causal, 0.8f, first), kDistinct, causal).pattern == HeadPattern::first);
+    CHECK(tag(looking(kCount, causal, 0.8f, same), kTwice, causal).pattern == HeadPattern::same);
+    CHECK(tag(looking(kCount, causal, 0.8f, after), kTwice, causal).pattern == HeadPattern::induction);
+    CHECK(tag(looking(kCount, causal, 0.8f, after), kDistinct, causal).pattern == HeadPattern::none);  // nothing occurs twice
+    CHECK(tag(looking(kCount, causal, 0, first), kDistinct, causal) == HeadTag{HeadPattern::broad, 1});
+  }
+}
+
+TEST_CASE("head patterns: none below the threshold, in short texts, and in rows without weights") {
+  const auto before = [](int i) { return i - 1; };
+  for (const float share : {0.1f, 0.25f, 0.3f, 0.4f, 0.6f}) {
+    const HeadTag made = tag(looking(kCount, false, share, before), kDistinct, false);
+    CHECK((made.pattern == HeadPattern::previous) == (share + (1 - share) / kCount >= attention::kTagFrom));
+  }
+  CHECK(tagOf(looking(3, true, 1, before).data(), std::vector<int>{0, 1, 2}, true) == HeadTag{});
+  CHECK(tagOf(nullptr, {}, false) == HeadTag{});
+  CHECK(tag(std::vector<float>(kCount * kCount), kDistinct, false) == HeadTag{});
+  std::vector<float> holes = looking(kCount, true, 1, before);
+  holes[5 * kCount + 4] = std::nanf("");
+  CHECK(tag(holes, kDistinct, true).pattern == HeadPattern::none);
+}
+
+TEST_CASE("head patterns: a long text is judged by some of its rows") {
+  constexpr int n = 1000;
+  std::vector<int> tokens(n);
+  for (int i = 0; i < n; ++i) tokens[static_cast<std::size_t>(i)] = i;
+  const HeadTag made = tagOf(looking(n, true, 0.5f, [](int i) { return i - 1; }).data(), tokens, true);
+  CHECK(made.pattern == HeadPattern::previous);
+  CHECK(made.measure == doctest::Approx(0.5).epsilon(0.03));
+}
+
+TEST_CASE("head tags: kept until the weights, the words or the mask change") {
+  using namespace document;
+  State s = test::start();
+  CHECK_FALSE(hasHeadTags(s));  // four tokens
+  s.labels.clear();
+  for (const int number : kTwice) s.labels.push_back("w" + std::to_string(number));
+  s.tokens = s.keyTokens = kCount, s.causal = false;
+  CHECK(hasHeadTags(s));
+  CHECK(tokenNumbers(s.labels) == kTwice);
+  const std::vector<float> after = looking(kCount, false, 0.8f, [](int i) { return i - 4; }), first = looking(kCount, false, 0.8f, [](int) { return 0; });
+  HeadTags tags;
+  CHECK(tags.of(s, 1, after.data(), 1).pattern == HeadPattern::induction);
+  CHECK(tags.of(s, 1, first.data(), 1).pattern == HeadPattern::induction);  // the same stamp
+  CHECK(tags.of(s, 1, first.data(), 2).pattern == HeadPattern::first);
+  s.labels[0] = "other";
+  CHECK(tags.of(s, 1, after.data(), 2).pattern == HeadPattern::induction);
+  s.cross = true;
+  CHECK_FALSE(hasHeadTags(s));
+  s.cross = false, s.normalizer = attention::Normalizer::sigmoid;
+  CHECK_FALSE(hasHeadTags(s));
+}
