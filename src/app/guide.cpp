@@ -12,7 +12,9 @@
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/text.h"
+#include "views/board/board.h"
 #include "views/guide/glossary.h"
+#include "views/guide/guide.h"
 
 namespace app {
 
@@ -21,7 +23,9 @@ using base::Error;
 using base::joined;
 using base::late;
 using base::Result;
+using attention::TensorId;
 using document::Cells;
+using document::Goal;
 using document::Json;
 using document::LessonBoard;
 using document::Markup;
@@ -197,14 +201,18 @@ void Guide::openStep(int step, bool keepsBoard) {
   start_ = *start, try_ = std::move(*attempt);
   view_.step = step, view_.list = false, view_.waiting.clear();
   view_.answer.reset(), view_.hint = false;
+  const int decimals = start->decimals;  // the board shows as many as the text
   document::keepAppearance(*start, session_.state());
+  start->decimals = decimals;
   if (!keepsBoard && !document::sameBits(*start, session_.state()))
     if (Result<void> ok = session_.open(std::move(*start), true, Source::lesson); !ok) return screen_.refuse(ok.error());
   view_.labels = session_.state().labels;
   setLocks();
   if (view_.now()->select) select(*view_.now()->select);
   compute(true);
+  lookFor();
   screen_.view.side.wanted = 0;
+  screen_.view.magnify = 1, screen_.view.pan = 0;
   last_ = lesson.id, lastStep_ = step;
   seen_ = 0;
   emit(Event::Type::step, joined({",\"steps\":", lesson.steps.size(), ",\"title\":", document::jsonQuoted(lesson.title)}));
@@ -260,15 +268,17 @@ void Guide::compute(bool beforeAnswer) {
 }
 
 void Guide::select(const Cells& cells) {
-  const auto id = attention::tensorNamed(cells.tensor);
-  if (!id || cells.at.size() != 3) return;
-  const int row = cells.at[1], col = cells.at[2];
-  const Tensor* t = session_.find(*id);
-  if (!t || !t->contains(cells.at[0], row, col)) return;  // the reader has removed it
-  const int head = views::headShowing(session_.state(), *id, cells.at[0], row, col);
+  const auto named = attention::tensorNamed(cells.tensor);
+  if (!named || cells.at.size() != 3) return;
+  attention::CellRef cell{*named, cells.at[0], cells.at[1], cells.at[2]};
+  if (cell.tensor == TensorId::output) cell = views::shownAs(session_.state(), cell);  // of raw scores the inspector explains the product alone
+  const auto [id, at, row, col] = cell;
+  const Tensor* t = session_.find(id);
+  if (!t || !t->contains(at, row, col)) return;  // the reader has removed it
+  const int head = views::headShowing(session_.state(), id, at, row, col);
   if (head >= 0 && head < session_.state().heads && head != session_.state().focusHead)
     (void)session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(head)}, 0, Source::lesson);
-  screen_.view.selection = {true, *id, row, col, row, col};
+  screen_.view.selection = {true, id, row, col, row, col};
   focus_.explainSelection();
   focus_.emitSelection();
 }
@@ -313,6 +323,7 @@ void Guide::answer(int choice) {
   view_.answer = choice;
   emit(Event::Type::answer, joined({",\"choice\":", choice, ",\"right\":", choice == predict.answer ? "true" : "false"}));
   begin(predict.after);
+  lookFor();
   seen_ = 0;
   judge();
   if (!view_.now()->attempt) pass();
@@ -411,6 +422,7 @@ void Guide::goOn(float seconds) {
   m.part = 0;
   if (++m.at < m.moves.size()) return;
   moving_.reset();
+  lookFor();
   view_.showing = false;
   session_.endGesture(Source::lesson);
 }
@@ -426,8 +438,120 @@ void Guide::update() {
     screen_.wanted = std::max(screen_.wanted, 2);
     screen_.host.requestFrame();
   }
-  if (view_.lesson && seen_ != session_.document().revision()) judge();
+  if (!view_.lesson) return;
+  if (seen_ != session_.document().revision()) judge();
+  look();
 }
+
+// ---- what is asked is in view
+
+namespace {
+
+void add(std::vector<Cells>& to, const Goal& goal) {
+  if (goal.what == Goal::What::cells || goal.what == Goal::What::argmax) to.push_back(goal.cells);
+  if (goal.like) to.push_back(*goal.like);
+}
+void add(std::vector<Cells>& to, const Markup& text) {
+  for (const Run& run : text)
+    if (run.kind == Run::Kind::cells && run.cells.at.size() > 1) to.push_back(run.cells);
+}
+void add(std::vector<Cells>& to, const std::vector<document::Move>& moves) {
+  for (const document::Move& move : moves)
+    if (move.what == document::Move::What::cells && move.visible) to.push_back(move.cells);
+}
+
+void addAsked(std::vector<Cells>& to, const document::Prediction& predict) {
+  add(to, predict.question);
+  for (const auto& claim : predict.claim)
+    for (const Goal& goal : claim) add(to, goal);
+  add(to, predict.after);
+}
+void addAsked(std::vector<Cells>& to, const document::Attempt& attempt) {
+  add(to, attempt.task);
+  for (const Goal& goal : attempt.check) add(to, goal);
+  add(to, attempt.solution);
+}
+
+/// The name with which pages register where a tensor is drawn; `inEquation`: weights beside the query that makes them, not as bars.
+std::string placeOf(const Cells& cells, bool inEquation) {
+  const auto id = document::derivedNamed(cells.tensor);
+  const int row = cells.at.size() > 1 ? std::max(cells.at[1], 0) : 0;
+  if (inEquation) return id && document::parameterOf(*id) ? "slider:" + cells.tensor : cells.tensor;
+  if (cells.tensor == "token_weights") return joined({"token:", row});
+  if (cells.tensor == "segment_weights") return joined({"segment:", row});
+  return id && document::parameterOf(*id) ? "slider:" + cells.tensor : cells.tensor;
+}
+
+}  // namespace
+
+void Guide::lookFor() {
+  const document::Step& now = *view_.now();
+  view_.asked.clear(), view_.matrices.clear(), view_.later.clear();
+  std::vector<Cells> later;
+  if (now.select) view_.asked.push_back(*now.select);
+  if (now.attempt) addAsked(view_.asks() ? later : view_.asked, *now.attempt);
+  if (now.predict) addAsked(view_.asked, *now.predict);
+  const auto has = [](const std::vector<TensorId>& list, TensorId id) { return std::find(list.begin(), list.end(), id) != list.end(); };
+  const auto collect = [&](const std::vector<Cells>& from, std::vector<TensorId>& to) {
+    for (const Cells& cells : from) {
+      const auto id = attention::tensorNamed(cells.tensor);
+      const TensorId shown = id ? views::shownAs(session_.state(), {*id, 0, 0, 0}).tensor : TensorId::weights;
+      if (id && session_.shapeOf(shown) && !has(view_.matrices, shown) && !has(to, shown)) to.push_back(shown);
+    }
+  };
+  collect(view_.asked, view_.matrices);
+  collect(later, view_.later);
+  seenBoard_ = {};
+}
+
+// Again whenever the board gets another size: the window, a drawer or a sheet.
+void Guide::look() {
+  const views::Layout layout = screen_.makeLayout();
+  const views::Box& board = layout.board;
+  if (board.width != seenBoard_.width || board.height != seenBoard_.height) looks_ = 4, seenBoard_ = board;
+  if (looks_ == 0) return;
+  --looks_;
+  screen_.wake(false);
+  if (screen_.onPage()) return lookOnPage();
+  looks_ = 0;
+  constexpr float kAir = 40, kEdge = 8;  // above, where words and title are, and what is left of it where there is no room
+  float top = 0, bottom = -1;
+  for (const Cells& cells : view_.asked) {
+    const auto box = views::boxOf(layout, session_.state(), cells);
+    if (!box) continue;
+    const float high = bottom < 0 ? box->y : std::min(top, box->y), low = std::max(bottom, box->bottom());
+    if (bottom < 0 || low - high + 2 * kEdge <= board.height) top = high, bottom = low;  // what comes first counts most
+  }
+  if (bottom < 0) return;
+  float& scroll = screen_.view.scroll;
+  if (top >= scroll && bottom <= scroll + board.height) return;
+  scroll = bottom + kAir <= board.height ? 0 : std::max(std::min(top - kAir, std::max(0.0f, top)), bottom + kEdge - board.height);
+  scroll = std::clamp(scroll, 0.0f, views::maxScroll(layout));
+  screen_.view.fling = 0;
+}
+
+// Everything on it that is asked, or as much as fits. A page must have been drawn twice until it is known how far it scrolls.
+void Guide::lookOnPage() {
+  views::Scroller& page = screen_.view.experiments.page;
+  for (int i = 0; i < attention::kBlockStages; ++i) {
+    const auto stage = static_cast<attention::BlockStage>(i);
+    if (!view_.asked.empty() && attention::name(attention::tensorOf(stage)) == view_.asked.front().tensor) screen_.view.experiments.stage = stage;
+  }
+  const bool isOfQuery = views::isOfStep(view_, "token_query") || views::isOfStep(view_, "segment_query");
+  std::optional<views::Box> all;
+  for (const Cells& cells : view_.asked) {
+    const auto at = screen_.widgetRects.find(placeOf(cells, isOfQuery));
+    if (at == screen_.widgetRects.end()) continue;
+    const views::Box& box = at->second;
+    const float top = all ? std::min(all->y, box.y) : box.y, bottom = all ? std::max(all->bottom(), box.bottom()) : box.bottom();
+    if (!all || bottom - top <= page.box.height) all = views::Box{box.x, top, box.width, bottom - top};
+  }
+  if (!all) return;
+  all->height = std::min(all->height, page.box.height);
+  page.reveal(*all);
+}
+
+// ---- what the reader does
 
 void Guide::carryOut(const GuideAct& act) {
   switch (act.what) {

@@ -52,6 +52,9 @@ class Guide {
   void finishMoves();
   void judge();
   void pass();
+  void lookFor();
+  void look();
+  void lookOnPage();
   void place(const document::Cells& cells);
   void select(const document::Cells& cells);
   void ask(std::string_view id, int step);
@@ -74,6 +77,8 @@ class Guide {
   std::string last_;  ///< the lesson opened last, for the next visit
   int lastStep_ = 0;
   std::uint64_t seen_ = 0;
+  views::Box seenBoard_;  ///< the board in which what is asked was last brought into view
+  int looks_ = 0;         ///< frames in which it is looked for on a page, which must be drawn first
 };
 
 }  // namespace app

@@ -28,15 +28,16 @@ Result<Rect> Places::cell(TensorId id, int head, int row, int col) {
   const auto tensor = tensorWithCell(session_, field, head, row, col);
   if (!tensor) return tensor.error();
   if (screen_.onPage()) return base::refuse(Error::Kind::range, field, {"the board is not on the screen; set view to \"layer\" first."});
-  const int shownHead = views::headShowing(session_.state(), id, head, row, col);
+  const attention::CellRef shown = views::shownAs(session_.state(), {id, head, row, col});
+  const int shownHead = views::headShowing(session_.state(), shown.tensor, shown.head, shown.row, shown.col);
   if (shownHead != session_.state().focusHead) {
     session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(shownHead)}, 0, Source::script);
   }
   const views::Layout layout = screen_.makeLayout();
-  const views::MatrixPlace* m = layout.find(id == TensorId::masked || id == TensorId::raw ? TensorId::scores : id);
+  const views::MatrixPlace* m = layout.find(shown.tensor);
   if (!m) return base::refuse(Error::Kind::range, field, {"it is not shown on the board."});
-  const views::Slice slice = views::sliceOf(session_.state(), id);
-  const Box content = m->cellBox(row - slice.firstRow, col - slice.firstCol);
+  const views::Slice slice = views::sliceOf(session_.state(), shown.tensor);
+  const Box content = m->cellBox(shown.row - slice.firstRow, shown.col - slice.firstCol);
   reveal(layout, content);
   const Box box = views::onScreen(layout, screen_.view, content);
   return Rect{box.x, box.y, box.width, box.height};
@@ -48,14 +49,21 @@ Result<Rect> Places::derived(TensorId id, int head, int row, int col) {
   if (!tensor) return tensor.error();
   const bool isToken = id == TensorId::token_weights, isBar = isToken || id == TensorId::segment_weights;
   std::string place = document::parameterOf(id) ? "slider:" + field : field;
-  if (isBar) place = base::joined({isToken ? "token:" : "segment:", row}), row = 0;
-  const auto at = screen_.widgetRects.find(place);
+  if (isBar) place = base::joined({isToken ? "token:" : "segment:", row});
+  auto at = screen_.widgetRects.find(place);
+  // Of weights that are also in an equation that is in view, while their bars are not: the cell there.
+  const Box& seen = screen_.view.experiments.page.box;
+  const auto isSeen = [&](const Box& box) { return box.y >= seen.y && box.bottom() <= seen.bottom(); };
+  const auto cells = isBar ? screen_.widgetRects.find(field) : screen_.widgetRects.end();
+  const bool isInEquation = at != screen_.widgetRects.end() && cells != screen_.widgetRects.end() && !isSeen(at->second) && isSeen(cells->second);
+  if (isInEquation) at = cells;
   if (at == screen_.widgetRects.end()) {
     return base::refuse(Error::Kind::range, field, {"it is not on the screen; open it in the experiments first."});
   }
   const Box& box = at->second;
   const float width = box.width / static_cast<float>((*tensor)->cols());
-  const float height = box.height / static_cast<float>(isBar ? 1 : (*tensor)->rows());
+  const float height = box.height / static_cast<float>(isBar && !isInEquation ? 1 : (*tensor)->rows());
+  if (isBar && !isInEquation) row = 0;
   return revealed(screen_.view.experiments.page,
                   {box.x + width * static_cast<float>(col), box.y + height * static_cast<float>(row), width, height});
 }
@@ -70,7 +78,7 @@ Rect Places::control(std::string_view name, const Box& box) {
   }
   // Everything in a bar is on its middle line, even if what scrolls has been scrolled under it.
   const auto isIn = [&](const Box& bar) { return !bar.empty() && std::fabs(box.midY() - bar.midY()) <= 1; };
-  const bool inBar = isIn(layout.toolbar) || (!layout.toolbar.empty() && isIn(layout.header));
+  const bool inBar = isIn(layout.toolbar) || isIn(layout.guide) || (!layout.toolbar.empty() && isIn(layout.header));
   const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer) && !inBar;
   // The sheet of a lesson on a phone scrolls, but not its head and foot.
   static constexpr std::string_view kFixed[] = {"guide-close", "guide-handle", "guide-back", "guide-next"};
@@ -90,6 +98,7 @@ Rect Places::revealed(views::Scroller& panel, const Box& box) {
 
 void Places::reveal(const views::Layout& layout, const Box& content) {
   float& scroll = screen_.view.scroll;
+  if (content.y >= scroll && content.bottom() <= scroll + layout.board.height) return;
   const float top = content.y - 40, bottom = content.bottom() + 40, before = scroll;
   if (top < scroll) scroll = top;
   if (bottom > scroll + layout.board.height) scroll = bottom - layout.board.height;

@@ -55,6 +55,10 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
   };
   in.header = has("header"), in.side = has("panel");
   in.guideColumn = view.guideTab && has("guide"), in.guideBar = view.guideOpen && has("guide");
+  if (const views::GuideView* guide = in.guideBar ? view.guide.get() : nullptr; guide && guide->now() && !guide->list) {
+    in.goal = true, in.stripHeight = guide->stripHeight;
+    if (!onPage()) in.asked = guide->matrices, in.askedLater = guide->later;
+  }
   in.guidePulled = view.guide && view.guide->pulled, in.drawer = view.drawer;
   in.sideClosed = view.sideClosed && !onPage(), in.hasBar = !onPage();
   in.headsPanel = has("heads"), in.inspector = has("inspector");

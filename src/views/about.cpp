@@ -223,6 +223,7 @@ constexpr Row kRows[] = {
 
     // the Guide
     {"guide-close", "Close", "", "Closes the Guide; the board stays as it is"},
+    {"guide-goal", "Back to the lesson", "", "Opens its step again, as you left it"},
     {"guide-list", "All lessons", "", "Lessons, puzzles and questions"},
     {"guide-search", "Search", "", "Finds lessons, puzzles and questions by their titles"},
     {"guide-search-clear", "Clear", "", "Shows the whole list again"},

@@ -7,8 +7,9 @@
 #include <cmath>
 #include <optional>
 
+#include "base/late.h"
 #include "document/remedy.h"
-#include "views/guide/guide_view.h"
+#include "views/guide/guide.h"
 #include "views/widgets.h"
 
 namespace views {
@@ -31,7 +32,10 @@ std::string obstacle(const document::Settings& s, std::string_view name) {
 
 /// Why the control does nothing now.
 std::string whyNot(const Context& c, std::string_view name) {
-  if (c.locked(name)) return "The author of this page has locked it";
+  if (c.locked(controlOf(name))) {
+    const auto instead = allowedInstead(c, controlOf(name));
+    return instead ? base::late<"In this exercise only this can be changed: ">() + *instead : "The author of this page has locked it";
+  }
   if (name == "undo") return "There is nothing to take back";
   if (name == "redo") return "There is nothing to bring back";
   if (name == "guide-back") return "This is the first step";
@@ -53,7 +57,7 @@ class Drawn {
   Drawn(Context& c, const Tooltip::Place& of, About says) : c_(c), of_(of), says_(std::move(says)), list_(sharp(ImGui::GetForegroundDrawList())) {
     if (c_.touch) says_.key.clear();
     for (std::string* one : {&says_.title, &says_.key}) *one = inWords(*one);
-    std::string why = of.isOn && !c.locked(of.name) ? std::string() : whyNot(c, of.name);
+    std::string why = of.isOn && !c.locked(controlOf(of.name)) ? std::string() : whyNot(c, of.name);
     says_.words = withMinus(std::string(inWords(why.empty() ? says_.words : why)));
   }
 

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/sentence.h"
 #include "document/text.h"
+#include "views/guide/guide.h"
 #include "views/words.h"
 
 namespace views {
@@ -475,13 +476,21 @@ bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role rol
   enabled = enabled && !c_.locked(name);
   points(name, box, enabled);
   const bool asked = c_.fonts.mirror && c_.fonts.mirror->control(name, box, role, value, enabled, about(name).words);
-  if (!enabled) return false;
+  if (!enabled) return sayWhy(name, box), false;
   ImGui::SetCursorScreenPos(at(box));
   ImGui::PushID(name.data(), end(name));
   const bool pressed = ImGui::InvisibleButton("##hit", {std::max(box.width, 1.0f), std::max(box.height, 1.0f)});
   ImGui::PopID();
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   return pressed || asked;
+}
+
+// A press on something locked gives the reason.
+void Widgets::sayWhy(std::string_view name, const Box& box) {
+  const bool isPressed = c_.touch ? ImGui::IsMouseReleased(ImGuiMouseButton_Left) && c_.view.finger.does != Finger::Does::scrolls : ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  const std::string_view of = controlOf(name);
+  if (!isPressed || !c_.locked(of) || !ImGui::IsMouseHoveringRect(at(box), to(box)) || !ImGui::IsWindowHovered()) return;
+  c_.requests.say(whyLocked(c_, of, of));
 }
 
 // A finger may rest for a moment before it swipes.

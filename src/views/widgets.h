@@ -156,6 +156,7 @@ class Widgets {
 
  private:
   bool hit(std::string_view name, Box box, bool enabled = true, Mirror::Role role = Mirror::Role::button, int value = 0);
+  void sayWhy(std::string_view name, const Box& box);
   /// The delay before repeating, in seconds.
   float repeatsAfter() const;
   /// The box for the next entry of a menu, with this height.

@@ -1,5 +1,6 @@
 // The Guide on a board without a screen: steps, answers, checks in the same frame as the edit, solutions, what is kept and what is locked.
 #include "app_fixture.h"
+#include "painted.h"
 
 #include <chrono>
 #include <string>
@@ -94,6 +95,30 @@ TEST_CASE("guide: what a try does not allow is locked, until the Guide is closed
   f.click(f.at("guide-close"));
   f.drag(f.at("k", 0, 0, 0), 100, 0);
   CHECK((*f.app().tensor("k"))->at(0, 0, 0) > 1.5f);
+}
+
+TEST_CASE("guide: what an exercise has locked says what may be changed, where it is pointed at and where it is pressed") {
+  Reader f;
+  f.open();
+  const std::string before = f.option("causal");
+  f.click(f.at("causal"));
+  CHECK(f.option("causal") == before);
+  CHECK(f.app().notice() == "In this exercise only this can be changed: Q.");
+  f.moveTo(-1000, -1000);
+  f.key(ImGuiKey_Escape);
+  for (const char* name : {"causal", "heads+"}) {
+    CAPTURE(name);
+    f.moveTo(f.at(name));
+    for (int i = 0; i < 40; ++i) f.frame();  // it rests for more than 0.4 s
+    REQUIRE(f.shows("tip"));
+    CHECK(test::Painted().in(f.at("tip")).find("In this exercise only this can be changed: Q") != std::string::npos);
+    f.moveTo(-1000, -1000);
+  }
+  f.drag(f.at("k", 0, 0, 0), 100, 0);
+  CHECK(f.app().notice() == "In this exercise only this can be changed: Q.");
+  f.click(f.at("guide-close"));
+  f.click(f.at("causal"));
+  CHECK(f.option("causal") != before);
 }
 
 TEST_CASE("guide: where the page locks lessons, no other one is opened by a reader") {

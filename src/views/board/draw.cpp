@@ -25,6 +25,7 @@ constexpr std::size_t kManyRegions = 64;  // more outlines than this in a matrix
 constexpr int kContourSteps = 128;
 constexpr float kMasking = 1e3f;  ///< values added to mask a key are larger
 constexpr float kFar = 1e4f;  ///< numbers from here on may be abbreviated to their order of magnitude
+constexpr float kShort = 4;  // characters of an abbreviated number
 constexpr float kSmallestDigits = 0.8f;  // scale of the small font: 9 px can just be read
 
 /// "−1e30"
@@ -193,6 +194,10 @@ class BoardView {
     if (!fits(digits.font, length)) digits.font = c_.fonts.monoTiny;
     constexpr float kMagnified = 64, kLargest = 2;  // from that cell on two fingers have magnified it, and its number grows with it
     digits.scale = std::min(std::clamp(m.cell / kMagnified, 1.0f, kLargest), room / (length * textWidth(digits.font, "0")));
+    if (digits.scale < kSmallestDigits && isFar(tensor, id, s, m)) {  // "−1e9" still fits where "−1000000000.0" does not
+      length = kShort;
+      digits = {c_.fonts.monoTiny, std::min(1.0f, room / (length * textWidth(c_.fonts.monoTiny, "0")))};
+    }
     if (digits.scale < kSmallestDigits) return hatchMasked(m, box, s);
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
@@ -270,6 +275,12 @@ class BoardView {
     list_->AddRect(a, b, c_.palette.border, 3);
   }
 
+  // Are numbers so far from 0 that they may be abbreviated?
+  bool isFar(const Tensor& tensor, TensorId id, const Slice& s, const MatrixPlace& m) const {
+    const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
+    return c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols}).size() >= kFar;
+  }
+
   // The number of characters of the widest number shown, with its sign.
   float longest(const Tensor& tensor, TensorId id, const Slice& s, const MatrixPlace& m, int decimals) const {
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
@@ -342,7 +353,12 @@ class BoardView {
 
   void titles(const MatrixPlace& m, const Box& box) {
     const bool isBelow = m.title.empty() && m.tensor == TensorId::weights && c_.layout.arrow.empty();  // where labels of the keys are above
-    if (isBelow && !m.caption.empty()) return void(title(m, box, box.bottom() + (m.sums ? 33.0f : 17.0f), true));
+    if (isBelow && !m.caption.empty()) {
+      captionY_ = box.bottom() + (m.sums ? 33.0f : 17.0f);
+      title(m, box, captionY_, true);
+      captionEnd_ = c_.widgetRects["title:weights"].right();
+      return;
+    }
     if (!m.title.empty() && title(m, box, box.y - (m.labelsAbove ? m.labelRoom + 10 : 14 + namesAbove(m)), false)) return;
     if (m.caption.empty() || isQuiet(c_, TensorId::scores)) return;
     if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));

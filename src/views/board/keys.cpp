@@ -9,6 +9,7 @@
 #include "views/board/saliency.h"
 #include "views/board/stepper.h"
 #include "views/guide/glossary.h"
+#include "views/guide/guide.h"
 #include "views/panels/changes.h"
 #include "views/widgets.h"
 
@@ -116,7 +117,7 @@ class Keys {
     return false;
   }
   bool stepper(int) {
-    if (c_.locked("stepper")) return say(joined({"This page has locked ", "stepper", "."}));
+    if (c_.locked("stepper")) return say(whyLocked(c_, "stepper", "stepper"));
     return toggleStepper(c_), true;
   }
 
@@ -250,7 +251,7 @@ class Keys {
 
 
   bool option(document::OptionId id, std::string_view name, document::Value value, std::string words) {
-    if (c_.locked(name)) return say(joined({"This page has locked ", name, "."}));
+    if (c_.locked(name)) return say(whyLocked(c_, name, name));
     c_.requests.set(id, std::move(value));
     return say(std::move(words));
   }

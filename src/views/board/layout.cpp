@@ -12,7 +12,7 @@ using attention::TensorId;
 using document::Mode;
 
 constexpr float kHeader = 44, kSide = 232, kGuide = 320, kOptions = 48;
-constexpr float kStrip = 64, kSheet = 140;  // height of the bar and the sheet of a lesson, at the bottom
+constexpr float kSheet = 140, kGoal = 56, kGoalBlock = 152;  // height of the sheet of a lesson at the bottom, and of its goal at the controls
 constexpr float kToolbar = 56, kPhone = 560;  // its height, and the least one of a window that has it
 constexpr float kEditing = 64;
 constexpr float kTitle = 24;        // height of a matrix's title
@@ -66,6 +66,16 @@ class Builder {
 
   Layout build() {
     frame();
+    const bool isOfLesson = !in_.asked.empty() && !in_.isPart && !in_.present;
+    if (isOfLesson && out_.board.width >= 860) {
+      LayoutInput usual = in_;
+      usual.asked.clear();
+      if (Layout all = Builder(usual, steps_).build(); showsAsked(all)) return all;
+    }
+    if (isOfLesson) {
+      ofLesson();
+      return std::move(out_);
+    }
     if (in_.columns) {
       columns();
       return std::move(out_);
@@ -108,8 +118,16 @@ class Builder {
 
   // Are all matrices visible without scrolling?
   static bool fits(const Layout& l) {
-    return l.board.height < kScreen || std::all_of(l.matrices.begin(), l.matrices.end(), [&](const MatrixPlace& m) {
-      return m.box.bottom() <= l.board.height && m.box.right() <= l.board.width;
+    return l.board.height < kScreen || isInView(l);
+  }
+  static bool isInView(const Layout& l) {
+    return std::all_of(l.matrices.begin(), l.matrices.end(), [&](const MatrixPlace& m) { return m.box.bottom() <= l.board.height && m.box.right() <= l.board.width; });
+  }
+  // Are all matrices that the lesson asks about in view, with numbers that can be read?
+  bool showsAsked(const Layout& l) const {
+    return std::all_of(in_.asked.begin(), in_.asked.end(), [&](TensorId id) {
+      const MatrixPlace* m = l.find(id);
+      return m && m->cell >= kLegibleCell && m->box.bottom() <= l.board.height && m->box.right() <= l.board.width;
     });
   }
   static float smallestCell(const Layout& l) {
@@ -144,7 +162,9 @@ class Builder {
     const bool side = (in_.side || in_.guideColumn) && !in_.present && !isClosed;
     const float room = in_.guideColumn && out_.width != Width::narrow ? kGuide : kSide;
     out_.side = {0, top, side ? std::min(room, in_.width) : 0, in_.height - top};
-    const float left = side && !out_.sidePanelIsDrawer ? room : 0;
+    // Beside a lesson a drawer covers nothing: the board gives way to it, as to a column.
+    out_.isDocked = side && out_.width == Width::medium && in_.drawer && in_.guideBar;
+    const float left = side && (!out_.sidePanelIsDrawer || out_.isDocked) ? room : 0;
     const bool isPhone = out_.width == Width::narrow && in_.header && !in_.present && !in_.natural && in_.height >= kPhone;
     const float toolbar = isPhone ? kToolbar : 0, bottom = in_.height - toolbar;
     if (isPhone) out_.toolbar = {0, bottom, in_.width, toolbar};
@@ -152,10 +172,17 @@ class Builder {
     out_.sheet.height = bottom - out_.sheet.y;
     if (isPhone && side) out_.side = out_.sheet;
     const bool isCovered = isPhone && side && in_.drawer;
-    const bool bar = in_.guideBar && !in_.present && out_.sidePanelIsDrawer && !isCovered;
-    const float low = out_.width == Width::medium ? kStrip : std::min(kSheet, std::floor(in_.height * 0.4f));
-    const float sheet = isCovered || (isPhone && bar && in_.guidePulled) ? out_.sheet.height : bar ? low : 0, below = sheet + toolbar;
-    if (bar) out_.guide = {0, bottom - sheet, in_.width, sheet};
+    const bool bar = in_.guideBar && !in_.present && out_.sidePanelIsDrawer && !(out_.isDocked && in_.guideColumn);
+    const float low = out_.width == Width::medium ? in_.stripHeight : std::min(kSheet, std::floor(in_.height * 0.4f));
+    // Over the controls of a phone the goal stays in view, in a line.
+    const float sheet = isCovered ? bar && in_.goal ? kGoal : 0 : isPhone && bar && in_.guidePulled ? out_.sheet.height : bar ? low : 0;
+    const float lowest = isCovered ? out_.sheet.y : bottom, below = in_.height - lowest + sheet;
+    if (bar) out_.guide = {0, lowest - sheet, in_.width, sheet};
+    if (bar && out_.isDocked) out_.side.height -= sheet;
+    if (isColumn && side && in_.goal && !in_.guideColumn) {
+      out_.side.height -= kGoalBlock;
+      out_.guide = {0, out_.side.bottom(), out_.side.width, kGoalBlock};
+    }
     const bool hasBar = isColumn && in_.hasBar && in_.header && in_.side && !in_.present && (isClosed || in_.guideColumn);
     const float under = top + (hasBar ? kOptions : 0);
     if (hasBar) out_.bar = {left, top, in_.width - left, kOptions};
@@ -364,6 +391,26 @@ class Builder {
     restBelow(out_.contentHeight, beside, labels);
   }
 
+  // For the step of a lesson: the matrices that it is about as large as all of them fit, with the usual ones for which there is room, and
+  // everything else below.
+  void ofLesson() {
+    LayoutInput part = in_;
+    part.isPart = true, part.only = in_.asked;
+    part.inspector = part.arcs = part.headsPanel = false;
+    Layout first = Builder(part, steps_).build();
+    std::vector<TensorId> others = in_.askedLater;
+    others.insert(others.end(), {TensorId::weights, TensorId::q, TensorId::k, TensorId::v, TensorId::head_output});
+    for (const TensorId more : others) {
+      if (std::find(part.only.begin(), part.only.end(), more) != part.only.end()) continue;
+      part.only.push_back(more);
+      Layout larger = Builder(part, steps_).build();
+      if (isInView(larger) && smallestCell(larger) >= std::min(kReadableCell - 2, smallestCell(first))) first = std::move(larger);
+      else part.only.pop_back();
+    }
+    out_.matrices = std::move(first.matrices), out_.arrow = first.arrow;
+    restBelow(first.contentHeight + 12, false, std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f));
+  }
+
   void restBelow(float y, bool brief, float labels) {
     const float x = in_.width < 600 ? 16.0f : 24.0f;
     const float width = out_.board.width - 2 * x;
@@ -387,7 +434,7 @@ class Builder {
       out_.heads.height = 28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));
       y = out_.heads.bottom() + 16;
     }
-    if (out_.board.width < 860) flow(x + labels, y, out_.board.width - x, labels, 44);
+    if (out_.board.width < 860 || !in_.asked.empty()) flow(x + labels, y, out_.board.width - x, labels, 44);
     else out_.contentHeight = y + 8;
   }
 
@@ -405,18 +452,21 @@ class Builder {
     float y = kMargin;
     if (columns > 0) {
       // The inspector's bars are beside the rows, and its text above them, beside Kᵀ; otherwise it is a card at the right.
+      const bool isNamed = in_.heads > 1 || !in_.asked.empty();  // are the weights named, below them?
       const bool brief = in_.inspector && k && w && board.width >= 440, lower = q || s || w || o;
       const bool card = in_.inspector && !brief && board.width >= 520;
       const float panel = brief ? kBriefPanel : card ? kCardPanel : 0;
       const float labels = std::clamp(in_.labelWidth + 12, 24.0f, 102.0f);
       const float sides = 2 * kMargin + (lower ? labels : 0) + (v ? labels : 0) + kBeside * static_cast<float>(columns - (panel > 0 ? 0 : 1)) + panel;
       const int across = (q ? d : 0) + pairs * keys + (v || o ? e : 0), up = std::max(k ? d : 0, v ? keys : 0), down = up + (lower ? n : 0);
-      const float below = s || (w && in_.heads > 1) ? kLowest + 4 : lower ? 8 : 26;  // for the captions below them
+      const float below = s || (w && isNamed) ? kLowest + 4 : lower ? 8 : 26;  // for the captions below them
       const bool labelled = k || s || w;
       const auto strip = [&](float cell) { return labelled ? between(cell, 28) : kTitle; };
       const auto fixed = [&](float cell) { return y + (up > 0 ? kTitle : 0) + (lower ? strip(cell) : 0) + below; };
+      // Of a lesson a number that cannot be read is worse than one to scroll to.
+      const float least = in_.asked.empty() ? 0 : kLegibleCell, most = in_.natural ? kMaxCell : in_.asked.empty() ? kLargeCell : 44;
       const auto cellFor = [&](float cell) {
-        return clampCell(std::min((board.width - sides) / static_cast<float>(across), (board.height - fixed(cell)) / static_cast<float>(down)), in_.natural ? kMaxCell : kLargeCell);
+        return clampCell(std::min((board.width - sides) / static_cast<float>(across), std::max((board.height - fixed(cell)) / static_cast<float>(down), least)), most);
       };
       const float c = cellFor(cellFor(kMaxCell)), between = strip(c);
       const bool slant = slanted(c);
@@ -440,13 +490,13 @@ class Builder {
       bool above = k;  // do its columns have labels already?
       for (const TensorId id : {TensorId::scores, TensorId::weights}) {
         if (!isWanted(id)) continue;
-        MatrixPlace& m = put(id, keys, "", id == TensorId::weights && in_.heads > 1 ? "W" : id == TensorId::scores ? "S" : "");
+        MatrixPlace& m = put(id, keys, "", id == TensorId::weights && isNamed ? "W" : id == TensorId::scores ? "S" : "");
         m.labelsAbove = !std::exchange(above, false), m.slanted = slant, m.labelRoom = between;
         x += static_cast<float>(keys) * c + kBeside;
       }
       if (pairs == 1 && !s && !w) x += static_cast<float>(keys) * c + kBeside;
       if (v) place(TensorId::v, x, base - static_cast<float>(keys) * c, keys, e, c, "V").labelsRight = true;
-      if (o) put(TensorId::head_output, e, v ? "" : "O", v && in_.heads > 1 ? "O" : "");
+      if (o) put(TensorId::head_output, e, v && in_.asked.empty() ? "" : "O", v && in_.heads > 1 && in_.asked.empty() ? "O" : "");
       x += v || o ? static_cast<float>(e) * c + (v ? labels : 0) + kBeside : 0;
       y = std::max(y0 + (lower ? static_cast<float>(n) * c : 0) + below, y);
       if (card) {
@@ -608,7 +658,9 @@ class Builder {
 
   // The remaining matrices, from left to right.
   void flow(float left, float y, float right, float labels, float most) {
-    out_.contentHeight = lines(moreItems(), left, y, right, labels, most) + 16;
+    std::vector<Item> items = moreItems();
+    std::erase_if(items, [&](const Item& item) { return out_.find(item.id) != nullptr; });
+    out_.contentHeight = lines(items, left, y, right, labels, most) + 16;
   }
 
   std::vector<Item> moreItems() const {
@@ -619,6 +671,11 @@ class Builder {
                {TensorId::w_q, m, d * queryHeads(), "W_Q", made(TensorId::q), false},
                {TensorId::w_k, m, d * keyHeads(), "W_K", made(TensorId::k), false},
                {TensorId::w_v, m, e * keyHeads(), "W_V", made(TensorId::v), false}};
+    }
+    if (!in_.asked.empty()) {
+      items.push_back({TensorId::q, n, d, "Q", projected() ? made(TensorId::q) : "", true});
+      items.push_back({TensorId::k, keys, d, "K^T", projected() ? made(TensorId::k) : "", true});
+      items.push_back({TensorId::weights, n, keys, "W", "W", true});
     }
     items.push_back({TensorId::scores, n, keys, "S", "S", true});
     items.push_back({TensorId::v, keys, e, "V", projected() ? made(TensorId::v) : "", true});
@@ -720,6 +777,12 @@ Slice sliceOf(const document::Settings& s, TensorId id) {
     case Size::biasHeads: return {s.biasKind == document::Bias::perHead ? head : 0, 0, 0};
     default: return {};
   }
+}
+
+attention::CellRef shownAs(const document::Settings& s, attention::CellRef cell) {
+  if (cell.tensor == TensorId::raw || cell.tensor == TensorId::masked) cell.tensor = TensorId::scores;
+  if (cell.tensor == TensorId::output && s.mode == Mode::qkv) cell = {TensorId::head_output, cell.col / s.valueDim, cell.row, cell.col % s.valueDim};
+  return cell;
 }
 
 std::optional<NamedColumn> namedColumn(const document::Settings& s, TensorId id, int shown) {

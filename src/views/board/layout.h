@@ -29,6 +29,10 @@ Slice sliceOf(const document::Settings& settings, attention::TensorId id);
 /// The query head that must be in focus for the board to show a cell; the present one if it already does.
 int headShowing(const document::Settings& settings, attention::TensorId id, int head, int row, int col);
 
+/// The cell that stands for one of a tensor that has no matrix of its own on this board: raw and masked scores are shown as the scores, and
+/// without W_O the output as that of its head. Any other cell stands for itself.
+attention::CellRef shownAs(const document::Settings& settings, attention::CellRef cell);
+
 /// A column of Q and K, or of the matrices that they are computed from, with the query head that its name belongs to.
 struct NamedColumn {
   int head = 0, col = 0;
@@ -41,6 +45,8 @@ struct Extra {
   attention::TensorId tensor = attention::TensorId::w_a;
   int rows = 0, cols = 0;
 };
+
+inline constexpr float kStripHeight = 64;  ///< of the bar of a lesson with a sentence of one line
 
 /// What the layout depends on.
 struct LayoutInput {
@@ -63,8 +69,12 @@ struct LayoutInput {
   bool sideClosed = false;   ///< the left column of a large window is closed
   bool hasBar = true;        ///< may the bar with the most important options stand over the board?
   bool guideBar = false;     ///< a lesson is open, for which smaller windows have a bar at the bottom
+  float stripHeight = kStripHeight;  ///< of that bar
+  bool goal = false;         ///< its step has something to do, which stays in view beside the controls
   bool guidePulled = false;  ///< its sheet on a phone is half high
-  bool drawer = false;       ///< the controls of a smaller window are open
+  bool drawer = false;       ///< the left column of a smaller window is open
+  std::vector<attention::TensorId> asked;       ///< the matrices that the step of a lesson is about now: on a small board they come first, all in view
+  std::vector<attention::TensorId> askedLater;  ///< those that it will be about, which join them if there is room, so that they need not move
   bool editing = false;      ///< a finger has selected a number, which the strip at the bottom changes
   float magnify = 1;         ///< of the matrices, by two fingers; at least 1
   float pan = 0;             ///< pixels by which magnified matrices are moved to the left
@@ -115,6 +125,7 @@ struct Layout {
   unsigned cards = 1;          ///< as in LayoutInput
   document::Card card = document::Card::arcs;
   bool sidePanelIsDrawer = false;
+  bool isDocked = false;  ///< is that drawer open beside the board, which gives way to it?
   bool inspectorIsBrief = false;  ///< a short version beside the matrices: three lines and bars
   Box inspectorBelow;             ///< the full version further down, if the other is brief
 

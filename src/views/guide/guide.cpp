@@ -64,6 +64,15 @@ std::string_view headingOf(LessonKind kind) {
   return "EXAMPLES";
 }
 
+/// Why the reader's answer is right or wrong.
+document::Markup reasonOf(const GuideView& g) {
+  document::Markup reason{{document::Run::Kind::strong, std::string(inWords(g.isRight() ? "Right." : "No.")), {}, {}, {}}, {document::Run::Kind::plain, " ", {}, {}, {}}};
+  if (g.words.because.empty()) return reason;
+  const auto& because = g.words.because[g.words.because.size() > 1 ? static_cast<std::size_t>(*g.answer) : 0];
+  reason.insert(reason.end(), because.begin(), because.end());
+  return reason;
+}
+
 class GuidePage {
  public:
   GuidePage(Context& c, float x, float y, float width, FocusRing* keys) : c_(c), g_(*c.view.guide), w_(c, keys), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
@@ -89,6 +98,12 @@ class GuidePage {
       else list_->AddCircle({x + 4, midY}, 3.4f, p.faint, 16, 1.3f);
       x += now ? 22 : kDot;
     }
+  }
+  /// "LESSON 2", and the step at the right; returns the y below.
+  float kind(float x, float y, float width) {
+    textMiddle(list_, c_.fonts.smallStrong, x, y + 8, c_.palette.muted, kindAndNumber());
+    if (g_.passed.size() > 1) textRight(list_, c_.fonts.small, x + width, y + 8, c_.palette.muted, base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
+    return y + 16;
   }
   float dotsWidth() const { return static_cast<float>(g_.passed.size()) * kDot + 8; }
 
@@ -196,6 +211,10 @@ class GuidePage {
   bool hintButton(const Box& box) { return !g_.words.hint.empty() && !g_.asks() && w_.button("guide-hint", box, "Hint", g_.hint); }
 
  private:
+  std::string kindAndNumber() const {
+    return base::joined({kindWords(g_.lesson->kind), g_.number > 0 ? " " + std::to_string(g_.number) : std::string()});
+  }
+
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
 
   /// A button that may be disabled; it is filled if it is the next step.
@@ -223,9 +242,7 @@ class GuidePage {
 
   void head() {
     const Palette& p = c_.palette;
-    std::string kind(kindWords(g_.lesson->kind));
-    if (g_.number > 0) kind += " " + std::to_string(g_.number);
-    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, p.muted, kind);
+    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, p.muted, kindAndNumber());
     const float all = textWidth(c_.fonts.small, "All lessons") + 14;
     const Box link{x_ + width_ - all, y_ - 2, all, 20};
     if (w_.keys("guide-list", link).press || w_.area("guide-list", link)) ask({What::list, 0, "", {}});
@@ -294,12 +311,8 @@ class GuidePage {
       c_.view.busy = true;  // it is visible in the next frame
     }
     if (!g_.answer) return;
-    const bool right = *g_.answer == g_.now()->predict->answer;
-    document::Markup reason{{document::Run::Kind::strong, std::string(inWords(right ? "Right." : "No.")), {}, {}, {}}, {document::Run::Kind::plain, " ", {}, {}, {}}};
-    if (!g_.words.because.empty()) {
-      const auto& because = g_.words.because[g_.words.because.size() > 1 ? static_cast<std::size_t>(*g_.answer) : 0];
-      reason.insert(reason.end(), because.begin(), because.end());
-    }
+    const bool right = g_.isRight();
+    const document::Markup reason = reasonOf(g_);
     y_ += 8;
     const float first = textWidth(c_.fonts.strong, right ? "Right." : "No.");
     const float at = y_;
@@ -480,6 +493,7 @@ document::Markup sentence(const GuideView& g) {
   if (!g.waiting.empty()) return {{document::Run::Kind::plain, g.waiting, {}, {}, {}}};
   if (g.asks()) return g.words.question;
   if (g.now() && g.now()->attempt) return g.words.task;
+  if (g.answer) return reasonOf(g);
   return g.words.text;
 }
 
@@ -511,7 +525,7 @@ void hintBubble(Context& c, const Box& bar) {
   ImGui::End();
 }
 
-/// The bar, 64 high: text, dots, progress, value, hint, back and forward.
+/// The bar: up to two lines of text, below them dots, progress and value, and at the right hint, back and forward.
 void strip(Context& c, const Box& box) {
   GuideView& g = *c.view.guide;
   begin(c, "##guide", box);
@@ -528,19 +542,46 @@ void strip(Context& c, const Box& box) {
   if (page.hintButton({right - 56, middle, 56, 28})) c.requests.guide.push_back({What::hint, 0, "", {}});
   if (!g.words.hint.empty() && !g.asks()) right -= 64;
   const float x = box.x + 14, width = right - x - 8;
-  if (Widgets(c).area("guide-whole", {x, box.y + 4, width, 26})) c.requests.guide.push_back({What::pull, 0, "", {}});
-  flow(c, sentence(g), x, box.y + 10, width, {c.fonts.text, c.palette.text, 21, 1}, late<"guide:sentence">());
-  page.dots(x, box.y + 45);
+  if (Widgets(c).area("guide-whole", {x, box.y + 4, width, box.height - 38})) c.requests.guide.push_back({What::pull, 0, "", {}});
+  const float lines = flow(c, sentence(g), x, box.y + 10, width, {c.fonts.text, c.palette.text, 21, 2}, late<"guide:sentence">());
+  if (const float needed = kStripHeight + std::max(0.0f, lines - 21); std::exchange(g.stripHeight, needed) != needed) c.view.busy = true;
+  page.dots(x, box.bottom() - 19);
   const float from = x + page.dotsWidth() + 16;
-  if (g.asks()) page.choicesInRow({from, box.y + 33, std::min(right - from, 160.0f * static_cast<float>(g.words.choices.size())), 24});
-  else standing(c, page, {from, box.y + 33, right - from, 24}, std::min(252.0f, (right - from) * 0.62f));
+  if (g.asks()) page.choicesInRow({from, box.bottom() - 31, std::min(right - from, 160.0f * static_cast<float>(g.words.choices.size())), 24});
+  else standing(c, page, {from, box.bottom() - 31, right - from, 24}, std::min(252.0f, (right - from) * 0.62f));
   ImGui::End();
   hintBubble(c, box);
+}
+
+/// Beside the controls: what is to be done, and how far it is. In a line over those of a phone, else below them. A press leads back.
+void goal(Context& c, const Box& box) {
+  GuideView& g = *c.view.guide;
+  begin(c, "##guide", box);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({box.x, box.y + 0.5f}, {box.right(), box.y + 0.5f}, c.palette.border);
+  const bool isColumn = c.layout.width == Width::full;
+  if (isColumn) list->AddLine({box.right() - 0.5f, box.y}, {box.right() - 0.5f, box.bottom()}, c.palette.border);
+  GuidePage page(c, box.x, box.y, box.width, nullptr);
+  const float x = box.x + kInside, width = box.width - 2 * kInside - (isColumn ? 0 : 20);
+  if (Widgets(c).area("guide-goal", box)) c.requests.guide.push_back({What::tab, 0, "", {}});
+  const ImU32 ink = ImGui::IsItemHovered() ? c.palette.text : c.palette.muted;
+  float y = box.y + 8;
+  if (isColumn) y = page.kind(x, y + 4, width) + 6;
+  flow(c, sentence(g), x, y, width, {c.fonts.text, c.palette.text, 21, isColumn ? 3 : 1}, late<"guide:sentence">());
+  const ImVec2 arrow[] = {{box.right() - 22, y + 8}, {box.right() - 18, y + 12}, {box.right() - 22, y + 16}};
+  if (!isColumn) list->AddPolyline(arrow, 3, ink, 0, 1.6f);
+  const Box line{x, isColumn ? box.bottom() - 52 : box.y + 29, width, 24};
+  if (g.asks()) textMiddle(list, c.fonts.small, x, line.midY(), c.palette.muted, late<"answer first">());
+  else if (!isColumn) standing(c, page, line, width * 0.6f);
+  else if (page.hasBar() && g.now()->attempt) page.bar(line, 13), page.standing(x, line.bottom() + 10);
+  else if (!g.verdicts.empty()) page.standing(x, line.bottom() + 10);
+  ImGui::End();
 }
 
 /// On a phone: a handle, the title and the question; pulled up, the whole lesson, half as high as the window.
 void sheet(Context& c, const Box& low) {
   GuideView& g = *c.view.guide;
+  if (c.view.drawer) return goal(c, low);
   const Box box = g.pulled ? c.layout.sheet : low;
   const Box head{box.x, box.y, box.width, g.pulled ? 44.0f : box.height};
   begin(c, "##guide", head);
@@ -636,28 +677,57 @@ void guideBar(Context& c) {
   const Box& box = c.layout.guide;
   if (box.empty()) return;
   if (c.layout.width == Width::narrow) sheet(c, box);
-  else strip(c, box);
+  else if (c.layout.width == Width::medium) strip(c, box);
+  else goal(c, box);
+}
+
+std::optional<std::string> allowedInstead(const Context& c, std::string_view locked) {
+  const document::Step* now = c.view.guideOpen && c.view.guide ? c.view.guide->now() : nullptr;
+  if (!now || !now->attempt || now->attempt->allow.empty()) return {};
+  std::string names;
+  for (const std::string& name : now->attempt->allow) {
+    if (name == locked) return {};
+    const auto id = attention::tensorNamed(name);
+    const std::string title = id ? std::string(attention::symbol(*id, c.spec.score)) : std::string(inWords(about(name).title));
+    names += (names.empty() ? "" : ", ") + (title.empty() ? name : title);
+  }
+  return names;
+}
+
+std::string whyLocked(const Context& c, std::string_view name, std::string_view shown) {
+  const auto instead = allowedInstead(c, name);
+  return instead ? base::joined({late<"In this exercise only this can be changed: ">(), *instead, "."}) : base::joined({"This page has locked ", shown, "."});
+}
+
+bool isOfStep(const GuideView& g, std::string_view tensor) {
+  return g.lesson && std::any_of(g.asked.begin(), g.asked.end(), [tensor](const document::Cells& cells) { return cells.tensor == tensor; });
+}
+bool isOfStep(const Context& c, std::string_view tensor) { return c.view.guideOpen && c.view.guide && isOfStep(*c.view.guide, tensor); }
+
+std::optional<Box> boxOf(const Layout& layout, const document::Settings& settings, const document::Cells& cells) {
+  const auto id = attention::tensorNamed(cells.tensor);
+  if (!id) return {};
+  const auto given = [&](std::size_t axis) { return axis < cells.at.size() ? cells.at[axis] : document::Cells::kAny; };
+  const CellRef at = shownAs(settings, {*id, std::max(given(0), 0), std::max(given(1), 0), std::max(given(2), 0)});
+  const MatrixPlace* m = layout.find(at.tensor);
+  if (!m || (given(0) >= 0 && headShowing(settings, at.tensor, at.head, at.row, at.col) != settings.focusHead)) return {};
+  const Slice slice = sliceOf(settings, at.tensor);
+  const auto range = [](bool isOne, int index, int count) { return isOne ? std::pair{std::clamp(index, 0, count - 1), std::clamp(index, 0, count - 1)} : std::pair{0, count - 1}; };
+  const auto [top, bottom] = range(given(1) >= 0, at.row - slice.firstRow, m->transposed ? m->cols : m->rows);
+  const auto [left, right] = range(given(2) >= 0, at.col - slice.firstCol, m->transposed ? m->rows : m->cols);
+  const Box a = m->cellBox(top, left), b = m->cellBox(bottom, right);
+  return Box{a.x, a.y, b.right() - a.x, b.bottom() - a.y};
 }
 
 void guideMarks(Context& c) {
   if (!c.view.guide || !c.view.guide->lit) return;
   const document::Cells cells = *std::exchange(c.view.guide->lit, {});
-  const auto id = attention::tensorNamed(cells.tensor);
-  const MatrixPlace* m = id ? c.layout.find(*id) : nullptr;
-  const attention::Tensor* t = id ? c.tensor(*id) : nullptr;
-  if (!m || !t) return;
-  const Slice slice = sliceOf(c.state, *id);
-  const auto range = [&](std::size_t axis, int first, int count) -> std::pair<int, int> {
-    const int at = axis < cells.at.size() ? cells.at[axis] : document::Cells::kAny;
-    return at < 0 ? std::pair{0, count - 1} : std::pair{std::clamp(at - first, 0, count - 1), std::clamp(at - first, 0, count - 1)};
-  };
-  const auto [top, bottom] = range(1, slice.firstRow, m->transposed ? m->cols : m->rows);
-  const auto [left, right] = range(2, slice.firstCol, m->transposed ? m->rows : m->cols);
-  const Box a = onScreen(c.layout, c.view, m->cellBox(top, left)), b = onScreen(c.layout, c.view, m->cellBox(bottom, right));
-  const ImVec2 from{std::min(a.x, b.x) - 1, std::min(a.y, b.y) - 1}, to{std::max(a.right(), b.right()) + 1, std::max(a.bottom(), b.bottom()) + 1};
+  const std::optional<Box> found = boxOf(c.layout, c.state, cells);
+  if (!found) return;
+  const Box box = onScreen(c.layout, c.view, *found);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect({c.layout.board.x, c.layout.board.y}, {c.layout.board.right(), c.layout.board.bottom()}, true);
-  list->AddRect(from, to, hue(c.palette, *id), 5, 0, 3);
+  list->AddRect({box.x - 1, box.y - 1}, {box.right() + 1, box.bottom() + 1}, hue(c.palette, *attention::tensorNamed(cells.tensor)), 5, 0, 3);
   list->PopClipRect();
 }
 

@@ -28,6 +28,8 @@ struct GuideView {
   std::vector<std::string> labels;           ///< the sentence of the present step
   int step = 0, number = 0;                  ///< number: as in "LESSON 2"
   GuideStep words;
+  std::vector<document::Cells> asked;           ///< what the step is about now: it is in view
+  std::vector<attention::TensorId> matrices, later;  ///< those of the board that this concerns, and those that the rest of the step concerns
   std::optional<int> answer;
   bool hint = false, showing = false;  ///< showing: the solution is being shown
   std::vector<document::Verdict> verdicts;
@@ -39,6 +41,7 @@ struct GuideView {
   std::vector<GuideEntry> entries;
   std::string waiting;       ///< shown while something is loading
   int seek = 0;              ///< scroll the choices into view for this many more frames
+  float stripHeight = kStripHeight;  ///< of the bar, as its sentence needed it in the last frame
   bool pulled = false;       ///< on a phone, the sheet shows the whole lesson
   std::optional<document::Cells> lit;  ///< cells of the reference under the pointer
 
@@ -46,6 +49,7 @@ struct GuideView {
   bool isLast() const { return !lesson || step + 1 == static_cast<int>(lesson->steps.size()); }
   /// Is there a prediction that has not been answered?
   bool asks() const { return now() && now()->predict && !answer; }
+  bool isRight() const { return answer && now() && now()->predict && *answer == now()->predict->answer; }
   int passedGoals() const;
   /// May the reader continue?
   bool mayGoOn() const { return !now() || passed[static_cast<std::size_t>(step)] || (!asks() && (!now()->attempt || holds)); }

@@ -87,6 +87,7 @@ class SpreadView {
 
   void table(PageColumn& column) {
     const Distribution &a = at_.raw, &b = at_.scaled;
+    const Box top = column.take(0);
     column.numbers("", "q·k", "÷ √d_k");
     column.numbers("mean", fixed(a.mean), fixed(b.mean));
     column.numbers(now_.spread.same ? "predicted d·μ²" : "predicted d·μ·μ", fixed(a.predictedMean), fixed(b.predictedMean));
@@ -94,8 +95,11 @@ class SpreadView {
     column.numbers("predicted", fixed(a.predictedDeviation), fixed(b.predictedDeviation));
     column.numbers("largest weight", fixed(a.largestWeight), fixed(b.largestWeight));
     column.numbers("entropy, bit", fixed(a.entropy), fixed(b.entropy));
+    const float last = column.y();
     column.numbers("Jacobian, median", small(a.jacobian), small(b.jacobian));
     column.numbers("by q, median", small(a.gradient), small(b.gradient));
+    c_.widgetRects["spread:table"] = {top.x, top.y, top.width, column.y() - top.y};
+    c_.widgetRects["spread:saturation"] = {top.x, last, top.width, column.y() - last};
   }
 
   void answer(PageColumn& column) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/late.h"
+#include "views/guide/guide.h"
 #include "views/pages/chart.h"
 #include "views/pages/experiment_page.h"
 #include "views/panels/panels.h"
@@ -54,8 +55,17 @@ class MemoryView {
   }
 
   void pictures(PageColumn& column) {
+    const bool isAsked = isOfStep(c_, "reach:curve");  // then a beginner need not pass what is not asked about
+    if (isAsked) farther(column);
     reading(column);
     handedOn(column);
+    overWords(column);
+    if (!isAsked) farther(column);
+  }
+
+ private:
+  // Within the sentence of the board.
+  void overWords(PageColumn& column) {
     const auto& g = run_.trace.gradients;
     std::array<std::vector<Point>, 2> lines;
     for (int t = g.rows(); t-- > 0;) {
@@ -65,18 +75,23 @@ class MemoryView {
     gradients(column, "What a change of a word does to the context", "tokens after it", lines, {"fixed context", "attention"},
               {c_.palette.key, c_.palette.query}, true);
     column.closeCard();
+  }
+
+  // Over longer distances.
+  void farther(PageColumn& column) {
     std::array<std::vector<Point>, 3> far;
     for (const Reach& r : reach_) {
       const double values[] = {r.recurrent, r.attentionGradient, r.evenGradient};
       for (std::size_t i = 0; i < 3; ++i) far[i].push_back({double(r.distance), values[i]});
     }
     column.openCard();
+    const float top = column.y();
     gradients(column, "What is left of a change of the first state", "tokens between them", far, {"recurrent", "attention", "equal scores"},
               {c_.palette.key, c_.palette.query, c_.palette.faint}, false);
+    c_.widgetRects["reach:curve"] = {column.take(0).x, top, column.width(), column.y() - top};
     column.closeCard();
   }
 
- private:
   static constexpr std::uint32_t kSlot = 6000;
 
   PageMatrix matrix(const Tensor& tensor, std::string_view name, std::string_view before, bool tokens = true) {

@@ -58,7 +58,7 @@ class SegmentsView {
     PageMatrix equation[] = {matrix(h, name, ""), parameterMatrix(c_, ids[0], "·"), parameterMatrix(c_, ids[1], "+"),
                              matrix(trace.hidden, "u", "tanh →"), parameterMatrix(c_, ids[2], "·"), matrix(trace.weights, "a", "softmax →"),
                              matrix(trace.sums, tokens ? "segments" : "whole", "Σ a·h =")};
-    equation[5].cells = Cells::weights;
+    equation[5].cells = Cells::weights, equation[5].place = tokens ? "token_weights" : "segment_weights";
     equation[6].rowsAreTokens = false;
     drawEquation(c_, column, c_.revision, equation);
     column.closeCard();

@@ -614,7 +614,7 @@ class SidePanel {
 void closeDrawer(Context& c) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool isSheet = !c.layout.toolbar.empty();  // beside which the board is used
-  const bool away = c.layout.sidePanelIsDrawer && !isSheet && !c.view.menu.shown && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+  const bool away = c.layout.sidePanelIsDrawer && !isSheet && !c.layout.isDocked && !c.view.menu.shown && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                     !c.layout.side.contains(mouse.x, mouse.y) && !c.layout.header.contains(mouse.x, mouse.y);
   if (away) c.view.drawer = false;
 }

@@ -238,6 +238,7 @@ class Header {
     if (width < 345) gap_ = 6, left_ -= 3, right_ += 3;
     if (!c_.layout.side.empty() && !hasToolbar() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
       c_.view.drawer = !c_.view.drawer;
+      if (c_.view.drawer && c_.view.guide && c_.view.guide->lesson) c_.view.guideTab = false;  // the lesson is opened by its bar
     }
     // On a page the header names it, and omits the controls of the board.
     const bool names = hasTabs() && (c_.onPage() || width >= 860);

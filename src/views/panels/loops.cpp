@@ -56,7 +56,7 @@ class LoopsView {
     if (at_.tensor == TensorId::weights) return weightFormula(one);
     if (at_.tensor == TensorId::head_output) return outputFormula(one);
     const MatrixPlace* m = c_.layout.find(at_.tensor);
-    if (at_.tensor == TensorId::output) return m && !m->caption.empty() ? joined({"Y = ", m->caption}) : std::string("Y");
+    if (at_.tensor == TensorId::output) return m && m->caption.find("·") != std::string_view::npos ? joined({"Y = ", m->caption}) : std::string("Y");
     return m && m->caption.find('=') != std::string_view::npos ? std::string(m->caption) : std::string(attention::symbol(at_.tensor, c_.spec.score));
   }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "views/board/board.h"
+#include "views/guide/guide.h"
 #include "views/widgets.h"
 
 namespace views {
@@ -64,7 +65,7 @@ std::vector<CellRef> changeable(const Context& c, CellRef cell) {
 
 Notice whyFixed(const Context& c, CellRef cell) {
   const std::string name = attention::symbol(cell.tensor, c.spec.score);
-  if (document::isEditable(c.state, cell.tensor)) return {{{"This page has locked " + name + ".", {}}}, false};
+  if (document::isEditable(c.state, cell.tensor)) return {{{whyLocked(c, attention::name(cell.tensor), name), {}}}, false};
   const std::vector<CellRef> inputs = changeable(c, cell);
   if (inputs.empty()) return {{{name + " is computed, and nothing that it is computed from can be changed here.", {}}}, false};
   Notice notice{{{name + " is computed: change ", {}}}, false};
