@@ -408,6 +408,7 @@ export class Playground {
 
   wantLesson(id, step) { this.on.lesson(id, step); }
   wantLessons() { this.on.lessons(); }
+  wantLessonTexts() { this.on.lessonTexts(); }
   wantGlossary() { this.on.glossary(); }
   remembered() { return this.encode(storage()?.[REMEMBERED] ?? ''); }
   remember(text) {

@@ -117,7 +117,8 @@ const STYLES = `
   input.centered { text-align: center; }
   input.light { background: #fff; color: #1f2328; color-scheme: light; }
   input.dark { background: #22252c; color: #e6e7ea; color-scheme: dark; }
-  @media (pointer: coarse) { input { font-size: calc(16px * var(--zoom)); } }
+  input.search { padding: 0; border: 0; font-size: calc(var(--size) * var(--zoom)); background: none; }
+  @media (pointer: coarse) { input, input.search { font-size: calc(16px * var(--zoom)); } }
   .message { position: absolute; inset: 0; display: grid; place-items: center; place-content: center; gap: 12px; padding: 24px;
     text-align: center; overflow: auto; isolation: isolate; }
   .message > [hidden] { display: none; }
@@ -432,6 +433,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
       contextLost: () => this.#send('error', {type: 'contextlost', message: 'The browser took the graphics context away; the board is drawn again as soon as it gives one back.'}),
       lesson: (id, step) => this.#guide((guide, board) => guide.bring(board, id, step)),
       lessons: () => this.#guide((guide, board) => guide.bringList(board)),
+      lessonTexts: () => this.#guide((guide, board) => guide.bringTexts(board)),
       glossary: () => this.#guide((guide, board) => guide.bringGlossary(board)),
       toggleFullscreen: () => this.#toggleFullscreen(),
       wheelAlways: () => this.wheel === 'always' || this.#isPage(),

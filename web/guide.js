@@ -77,6 +77,18 @@ export async function bringList(board) {
   }
 }
 
+/** The texts of all lessons, puzzles and questions, to be searched: they are fetched when a reader first searches, one after the other, and
+ * what cannot be fetched is not searched. */
+export async function bringTexts(board) {
+  try {
+    for (const file of new Set((await list()).filter(({kind}) => kind !== 'example').map(({file}) => file))) {
+      const text = await fileOf(file);
+      if (!board.alive) return;
+      board.ask('lesson_texts', text);
+    }
+  } catch { /* titles and what each is about are searched nevertheless */ }
+}
+
 /** The glossary, in the language of the board if we have it in that. */
 export async function bringGlossary(board) {
   try {

@@ -14,12 +14,14 @@ import {boards} from './watch.js';
 const MODIFIER = {shift: 1, control: 2, alt: 4};
 const modifiersOf = (e) => (e.shiftKey ? MODIFIER.shift : 0) | (e.ctrlKey || e.metaKey ? MODIFIER.control : 0) |
   (e.altKey ? MODIFIER.alt : 0);
+const SEARCH_KEYS = /^(Arrow(Up|Down)|Page(Up|Down))$/;  // lead through what was found
+const isFind = (e) => (e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey && e.key.toLowerCase() === 'k';
 const ageOf = (e) => Math.max(0, performance.now() - e.timeStamp);
 const MOVED = 0, DOWN = 1, UP = 2, LEFT = 3;
 // As in src/views/finger.h: milliseconds after which a pressed finger holds, and pixels that a tapping finger may move.
 const RESTS = 300, TREMBLE = 8;
 // How a text field ended: app::Entry.
-const COMMIT = 0, CANCEL = 1, LEAVE = 2, NEXT = 3, PREVIOUS = 4;
+const COMMIT = 0, CANCEL = 1, LEAVE = 2, NEXT = 3, PREVIOUS = 4, TYPING = 5;
 // Apple's decimal keyboard has no minus sign, so the ordinary keyboard is used.
 const LACKS_MINUS = /^(iPhone|iPad|Mac)/.test(globalThis.navigator?.platform) && navigator.maxTouchPoints > 0;
 
@@ -369,7 +371,15 @@ export class Hands {
       e.preventDefault();
       e.stopPropagation();
     }, {signal});
-    canvas.setAttribute('aria-keyshortcuts', 'F10');
+    // On a page of its own also while nothing has the focus; in another page that key is the host's.
+    document.addEventListener('keydown', (e) => {
+      const isIdle = this.root.host.getAttribute('page') === '' && document.activeElement === document.body;
+      if (!isFind(e) || !isIdle || e.defaultPrevented) return;
+      e.preventDefault();
+      canvas.focus({preventScroll: true});
+      for (const down of [1, 0]) this.run('key', down, e.key, modifiersOf(e));
+    }, {signal});
+    canvas.setAttribute('aria-keyshortcuts', 'F10 Control+K');
     this.describe();
     canvas.addEventListener('keyup', (e) => {
       const key = held.get(e.code);  // as it was pressed: Shift may have been released since
@@ -447,7 +457,7 @@ export class Hands {
   // ------------------------------------------------------------ typing
 
   /** A native text field in front of the cell, so that phone keyboards, input methods, the clipboard and the browser's undo work in it. */
-  beginText({x, y, width, height, zoom, text, name, numeric, centered, selectAll, dark, isCell, wrong}) {
+  beginText({x, y, width, height, zoom, text, name, numeric, centered, selectAll, dark, isCell, wrong, searches}) {
     this.closeField();
     const field = this.field = document.createElement('input');
     field.type = 'text';
@@ -458,8 +468,14 @@ export class Hands {
     field.setAttribute('autocapitalize', 'off');
     field.setAttribute('enterkeyhint', 'done');
     field.setAttribute('aria-label', this.word(name));
+    if (searches) {
+      field.inputMode = 'search';
+      field.placeholder = this.word(name);
+      field.style.setProperty('--size', `${searches}px`);
+      field.addEventListener('input', () => this.field === field && this.run('end_text', TYPING, this.fits(field.value, 'What was typed') ? field.value : ''));
+    }
     field.dir = numeric ? 'ltr' : 'auto';  // regardless of the direction of the page
-    field.className = `${numeric ? 'number' : ''} ${centered ? 'centered' : ''} ${dark ? 'dark' : 'light'}`;
+    field.className = `${numeric ? 'number' : ''} ${centered ? 'centered' : ''} ${searches ? 'search' : ''} ${dark ? 'dark' : 'light'}`;
     if (wrong) {
       field.setAttribute('aria-invalid', 'true');
       field.title = this.word(wrong);
@@ -471,7 +487,7 @@ export class Hands {
     if (!this.isLeft) field.focus({preventScroll: true});
     if (selectAll) field.select();
     else field.setSelectionRange(text.length, text.length);
-    field.addEventListener('keydown', (e) => this.keyInField(e, isCell));
+    field.addEventListener('keydown', (e) => this.keyInField(e, isCell, searches));
     field.addEventListener('blur', (e) => {
       if (this.field !== field) return;
       this.isLeft = e.relatedTarget !== this.canvas;
@@ -484,8 +500,12 @@ export class Hands {
     }
   }
 
-  keyInField(e, isCell) {
+  keyInField(e, isCell, searches) {
     if (e.isComposing) return;
+    if (searches && (SEARCH_KEYS.test(e.key) || isFind(e))) {
+      e.preventDefault();
+      for (const down of isFind(e) ? [] : [1, 0]) this.run('key', down, e.key, 0);
+    }
     const tabs = isCell && e.key === 'Tab';
     if (e.key !== 'Tab') e.stopPropagation();
     if (!tabs && e.key !== 'Enter' && e.key !== 'Escape') return;

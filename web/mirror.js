@@ -139,7 +139,7 @@ export class Mirror {
     this.explain();
     const {activeElement} = this.root, at = [...this.nodes()].indexOf(activeElement);
     this.show(label(found));
-    if (at >= 0 && !this.root.activeElement) this.keepFocus(activeElement.item?.name, at);
+    if (at >= 0 && !this.root.activeElement && !board.field) this.keepFocus(activeElement.item?.name, at);
     this.noteExplained();
     this.sayNotice(notice);
     if (this.isPart) this.rest = setTimeout(() => this.update('', 0, true), SOON);

@@ -42,8 +42,8 @@ const holds = (box, [x, y]) => box && x >= box.x && x <= box.x + box.width && y 
 /** The part of the screen that an item is on. */
 export function partOf(found, item) {
   if (/Popup|Menu/.test(item.place)) return 'menu';
-  const own = /##(side|help|notice|term)/.exec(item.place)?.[1];
-  if (own) return own === 'term' ? 'help' : own;  // a window over the board, as Help is
+  const own = /##(side|help|notice|term|palette)/.exec(item.place)?.[1];
+  if (own) return own === 'term' || own === 'palette' ? 'help' : own;  // a window over the board, as Help is
   if (/##page/.test(item.place)) return 'page';
   if (!/##playground/.test(item.place)) return 'side';
   const at = middle(item), {header, inspector, brief, arcs} = found.boxes;

@@ -242,6 +242,7 @@ Result<void> App::openLesson(std::string_view text, std::string_view fileName, s
 
 Result<void> App::setGlossary(std::string_view english, std::string_view own) { return parts_->frame.guide().setTerms(english, own); }
 Result<void> App::setLessons(std::string_view text) { return parts_->frame.guide().setList(text); }
+Result<void> App::addLessonTexts(std::string_view text) { return parts_->frame.guide().addTexts(text); }
 void App::failLesson(std::string_view sentence) { parts_->frame.guide().fail(sentence); }
 
 // --- for assistive technology

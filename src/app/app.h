@@ -108,6 +108,8 @@ class App {
   base::Result<void> openLesson(std::string_view text, std::string_view fileName, std::string_view id, int step, bool keepsBoard = false);
   /// Sets the list of lessons, from index.json.
   base::Result<void> setLessons(std::string_view text);
+  /// Adds the words of the lessons of a file to what is searched.
+  base::Result<void> addLessonTexts(std::string_view text);
   /// Sets the terms of the glossary: document::readGlossary().
   base::Result<void> setGlossary(std::string_view english, std::string_view own);
   /// Reports that a requested lesson could not be loaded.

@@ -16,6 +16,7 @@
 #include "views/guide/glossary.h"
 #include "views/guide/guide.h"
 #include "views/mirror.h"
+#include "views/palette.h"
 #include "views/panels/arithmetic.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -101,13 +102,14 @@ void Frame::controls(views::Context& context) {
   views::readFinger(context);
   const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
   const bool isEscape = (screen_.view.tip.isOpen && views::escapesTooltip(context)) || (screen_.view.glossary && views::escapesTerm(context));
-  if (!isEscape && !screen_.view.text && !menuIsOpen && !screen_.view.form && views::boardKeys(context)) screen_.wake();
+  const bool isCovered = screen_.view.form || (screen_.view.palette && screen_.view.palette->isOpen);
+  if (!isEscape && !screen_.view.text && !menuIsOpen && !isCovered && views::boardKeys(context)) screen_.wake();
   if (context.pin) views::lookBefore(context);
   views::header(context);
   views::bar(context);
   if (context.onPage()) {
     views::page(context);
-  } else if (!screen_.view.form) {
+  } else if (!isCovered) {
     steps(context);
     views::headButtons(context);
     views::inspectorButtons(context);
@@ -126,6 +128,7 @@ void Frame::controls(views::Context& context) {
   if (screen_.view.coach && screen_.view.coach->interruptions != session_.interruptions()) screen_.view.coach.reset();
   views::coach(context);
   if (screen_.view.glossary) views::glossary(context);
+  if (screen_.view.palette) views::palette(context);
   if (screen_.view.tip.isNeeded()) views::tooltip(context);
   isBuilding_ = true;
   screen_.host.drawText();
@@ -189,6 +192,7 @@ bool Frame::carryOut() {
   if (asked.trainAnew) trainAnew();
   if (asked.trainSteps > 0) train(asked.trainSteps);
   if (asked.chosen) chosen_ = std::move(asked.chosen), screen_.wake();
+  if (asked.dropsText) screen_.dropText();
   if (asked.text) typing_.begin(*asked.text);
   if (asked.moved) {
     if (!asked.text) screen_.dropText();

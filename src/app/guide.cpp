@@ -11,6 +11,7 @@
 #include "base/late.h"
 #include "base/sentence.h"
 #include "document/json.h"
+#include "document/search.h"
 #include "document/text.h"
 #include "views/board/board.h"
 #include "views/guide/glossary.h"
@@ -60,6 +61,7 @@ void Guide::show(bool open, bool isSaid) {
   if (!open) {
     finishMoves();
     screen_.view.drawer = false, view_.pulled = false;
+    view_.search.clear();
     view_.lesson = nullptr, lessons_.clear();
     setLocks();
   }
@@ -119,6 +121,14 @@ Result<void> Guide::setTerms(std::string_view english, std::string_view own) {
   return {};
 }
 
+Result<void> Guide::addTexts(std::string_view text) {
+  const auto lessons = document::readLessons(text);
+  if (!lessons) return lessons.error();
+  for (const document::Lesson& lesson : *lessons) view_.texts[lesson.id] = document::folded(document::wordsOf(lesson));
+  screen_.wake();
+  return {};
+}
+
 // A Guide without a list is not left open: it is asked for again when the reader opens it.
 void Guide::fail(std::string_view sentence) {
   view_.waiting.clear();
@@ -162,6 +172,8 @@ void Guide::fillEntries() {
   for (views::GuideEntry& e : view_.entries) {
     const auto found = passed_.find(e.id);
     e.passed = found == passed_.end() ? 0 : std::min(e.steps, static_cast<int>(found->second.size()));
+    const auto edits = edits_.find(e.id);
+    e.best = edits == edits_.end() ? 0 : edits->second;
     if (e.kind == document::LessonKind::lesson) ++number;
     if (view_.lesson && view_.lesson->id == e.id && e.kind == document::LessonKind::lesson) view_.number = number;
   }
@@ -200,7 +212,7 @@ void Guide::openStep(int step, bool keepsBoard) {
   if (!start || !attempt) return screen_.refuse(!start ? start.error() : attempt.error());
   start_ = *start, try_ = std::move(*attempt);
   view_.step = step, view_.list = false, view_.waiting.clear();
-  view_.answer.reset(), view_.hint = false;
+  view_.answer.reset(), view_.hint = isShown_ = false;
   const int decimals = start->decimals;  // the board shows as many as the text
   document::keepAppearance(*start, session_.state());
   start->decimals = decimals;
@@ -213,7 +225,7 @@ void Guide::openStep(int step, bool keepsBoard) {
   lookFor();
   screen_.view.side.wanted = 0;
   screen_.view.magnify = 1, screen_.view.pan = 0;
-  last_ = lesson.id, lastStep_ = step;
+  view_.last = lesson.id, view_.lastStep = step;
   seen_ = 0;
   emit(Event::Type::step, joined({",\"steps\":", lesson.steps.size(), ",\"title\":", document::jsonQuoted(lesson.title)}));
   judge();
@@ -361,6 +373,7 @@ void Guide::judge() {
 
 void Guide::pass() {
   const int step = view_.step;
+  noteEdits();
   if (view_.passed[static_cast<std::size_t>(step)]) return;
   view_.passed[static_cast<std::size_t>(step)] = true;
   passed_[view_.lesson->id].insert(step);
@@ -371,6 +384,16 @@ void Guide::pass() {
   emit(Event::Type::passed, more);
   remember();
   screen_.wake();
+}
+
+// The fewest edits count, also those of a later attempt.
+void Guide::noteEdits() {
+  const int edits = view_.lesson->par > 0 && !isShown_ ? document::editsBetween(try_, session_.state()) : 0;
+  const auto best = edits_.find(view_.lesson->id);
+  if (edits == 0 || (best != edits_.end() && best->second <= edits)) return;
+  edits_[view_.lesson->id] = edits;
+  fillEntries();
+  remember();
 }
 
 void Guide::next() {
@@ -558,7 +581,7 @@ void Guide::carryOut(const GuideAct& act) {
     case What::tab:
       show(true, true);
       if (screen_.makeLayout().width == views::Width::narrow) view_.pulled = true, screen_.view.drawer = false;
-      if (!view_.lesson && !last_.empty()) ask(last_, lastStep_);
+      if (!view_.lesson && !view_.last.empty()) ask(view_.last, view_.lastStep);
       break;
     case What::controls: screen_.view.guideTab = screen_.view.sideClosed = isWanted_ = false; remember(); break;
     case What::close: screen_.view.sideClosed = true, show(false, true); break;
@@ -577,17 +600,22 @@ void Guide::carryOut(const GuideAct& act) {
           (void)session_.open(std::move(from), true, Source::lesson);
           if (now->select) select(*now->select);
         }
+        isShown_ = true;
         begin(now->attempt->solution);
       }
       break;
     case What::search: view_.search = act.name, screen_.view.side.wanted = 0; break;
     case What::open:
       if (views::isLocked(screen_.embed.lock, "lessons")) screen_.refuse({Error::Kind::range, "lessons", "are locked by this page.", true});
-      else ask(act.name, 0);
+      else isWanted_ = true, screen_.view.sideClosed = false, ask(act.name, act.number);
       break;
     case What::place: place(act.cells); break;
     case What::option: screen_.view.guideTab = false; break;
     case What::terms: wantTerms(); break;
+    case What::index: wantList(), wantTerms(); break;
+    case What::texts:
+      if (!std::exchange(isLoadingTexts_, true)) screen_.host.wantLessonTexts();
+      break;
     case What::pull:
       if (screen_.makeLayout().width == views::Width::narrow) view_.pulled = !view_.pulled, view_.seek = act.number;
       else screen_.view.drawer = screen_.view.guideTab = true, view_.seek = act.number;
@@ -603,7 +631,7 @@ void Guide::emit(Event::Type type, std::string_view more) {
 }
 
 void Guide::remember() {
-  std::string text = joined({"{\"open\":", isWanted_ ? "true" : "false", ",\"lesson\":", document::jsonQuoted(last_), ",\"step\":", lastStep_, ",\"passed\":{"});
+  std::string text = joined({"{\"open\":", isWanted_ ? "true" : "false", ",\"lesson\":", document::jsonQuoted(view_.last), ",\"step\":", view_.lastStep, ",\"passed\":{"});
   const char* separator = "";
   for (const auto& [id, steps] : passed_) {
     if (steps.empty()) continue;
@@ -612,7 +640,11 @@ void Guide::remember() {
     text += "]";
     separator = ",";
   }
-  text += joined({"}", screen_.view.sideClosed ? ",\"closed\":true" : "", isCoached_ ? ",\"coached\":true}" : "}"});
+  std::string edits;
+  for (const auto& [id, fewest] : edits_) edits += joined({edits.empty() ? "" : ",", document::jsonQuoted(id), ":", fewest});
+  text += "}";
+  if (!edits.empty()) text += joined({",\"edits\":{", edits, "}"});
+  text += joined({screen_.view.sideClosed ? ",\"closed\":true" : "", isCoached_ ? ",\"coached\":true}" : "}"});
   if (screen_.host.remember(text) || std::exchange(isForgetful_, true)) return;
   screen_.say(late<"What you pass is kept only until you leave: it cannot be stored here.">(), false);
 }
@@ -620,15 +652,17 @@ void Guide::remember() {
 void Guide::recall() {
   const std::string text = screen_.host.remembered();
   document::JsonText parsed;
-  static constexpr std::string_view kFields[] = {"open", "lesson", "step", "passed", "closed", "coached"};
+  static constexpr std::string_view kFields[] = {"open", "lesson", "step", "passed", "closed", "coached", "edits"};
   if (text.empty() || text.size() > document::kMaxLessonBytes || !document::parseJson(text, kFields, parsed)) return;
-  const Json &root = parsed.root, *lesson = root.find("lesson"), *step = root.find("step"), *passed = root.find("passed");
+  const Json &root = parsed.root, *lesson = root.find("lesson"), *step = root.find("step"), *passed = root.find("passed"), *edits = root.find("edits");
   isCoached_ = root.find("coached") != nullptr;
-  if (lesson) last_ = lesson->text;
-  if (step) lastStep_ = static_cast<int>(std::clamp(step->number, 0.0, 1000.0));
+  if (lesson) view_.last = lesson->text;
+  if (step) view_.lastStep = static_cast<int>(std::clamp(step->number, 0.0, 1000.0));
   for (std::size_t i = 0; passed && i < passed->keys.size(); ++i)
     for (const float n : passed->items[i].numbers)
       if (n >= 0 && n < document::kMaxLessonSteps) passed_[passed->keys[i]].insert(static_cast<int>(n));
+  for (std::size_t i = 0; edits && i < edits->keys.size(); ++i)
+    if (const double n = edits->items[i].number; n >= 1 && n < 1000) edits_[edits->keys[i]] = static_cast<int>(n);
 }
 
 }  // namespace app

@@ -25,6 +25,8 @@ class Guide {
   base::Result<void> open(std::string_view text, std::string_view name, std::string_view id, int step, bool keepsBoard = false);
   /// Sets the list of lessons, index.json. An error for any other text.
   base::Result<void> setList(std::string_view text);
+  /// Adds the words of the lessons of a file, for the search.
+  base::Result<void> addTexts(std::string_view text);
   /// Sets the terms of the glossary.
   base::Result<void> setTerms(std::string_view english, std::string_view own);
   /// Reports that something requested could not be loaded.
@@ -55,6 +57,7 @@ class Guide {
   void lookFor();
   void look();
   void lookOnPage();
+  void noteEdits();
   void place(const document::Cells& cells);
   void select(const document::Cells& cells);
   void ask(std::string_view id, int step);
@@ -73,9 +76,9 @@ class Guide {
   document::State start_, try_;            ///< the state at the beginning of the step, and of its exercise
   std::unique_ptr<Moving> moving_;
   std::map<std::string, std::set<int>, std::less<>> passed_;
-  bool isWanted_ = true, isLoadingList_ = false, isLoadingTerms_ = false, isForgetful_ = false, isCoached_ = false;
-  std::string last_;  ///< the lesson opened last, for the next visit
-  int lastStep_ = 0;
+  bool isWanted_ = true, isLoadingList_ = false, isLoadingTerms_ = false, isLoadingTexts_ = false, isForgetful_ = false, isCoached_ = false;
+  std::map<std::string, int, std::less<>> edits_;  ///< with which puzzles were solved, at best
+  bool isShown_ = false;  ///< the solution of this step was shown, so that its edits are not the reader's
   std::uint64_t seen_ = 0;
   views::Box seenBoard_;  ///< the board in which what is asked was last brought into view
   int looks_ = 0;         ///< frames in which it is looked for on a page, which must be drawn first

@@ -24,12 +24,14 @@ struct TextField {
   bool centered = false;
   bool selectAll = true; ///< false: the caret is placed at the end (typing started with a digit)
   bool isCell = false;   ///< a cell of a matrix, for which Tab commits and moves to the next one
+  float searches = 0;    ///< greater than 0: a search without a frame, in letters of this size, which passes on what is typed as TextEnd::typing, and ↑ ↓ as keys
   std::string wrong;     ///< why `text` was refused
   bool dark = false;     ///< use the dark theme
 };
 
-/// How a text field ended: committed, cancelled, left for something else, or committed to continue with the next or previous cell.
-enum class TextEnd { commit, cancel, leave, next, previous };
+/// How a text field ended: committed, cancelled, left for something else, or committed to continue with the next or previous cell; or, of a
+/// search, that it has not: this is what has been typed so far.
+enum class TextEnd { commit, cancel, leave, next, previous, typing };
 
 /// An event, for page scripts and the title bar.
 struct Event {
@@ -73,6 +75,8 @@ class Host : public draw::Rasteriser {
   /// Requests a lesson by its id, to be passed to App::openLesson(), and the list of lessons, to be passed to App::setLessons().
   virtual void wantLesson(std::string_view, int) {}
   virtual void wantLessons() {}
+  /// Requests the files of all lessons, puzzles and questions, to be passed to App::addLessonTexts() one after the other, to be searched.
+  virtual void wantLessonTexts() {}
   /// Requests the glossary, to be passed to App::setGlossary().
   virtual void wantGlossary() {}
   /// Stores a short text until the next visit; false if that is not possible here.

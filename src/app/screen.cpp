@@ -10,6 +10,7 @@
 #include "document/pin.h"
 #include "document/text.h"
 #include "views/board/board.h"
+#include "views/palette.h"
 #include "views/widgets.h"
 
 namespace app {
@@ -164,6 +165,7 @@ bool Screen::onPage() const { return views::openView(session.state(), embed.hide
 
 const views::Scroller* Screen::panelAt(float x, float y) const {
   if (view.menu.shown) return &view.menu.page;
+  if (view.palette && view.palette->isOpen) return &view.palette->page;
   if (view.help || view.form) return &view.helpPage;
   const views::Layout layout = makeLayout();
   const bool isSheet = view.guide && view.guide->pulled && layout.width == views::Width::narrow && !layout.guide.empty();

@@ -8,6 +8,7 @@
 #include "document/remedy.h"
 #include "document/text.h"
 #include "views/board/board.h"
+#include "views/palette.h"
 #include "views/widgets.h"
 
 namespace app {
@@ -33,6 +34,7 @@ void Typing::begin(const views::TextTarget& target) {
   field.selectAll = target.selectAll;
   field.isCell = field.numeric;
   field.wrong = target.wrong;
+  field.searches = target.searches;
   field.dark = screen_.dark();
   screen_.host.beginText(field);
   screen_.wake();
@@ -41,8 +43,11 @@ void Typing::begin(const views::TextTarget& target) {
 bool Typing::end(TextEnd how, std::string_view words) {
   if (!screen_.view.text) return true;
   views::TextTarget target = *screen_.view.text;
-  screen_.view.text.reset();
   screen_.wake();
+  const bool searches = target.kind == views::TextTarget::Kind::search || target.kind == views::TextTarget::Kind::palette;
+  if (how == TextEnd::typing && !searches) return true;
+  if (how != TextEnd::typing) screen_.view.text.reset();
+  if (searches) return search(target, how, words), true;
   if (how == TextEnd::cancel) return true;
   if (auto ok = enter(target, words); !ok) {
     screen_.refuse(ok.error());
@@ -113,6 +118,21 @@ Result<void> Typing::enterOption(const views::TextTarget& target, std::string_vi
   return document::withRemedy(session_.state(), target.option, *value, std::move(done.error()));
 }
 
+void Typing::search(const views::TextTarget& target, TextEnd how, std::string_view words) {
+  const std::string_view typed = words.substr(0, base::clustersWithin(words, 80));
+  const bool isCancelled = how == TextEnd::cancel;
+  if (target.kind == views::TextTarget::Kind::palette) {
+    if (!screen_.view.palette) return;
+    views::PaletteView& palette = *screen_.view.palette;
+    if (!isCancelled && palette.typed != typed) palette.typed = typed, palette.chosen = 0;
+    using End = views::PaletteView::End;
+    if (how != TextEnd::typing) palette.end = isCancelled ? End::close : how == TextEnd::leave ? End::leave : End::enter;
+  } else if (screen_.view.guide) {
+    screen_.view.guide->search = isCancelled ? std::string_view() : typed;
+    screen_.view.side.wanted = 0;
+  }
+}
+
 Result<void> Typing::apply(const document::Edit& edit) { return session_.apply(edit, 0, Source::user); }
 
 Result<void> Typing::enter(const views::TextTarget& target, std::string_view words) {
@@ -126,10 +146,6 @@ Result<void> Typing::enter(const views::TextTarget& target, std::string_view wor
   }
   if (target.kind == Kind::column) return apply(document::SetOption{document::OptionId::column_names, document::columnNamesWith(session_.state(), target.cell.head, target.cell.col, std::string(words))});
   if (target.kind == Kind::option) return enterOption(target, words);
-  if (target.kind == Kind::search) {
-    if (screen_.view.guide) screen_.view.guide->search = words.substr(0, base::clustersWithin(words, 80));
-    return {};
-  }
   const CellRef& c = target.cell;
   const bool isParameter = target.kind == Kind::parameter;
   const auto number = document::numberFrom(words, isParameter ? document::name(target.parameter) : attention::name(c.tensor));

@@ -17,6 +17,7 @@ class Typing {
  private:
   void typeNext(const views::TextTarget& from, int by);
   void typeNextParameter(views::TextTarget from, int by);
+  void search(const views::TextTarget& target, TextEnd how, std::string_view words);
   base::Result<void> enter(const views::TextTarget& target, std::string_view words);
   base::Result<void> enterOption(const views::TextTarget& target, std::string_view words);
   base::Result<void> apply(const document::Edit& edit);

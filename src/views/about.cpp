@@ -30,6 +30,7 @@ constexpr Row kRows[] = {
     {"lab:3", "Memory", "3", "What a recurrent network still knows of the first token"},
     {"view:cost", "Cost", "4", "Multiplications and memory, by the length of the text"},
     {"lab-close", "Back to the layer", "Esc", "Closes this page"},
+    {"search", "Find", "Ctrl + K", "Finds commands, options, lessons, examples and terms by the words of their texts"},
     {"pin", "Pin this board", "Shift + P", "Keeps the board as it is now, and marks what differs from it later"},
     {"share", "Share", "", "A link to this board, lines that embed it in a page, figures and programs"},
     {"import", "Open", "Ctrl + O", "Opens a saved board, or tensors from NumPy, PyTorch and others"},
@@ -225,7 +226,7 @@ constexpr Row kRows[] = {
     {"guide-close", "Close", "", "Closes the Guide; the board stays as it is"},
     {"guide-goal", "Back to the lesson", "", "Opens its step again, as you left it"},
     {"guide-list", "All lessons", "", "Lessons, puzzles and questions"},
-    {"guide-search", "Search", "", "Finds lessons, puzzles and questions by their titles"},
+    {"guide-search", "Search", "", "Finds lessons, puzzles and questions by the words of their texts"},
     {"guide-search-clear", "Clear", "", "Shows the whole list again"},
     {"guide-back", "Back", "", "To the step before, with its board"},
     {"guide-next", "Next", "", "To the next step"},
@@ -234,6 +235,11 @@ constexpr Row kRows[] = {
     {"guide-answer", "Answer", "", "Shows the answers to choose from"},
     {"guide-whole", "The whole step", "", "Shows the text of this step"},
     {"guide-handle", "The whole step", "", "Pulls the lesson up, or down again"},
+    {"guide-next-lesson", "Next lesson", "", "Opens it with its own board"},
+    {"guide:tab:lesson", "Lessons", "", "One idea after the other, on the board"},
+    {"guide:tab:puzzle", "Puzzles", "", "A goal, to be reached with few edits"},
+    {"guide:tab:question", "Questions", "", "A question, its answer in a few sentences, and the board that shows it"},
+    {"guide:more:*", "More", "", "Shows all that was found of this kind"},
     {"guide-go:*", "Next lesson", "", "Opens it with its own board"},
     {"guide:step:*", "To this step", "", "With its own board"},
 };
@@ -269,6 +275,12 @@ std::string_view controlOf(std::string_view name) {
   for (const std::string_view end : {"-value", "+", "-"})
     if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
   return name;
+}
+
+std::vector<std::string_view> controlNames() {
+  std::vector<std::string_view> names;
+  for (const Row& row : kRows) names.push_back(row.name);
+  return names;
 }
 
 About about(std::string_view name) {

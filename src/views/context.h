@@ -81,7 +81,7 @@ struct Edited {
 
 /// The text being edited, and what it belongs to.
 struct TextTarget {
-  enum class Kind { cell, parameter, label, column, sentence, option, search };
+  enum class Kind { cell, parameter, label, column, sentence, option, search, palette };
   Kind kind = Kind::cell;
   CellRef cell;  ///< for a label, row is the token; for a column heading of Q and K, col is the column; for a parameter, row and col are used
   document::ParameterId parameter = document::ParameterId::gamma_1;
@@ -90,6 +90,7 @@ struct TextTarget {
   std::string name, text;
   Box box;
   bool centered = false, selectAll = true;
+  float searches = 0;  ///< as app::TextField::searches
   std::string wrong;  ///< why `text` was refused
 };
 
@@ -128,6 +129,7 @@ struct PresetWords {
 struct StepperView;    // board/stepper.h
 struct Arithmetic;  // panels/arithmetic.h
 struct GlossaryView;   // guide/glossary.h
+struct PaletteView;    // palette.h
 
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
@@ -155,6 +157,8 @@ struct ViewState {
   std::optional<Blocked> blocked;
   Tooltip tip;
   std::shared_ptr<GlossaryView> glossary;  ///< the terms, and the one that is open; null until they are first asked for
+  std::shared_ptr<PaletteView> palette;  ///< what is found of what is typed; null until it is first opened
+  std::string run, seek;  ///< the name of a control that this frame operates as a press does, and of one that gets the keyboard focus; each empties it
   bool busy = false;                    ///< something is moving or held, so further frames are needed
   FocusRing options;                         ///< keyboard focus in it
   Notice notice;            ///< shown until the next input
@@ -205,6 +209,7 @@ struct Requests {
   std::optional<std::string> chosen;  ///< the choices made in ViewState::form, as document::toLines(Choices); empty: it was closed
   bool endGesture = false;
   bool moved = false;  ///< the selection changed
+  bool dropsText = false;  ///< the text field is to be removed
   std::uint64_t held = 0;  ///< the gesture of a control that is held down, which makes everything that it sets a single undo step
 
   void edit(document::Edit e, std::uint64_t gesture = 0) { edits.push_back({std::move(e), gesture}); }

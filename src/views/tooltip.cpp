@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kRests = 0.4, kHolds = 0.5;  // seconds: a pointer that is still, a finger that is pressed
 constexpr double kNeighbour = 0.3;            // from one control to the next, across the gap between them
-constexpr float kMost = 264, kPad = 14, kEdge = 8, kAway = 8, kKey = 20;
+constexpr float kMostWide = 264, kPad = 14, kEdge = 8, kAway = 8, kKey = 20;
 
 /// Why an option cannot be switched, or has no lower or higher value.
 std::string obstacle(const document::Settings& s, std::string_view name) {
@@ -28,19 +28,6 @@ std::string obstacle(const document::Settings& s, std::string_view name) {
   const double* number = std::get_if<double>(&now);
   const double by = name.ends_with('+') ? 1 : name.ends_with('-') ? -1 : 0;
   return number && by != 0 ? document::reason(s, option->id, *number + by) : std::string();
-}
-
-/// Why the control does nothing now.
-std::string whyNot(const Context& c, std::string_view name) {
-  if (c.locked(controlOf(name))) {
-    const auto instead = allowedInstead(c, controlOf(name));
-    return instead ? base::late<"In this exercise only this can be changed: ">() + *instead : "The author of this page has locked it";
-  }
-  if (name == "undo") return "There is nothing to take back";
-  if (name == "redo") return "There is nothing to bring back";
-  if (name == "guide-back") return "This is the first step";
-  if (name == "guide-next" && c.view.guide) return c.view.guide->asks() ? "Answer the question first" : "Pass the check first, or use Show me";
-  return obstacle(c.state, name);
 }
 
 /// Minus signs, which the sentence of an option has not, because it is printed on terminals too.
@@ -63,7 +50,7 @@ class Drawn {
 
   void draw() {
     const AsIs translated;
-    const float most = std::min(kMost, ImGui::GetIO().DisplaySize.x - 2 * kEdge) - 2 * kPad;
+    const float most = std::min(kMostWide, ImGui::GetIO().DisplaySize.x - 2 * kEdge) - 2 * kPad;
     const float key = says_.key.empty() ? 0 : std::max(22.0f, std::ceil(textWidth(c_.fonts.small, says_.key)) + 12);
     const float title = std::min(textWidth(c_.fonts.strong, says_.title), most - key - (key > 0 ? 10 : 0));
     const float text = std::max(title + key + (key > 0 ? 10 : 0), std::min(most, std::ceil(textWidth(c_.fonts.small, says_.words))));
@@ -142,6 +129,15 @@ void hold(Context& c) {
 }
 
 }  // namespace
+
+std::string whyNot(const Context& c, std::string_view name) {
+  if (c.locked(name)) return "The author of this page has locked it";
+  if (name == "undo") return "There is nothing to take back";
+  if (name == "redo") return "There is nothing to bring back";
+  if (name == "guide-back") return "This is the first step";
+  if (name == "guide-next" && c.view.guide) return c.view.guide->asks() ? "Answer the question first" : "Pass the check first, or use Show me";
+  return obstacle(c.state, name);
+}
 
 // What is too large for all of that leaves at least the pointer free.
 Box placedBeside(const Box& of, ImVec2 size, bool isAbove) {

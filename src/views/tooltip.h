@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "views/board/layout.h"
 
@@ -23,6 +24,11 @@ std::string_view controlOf(std::string_view name);
 /// The text for the control of that name, as in Context::widgetRects; of an option the sentence is document::helpOn(). Without a title for
 /// what explains itself, such as an entry of a menu or a choice of a lesson.
 About about(std::string_view name);
+
+/// The names that it has a title for, in the order of the screen. One that ends with "*" stands for all that begin so.
+std::vector<std::string_view> controlNames();
+/// Why the control does nothing now, in English: it is locked, or what it does is not possible; empty if nothing is known against it.
+std::string whyNot(const Context& context, std::string_view name);
 
 /// Which control is pointed at, and since when.
 struct Tooltip {

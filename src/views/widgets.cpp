@@ -10,6 +10,7 @@
 #include "base/sentence.h"
 #include "document/text.h"
 #include "views/guide/guide.h"
+#include "views/marked.h"
 #include "views/words.h"
 
 namespace views {
@@ -134,6 +135,7 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
         list->AddCircleFilled({c.x + knob, c.y + dy}, 2.4f, color, 12);
       }
       break;
+    case Icon::search: magnifier(list, c, color); break;
     case Icon::book:
       for (const float s : {-1.0f, 1.0f}) {
         const ImVec2 page[] = {{c.x, c.y - 4.5f}, {c.x + 3 * s, c.y - 6}, {c.x + 8 * s, c.y - 6}, {c.x + 8 * s, c.y + 5}, {c.x + 3 * s, c.y + 5}, {c.x, c.y + 6.5f}};
@@ -455,13 +457,15 @@ FocusRing::Key Widgets::keys(std::string_view name, const Box& box, bool enabled
     if (const int step = m->steps(name)) return {step, false};
   }
   if (!focusRing_ || !focusRing_->on || !enabled || c_.locked(name)) return {};
-  if (!focusRing_->enter(ImGui::GetID(name.data(), end(name)))) return {};
+  const ImGuiID id = ImGui::GetID(name.data(), end(name));
+  if (!c_.view.seek.empty() && c_.view.seek == name) c_.view.seek.clear(), focusRing_->focus = id, focusRing_->moved = true;
+  if (!focusRing_->enter(id)) return {};
   list_->AddRect({box.x - 4, box.y - 3}, {box.right() + 4, box.bottom() + 3}, c_.palette.query, 7, 0, 1.5f);
   c_.widgetRects["focus:" + std::string(name)] = box;
   c_.view.tip.focus = {std::string(name), box, true};
-  constexpr float kRoom = 40;  // so that a heading above is visible too
+  constexpr float kHeading = 40;  // so that a heading above is visible too
   const float top = ImGui::GetWindowPos().y;
-  const bool hidden = box.y < top + kRoom || box.bottom() > top + ImGui::GetWindowHeight() - kRoom;
+  const bool hidden = box.y < top + kHeading || box.bottom() > top + ImGui::GetWindowHeight() - kHeading;
   if (focusRing_->moved && hidden) ImGui::SetScrollFromPosY(box.midY() - top, 0.5f);
   return focusRing_->key;
 }
@@ -477,12 +481,14 @@ bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role rol
   points(name, box, enabled);
   const bool asked = c_.fonts.mirror && c_.fonts.mirror->control(name, box, role, value, enabled, about(name).words);
   if (!enabled) return sayWhy(name, box), false;
+  const bool isRun = !c_.view.run.empty() && c_.view.run == name;
+  if (isRun) c_.view.run.clear();
   ImGui::SetCursorScreenPos(at(box));
   ImGui::PushID(name.data(), end(name));
   const bool pressed = ImGui::InvisibleButton("##hit", {std::max(box.width, 1.0f), std::max(box.height, 1.0f)});
   ImGui::PopID();
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  return pressed || asked;
+  return pressed || asked || isRun;
 }
 
 // A press on something locked gives the reason.

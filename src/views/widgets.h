@@ -113,7 +113,7 @@ class Widgets {
               std::string_view typed = {});
   bool segment(std::string_view name, Box box, std::string_view label, bool chosen);
   bool button(std::string_view name, Box box, std::string_view label, bool filled = false);
-  enum class Icon { undo, redo, reset, theme, menu, more, expand, help, close, dice, pencil, sliders, book };
+  enum class Icon { undo, redo, reset, theme, menu, more, expand, help, close, dice, pencil, sliders, book, search };
   bool icon(std::string_view name, Box box, Icon icon, bool enabled = true, bool active = false);
   /// An icon above its name, without a frame; on a pill while it is `active`.
   bool slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled = true, bool active = false);

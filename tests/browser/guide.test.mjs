@@ -289,7 +289,9 @@ test('a first visit by a link shows the board of the link, and no lesson over it
 
 onBoard('the list opens what is clicked, is searched, and says what was passed, also after a reload', async (board) => {
   await board.click('panel:guide');
-  await board.until('the list is there', () => document.querySelector('attention-playground').items().some(({name}) => name === 'guide:open:last'));
+  await board.until('the list is there', () => document.querySelector('attention-playground').items().some(({name}) => name === 'guide:open:mine'));
+  await board.click('guide:tab:puzzle');
+  await board.until('the puzzles', () => document.querySelector('attention-playground').items().some(({name}) => name === 'guide:open:last'));
   await board.click('guide:open:last');
   await board.until('the puzzle is open', () => document.querySelector('attention-playground').items().some(({name}) => name === 'guide-next'));
   await board.page.evaluate(() => document.querySelector('attention-playground').set('causal', false));

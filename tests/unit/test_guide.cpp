@@ -222,6 +222,19 @@ TEST_CASE("guide: the list, its search, and files that are refused while the boa
   f.settle();
   CHECK(!f.shows("guide:open:mine"));
   CHECK(f.shows("guide:open:why"));
+  f.click(f.at("guide-search-clear"));
+  CHECK(f.shows("guide:open:mine"));
+  CHECK(!f.shows("guide:open:why"));
+  f.click(f.at("guide:tab:question"));
+  CHECK(f.shows("guide:open:why"));
+  f.click(f.at("guide-search"));
+  f.app().endText(app::TextEnd::typing, "query");  // found while it is typed, in the other tabs too
+  f.settle();
+  CHECK(f.shows("guide:open:mine"));
+  CHECK(!f.shows("guide:open:why"));
+  f.click(f.at("guide-close"));
+  f.click(f.at("panel:guide"));
+  CHECK(f.shows("guide:open:why"));  // the search ends with the Guide
   const std::string before = f.app().state();
   CHECK(f.app().openText("{\"lesson\": 1, \"id\": \"x\"}", "mine.json").error().message() == "mine.json: title: it is missing; a lesson has id, title and steps.");
   CHECK(f.app().openLesson(kLesson, "a.json", "", 9).error().message() == "a.json: step: 9 is no step of \"mine\"; use 0 to 1.");

@@ -181,6 +181,7 @@ class Desktop final : public app::Host {
   void emit(const app::Event&) override {}
   void wantLesson(std::string_view id, int step) override;
   void wantLessons() override;
+  void wantLessonTexts() override;
   void wantGlossary() override;
   bool remember(std::string_view text) override;
   std::string remembered() const override;
@@ -268,9 +269,11 @@ std::string_view lessonFile(std::string_view name) {
   return {};
 }
 
+bool hasLessons(std::string_view name) { return name != "index.json" && name != "schema.json" && !name.starts_with("glossary."); }
+
 void Desktop::wantLesson(std::string_view id, int step) {
   for (const auto& file : lessons::files) {
-    if (file.name == "index.json" || file.name == "schema.json" || file.name.starts_with("glossary.")) continue;
+    if (!hasLessons(file.name)) continue;
     const auto read = document::readLessons(file.text);
     const auto has = [&](const document::Lesson& lesson) { return lesson.id == id; };
     if (!read || std::none_of(read->begin(), read->end(), has)) continue;
@@ -282,6 +285,11 @@ void Desktop::wantLesson(std::string_view id, int step) {
 
 void Desktop::wantLessons() {
   if (const auto ok = app_.setLessons(lessonFile("index.json")); !ok) app_.failLesson("");
+}
+
+void Desktop::wantLessonTexts() {
+  for (const auto& file : lessons::files)
+    if (hasLessons(file.name)) (void)app_.addLessonTexts(file.text);
 }
 
 void Desktop::wantGlossary() {

@@ -40,6 +40,7 @@ void TextBox::begin(const app::TextField& field) {
   buffer_.fill(0);
   std::memcpy(buffer_.data(), field.text.data(), std::min(field.text.size(), buffer_.size() - 1));
   left_ = field.rect.x + kPadding;
+  passedOn_ = buffer_.data();
   ++count_;
   hasKeys_ = false, toEnd_ = !field.selectAll;
 }
@@ -117,7 +118,7 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
   ImGui::PushStyleColor(ImGuiCol_Text, isShaped_ ? 0 : palette.text);
   ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, isShaped_ ? 0 : views::withAlpha(palette.query, 0.35f));
   ImGui::PushStyleColor(ImGuiCol_Border, field_->wrong.empty() ? palette.query : palette.error);
-  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, field_->wrong.empty() ? 1.0f : 2.0f);
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, field_->searches > 0 ? 0.0f : field_->wrong.empty() ? 1.0f : 2.0f);
   ImGui::Begin("##text", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                                       ImGuiWindowFlags_NoNavInputs);
   ImGui::PushFont(font);
@@ -132,7 +133,8 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
     for (PangoText::Place& place : carets_) place.x *= scale;
   };
   if (isShaped_) look();
-  const bool entered = ImGui::InputText("##field", buffer_.data(), buffer_.size(),
+  const std::string hint(field_->searches > 0 ? views::inWords(field_->name) : std::string_view());
+  const bool entered = ImGui::InputTextWithHint("##field", hint.c_str(), buffer_.data(), buffer_.size(),
                                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways,
                                         [](ImGuiInputTextCallbackData* data) { return static_cast<TextBox*>(data->UserData)->moveCaret(*data); }, this);
   const bool left = ImGui::IsItemDeactivated() && hasKeys_;
@@ -144,7 +146,10 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
   ImGui::PopStyleColor(4);
   ImGui::PopStyleVar(4);
   const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false), tab = hasKeys_ && ImGui::IsKeyPressed(ImGuiKey_Tab, false);
-  if (!cancelled && !entered && !left && !tab) return {};
+  if (!cancelled && !entered && !left && !tab) {
+    if (field_->searches <= 0 || passedOn_ == buffer_.data()) return {};
+    return Typed{app::TextEnd::typing, passedOn_ = buffer_.data()};
+  }
   const bool isCell = field_->isCell, back = ImGui::GetIO().KeyShift;
   field_.reset();
   app::TextEnd how = entered ? app::TextEnd::commit : app::TextEnd::leave;

@@ -38,6 +38,7 @@ class TextBox {
 
   std::optional<app::TextField> field_;
   std::array<char, 4096> buffer_{};
+  std::string passedOn_;   ///< of a search: what was typed so far
   int count_ = 0;          ///< number of fields so far; each has a new id, or Dear ImGui would continue with the old text
   bool hasKeys_ = false;
   bool toEnd_ = false;     ///< the caret must be moved to the end

@@ -36,8 +36,8 @@
 // later(): delays method calls until no C++ is on the stack, because they trigger event listeners of the page for focus, clicks and copies.
 EM_JS(void, host_request_frame, (), { Module["host"].requestFrame(); })
 EM_JS(void, host_begin_text, (float x, float y, float width, float height, float zoom, const char* text, const char* name,
-                              int numeric, int centered, int selectAll, int dark, int isCell, const char* wrong), {
-  Module["host"].later("beginText", {x, y, width, height, zoom, numeric, centered, selectAll, dark, isCell,
+                              int numeric, int centered, int selectAll, int dark, int isCell, const char* wrong, float searches), {
+  Module["host"].later("beginText", {x, y, width, height, zoom, numeric, centered, selectAll, dark, isCell, searches,
                             text: UTF8ToString(text), name: UTF8ToString(name), wrong: UTF8ToString(wrong)});
 })
 EM_JS(void, host_drop_text, (), { Module["host"].later("dropText"); })
@@ -64,6 +64,7 @@ EM_JS(void*, host_rasterise, (const char* text, int length, double size, int wei
 })
 EM_JS(void, host_want_lesson, (const char* id, int length, int step), { Module["host"].later("wantLesson", UTF8ToString(id, length), step); })
 EM_JS(void, host_want_glossary, (), { Module["host"].later("wantGlossary"); })
+EM_JS(void, host_want_lesson_texts, (), { Module["host"].later("wantLessonTexts"); })
 EM_JS(void, host_want_lessons, (), { Module["host"].later("wantLessons"); })
 EM_JS(int, host_remember, (const char* text, int length), { return Module["host"].remember(UTF8ToString(text, length)); })
 EM_JS(char*, host_remembered, (), { return Module["host"].remembered(); })
@@ -96,7 +97,7 @@ class Browser final : public app::Host {
   void requestFrame() override { host_request_frame(); }
   void beginText(const app::TextField& f) override {
     host_begin_text(f.rect.x * f.zoom, f.rect.y * f.zoom, f.rect.width * f.zoom, f.rect.height * f.zoom, f.zoom, f.text.c_str(), f.name.c_str(),
-                    f.numeric, f.centered, f.selectAll, f.dark, f.isCell, f.wrong.c_str());
+                    f.numeric, f.centered, f.selectAll, f.dark, f.isCell, f.wrong.c_str(), f.searches);
   }
   void dropText() override { host_drop_text(); }
   bool pickFile() override {
@@ -119,6 +120,7 @@ class Browser final : public app::Host {
   bool prefersStillness() const override { return host_prefers_stillness() != 0; }
   void wantLesson(std::string_view id, int step) override { host_want_lesson(id.data(), static_cast<int>(id.size()), step); }
   void wantLessons() override { host_want_lessons(); }
+  void wantLessonTexts() override { host_want_lesson_texts(); }
   void wantGlossary() override { host_want_glossary(); }
   bool remember(std::string_view text) override { return host_remember(text.data(), static_cast<int>(text.size())) != 0; }
   std::string remembered() const override {
@@ -627,6 +629,7 @@ EMSCRIPTEN_KEEPALIVE int playground_open_lesson(const char* text, const char* na
 
 EMSCRIPTEN_KEEPALIVE int playground_glossary(const char* english, const char* own) { return answer(self->app.setGlossary(english, own)); }
 EMSCRIPTEN_KEEPALIVE int playground_lessons(const char* text) { return answer(self->app.setLessons(text)); }
+EMSCRIPTEN_KEEPALIVE int playground_lesson_texts(const char* text) { return answer(self->app.addLessonTexts(text)); }
 
 EMSCRIPTEN_KEEPALIVE void playground_fail_lesson(const char* sentence) {
   self->app.failLesson(sentence);

@@ -10,6 +10,7 @@
 #include "views/board/stepper.h"
 #include "views/guide/glossary.h"
 #include "views/guide/guide.h"
+#include "views/palette.h"
 #include "views/panels/changes.h"
 #include "views/widgets.h"
 
@@ -398,6 +399,7 @@ const Keys::Letter Keys::kLetters[] = {
 
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
   if (key == ImGuiKey_Escape && (c.view.tip.isOpen || (c.view.glossary && !c.view.glossary->open.empty()))) return true;
+  if (!shift && !alt && paletteUsesKey(c, key, command)) return true;
   if (c.onPage()) return pageUsesKey(c, key, command, alt);
   const Selection& s = c.view.selection;
   const bool panel = c.view.options.on;
@@ -435,6 +437,8 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
 }
 
 bool boardKeys(Context& c) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if ((io.KeyCtrl || io.KeySuper) && ImGui::IsKeyPressed(ImGuiKey_K, false)) return openPalette(c), true;
   return c.onPage() ? pageKeys(c) : Keys(c).handle();
 }
 

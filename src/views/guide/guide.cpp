@@ -199,6 +199,19 @@ class GuidePage {
     if (off("guide-next", box, words, may, true)) ask({What::next, 0, "", {}});
   }
 
+  /// Fills what is left of the footer, with the title of the lesson.
+  void nextLesson(const Box& box, const GuideEntry& lesson) {
+    const Palette& p = c_.palette;
+    if (w_.keys("guide-next-lesson", box).press || w_.area("guide-next-lesson", box)) ask({What::open, 0, lesson.id, {}});
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, p.ink, 5);
+    const float words = textWidth(c_.fonts.strong, "Next lesson"), room = box.width - words - 52;
+    textMiddle(list_, c_.fonts.strong, box.x + 12, box.midY(), p.inkText, "Next lesson");
+    const AsIs own;
+    if (room > 30) textMiddle(list_, c_.fonts.small, box.x + 22 + words, box.midY(), p.inkText, elide(c_.fonts.small, lesson.title, room));
+    const ImVec2 points[] = {{box.right() - 18, box.midY() - 4}, {box.right() - 14, box.midY()}, {box.right() - 18, box.midY() + 4}};
+    list_->AddPolyline(points, 3, p.inkText, 0, 1.6f);
+  }
+
   bool hintButton(const Box& box) { return !g_.words.hint.empty() && !g_.asks() && w_.button("guide-hint", box, "Hint", g_.hint); }
 
  private:
@@ -265,6 +278,7 @@ class GuidePage {
   /// Where to go after the last step of a card.
   void after() {
     if (!g_.isLast()) return;
+    if (g_.lesson->kind == LessonKind::lesson && std::find(g_.passed.begin(), g_.passed.end(), false) == g_.passed.end()) done();
     for (const std::string& id : g_.lesson->next) {
       const auto entry = std::find_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.id == id; });
       const std::string title = entry == g_.entries.end() ? id : entry->title;
@@ -272,6 +286,19 @@ class GuidePage {
       if (w_.link("guide-go:" + id, row, elide(c_.fonts.small, "Next: " + title, width_))) ask({What::open, 0, id, {}});
       y_ += 26;
     }
+  }
+
+  /// All steps are passed.
+  void done() {
+    const Palette& p = c_.palette;
+    const Box box{x_, y_, width_, 44};
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(p.on, 0.12f), 6);
+    list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(p.on, 0.5f), 6);
+    list_->AddCircleFilled({box.x + 21, box.midY()}, 9, p.on, 24);
+    tick(list_, box.x + 16.5f, box.midY(), p.panel);
+    textMiddle(list_, c_.fonts.strong, box.x + 40, box.midY(), p.text, late<"Lesson done">());
+    c_.widgetRects["guide:done"] = box;
+    y_ += 60;
   }
 
   template <class Draw>
@@ -382,6 +409,14 @@ class GuidePage {
   float aim_ = 0;
 };
 
+/// The lesson after the one that is open; null after the last, and after anything else.
+const GuideEntry* lessonAfter(const GuideView& g) {
+  const auto isLesson = [](const GuideEntry& e) { return e.kind == LessonKind::lesson; };
+  auto at = std::find_if(g.entries.begin(), g.entries.end(), [&](const GuideEntry& e) { return isLesson(e) && g.lesson && e.id == g.lesson->id; });
+  if (at != g.entries.end()) at = std::find_if(at + 1, g.entries.end(), isLesson);
+  return at == g.entries.end() ? nullptr : &*at;
+}
+
 /// The whole lesson, scrollable, with its footer. Keys move through it; the caller must end their focus ring.
 void wholeLesson(Context& c, const Box& box) {
   GuideView& g = *c.view.guide;
@@ -409,7 +444,9 @@ void wholeLesson(Context& c, const Box& box) {
     list->AddLine({line.right() - 0.5f, line.y}, {line.right() - 0.5f, line.bottom()}, c.palette.border);
     GuidePage end(c, line.x, line.y, line.width, &keys);
     end.back({line.x + kPad, line.midY() - 14, 88, 28}, "Back");
-    end.next({line.right() - kPad - 88, line.midY() - 14, 88, 28}, g.isLast() ? "Done" : "Next");
+    const GuideEntry* after = g.isLast() && g.mayGoOn() ? lessonAfter(g) : nullptr;
+    if (after) end.nextLesson({line.x + kPad + 96, line.midY() - 14, line.width - 2 * kPad - 96, 28}, *after);
+    else end.next({line.right() - kPad - 88, line.midY() - 14, 88, 28}, g.isLast() ? "Done" : "Next");
     if (!g.mayGoOn()) textCentered(list, c.fonts.small, line.midX(), line.midY(), c.palette.muted, g.asks() ? std::string("answer first") : late<"pass the check">());
     ImGui::End();
   }

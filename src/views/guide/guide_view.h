@@ -1,6 +1,7 @@
 // The content of the Guide, prepared by app/guide.h, and the actions of the user.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct GuideEntry {
   document::LessonKind kind = document::LessonKind::lesson;
   std::string id, title, about;
   int steps = 1, par = 0, passed = 0;
+  int best = 0;  ///< the fewest edits with which the reader has solved a puzzle; 0: not yet
 };
 
 /// One step of the lesson, with the numbers in its texts computed.
@@ -38,7 +40,13 @@ struct GuideView {
   std::vector<bool> passed;  ///< for each step of the lesson
   bool list = false;
   std::string search;
+  bool isSearched = false;  ///< the texts have been asked for
+  std::string expanded;     ///< the kind of which all that was found is shown, and the search
+  document::LessonKind tab = document::LessonKind::lesson;  ///< of the list
+  std::string last;         ///< the lesson opened last, and its step, for the next visit too
+  int lastStep = 0;
   std::vector<GuideEntry> entries;
+  std::map<std::string, std::string, std::less<>> texts;  ///< of lessons, by id: their words, document::folded(), for the search
   std::string waiting;       ///< shown while something is loading
   int seek = 0;              ///< scroll the choices into view for this many more frames
   float stripHeight = kStripHeight;  ///< of the bar, as its sentence needed it in the last frame
@@ -57,7 +65,7 @@ struct GuideView {
 
 /// An action of the user in the Guide.
 struct GuideAct {
-  enum class What { tab, controls, close, list, back, next, step, answer, hint, show, search, open, place, option, pull, coached, terms };
+  enum class What { tab, controls, close, list, back, next, step, answer, hint, show, search, open, place, option, pull, coached, terms, index, texts };
   What what = What::tab;
   int number = 0;
   std::string name;

@@ -1,23 +1,23 @@
 #include "views/guide/list.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/late.h"
 #include "base/sentence.h"
+#include "views/marked.h"
+#include "views/panels/panels.h"
 #include "views/widgets.h"
 
 namespace views {
 namespace {
 
+using base::joined;
 using base::late;
 using document::LessonKind;
+using document::Search;
 using What = GuideAct::What;
-
-void passedMark(ImDrawList* list, float x, float midY, ImU32 color) {
-  const ImVec2 points[] = {{x, midY}, {x + 3.5f, midY + 3.5f}, {x + 9.5f, midY - 4}};
-  list->AddPolyline(points, 3, color, 0, 1.8f);
-}
 
 std::string_view headingOf(LessonKind kind) {
   switch (kind) {
@@ -29,79 +29,236 @@ std::string_view headingOf(LessonKind kind) {
   return "EXAMPLES";
 }
 
+/// The tabs. Examples stand below the lessons, whose boards they show.
+struct ListTab {
+  LessonKind kind;
+  std::string_view name, title;
+};
+constexpr ListTab kListTabs[] = {{LessonKind::lesson, "guide:tab:lesson", "Lessons"}, {LessonKind::puzzle, "guide:tab:puzzle", "Puzzles"}, {LessonKind::question, "guide:tab:question", "Questions"}};
+
 class GuideList {
  public:
-  GuideList(Context& c, FocusRing* keys, const Box& at) : c_(c), g_(*c.view.guide), w_(c, keys), list_(ImGui::GetWindowDrawList()), x_(at.x), y_(at.y), width_(at.width) {}
+  GuideList(Context& c, FocusRing* keys, const Box& at) : c_(c), g_(*c.view.guide), w_(c, keys), list_(ImGui::GetWindowDrawList()), search_(g_.search), x_(at.x), y_(at.y), width_(at.width) {}
 
   float y() const { return y_; }
 
   void draw() {
-    const Palette& p = c_.palette;
-    const Box field{x_, y_, width_, 28};
-    if (w_.field("guide-search", field, g_.search)) {
-      TextTarget t;
-      t.kind = TextTarget::Kind::search;
-      t.name = late<"Search lessons and questions">();
-      t.text = g_.search, t.box = field;
-      c_.requests.text = t;
-    }
-    if (g_.search.empty()) textMiddle(list_, c_.fonts.text, field.x + 10, field.midY(), p.muted, late<"Search lessons and questions">());
-    else if (w_.icon(late<"guide-search-clear">(), {field.right() - 30, field.y + 2, 26, 24}, Widgets::Icon::close)) ask({What::search, 0, "", {}});
-    y_ += 40;
-    std::optional<LessonKind> kind;
-    int shown = 0, number = 0;
-    for (const LessonKind of : {LessonKind::lesson, LessonKind::puzzle, LessonKind::question, LessonKind::example}) {
-      number = 0;
-      for (const GuideEntry& e : g_.entries) {
-        if (e.kind != of) continue;
-        ++number;
-        if (!matches(e)) continue;
-        if (kind != e.kind) {
-          kind = e.kind;
-          y_ += shown > 0 ? 10 : 0;
-          textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, p.muted, headingOf(e.kind));
-          y_ += 22;
-        }
-        entry(e, number);
-        ++shown;
-      }
-    }
-    if (shown == 0) said(g_.entries.empty() ? late<"There are no lessons here.">() : late<"Nothing has these words; try fewer, or clear the search.">());
+    progress();
+    field();
+    if (g_.entries.empty()) return said(late<"There are no lessons here.">());
+    if (!search_.empty()) return found();
+    tabs();
+    entries(g_.tab);
+    if (g_.tab != LessonKind::lesson || count(LessonKind::example) == 0) return;
+    heading(LessonKind::example, {});
+    entries(LessonKind::example);
   }
 
  private:
+  static constexpr float kIndent = 50;  // of the title of a numbered entry
+  static constexpr std::size_t kOfEach = 2;
+
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
   void said(std::string_view words) { y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24; }
 
-  bool matches(const GuideEntry& e) const {
-    const std::string all = base::lowered(e.title + " " + e.about);
-    std::string_view words = g_.search;
-    while (!words.empty()) {
-      const std::string_view word = words.substr(0, words.find(' '));
-      if (all.find(base::lowered(word)) == std::string::npos) return false;
-      words.remove_prefix(std::min(words.size(), word.size() + 1));
+  int count(LessonKind kind) const {
+    return static_cast<int>(std::count_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.kind == kind; }));
+  }
+
+  static bool isPassed(const GuideEntry& e) { return e.passed >= e.steps && e.kind != LessonKind::example; }
+  bool isPresent(const GuideEntry& e) const { return e.id == g_.last && !isPassed(e) && e.kind == LessonKind::lesson; }
+
+  // "3 of 17 lessons" and a bar.
+  void progress() {
+    int lessons = 0, passed = 0, steps = 0, done = 0;
+    for (const GuideEntry& e : g_.entries) {
+      if (e.kind != LessonKind::lesson) continue;
+      ++lessons, passed += isPassed(e), steps += e.steps, done += e.passed;
     }
-    return true;
+    if (lessons == 0) return;
+    const Palette& p = c_.palette;
+    textMiddle(list_, c_.fonts.strong, x_, y_ + 6, p.text, joined({passed, late<" of ">(), lessons, late<" lessons">()}));
+    textRight(list_, c_.fonts.small, x_ + width_, y_ + 6, p.muted, joined({done, late<" of ">(), steps, late<" steps">()}));
+    const Box track{x_, y_ + 21, width_, 6};
+    const float part = std::clamp(static_cast<float>(done) / static_cast<float>(std::max(steps, 1)), 0.0f, 1.0f);
+    list_->AddRectFilled({track.x, track.y}, {track.right(), track.bottom()}, p.track, 3);
+    if (part > 0) list_->AddRectFilled({track.x, track.y}, {track.x + std::max(6.0f, track.width * part), track.bottom()}, p.on, 3);
+    c_.widgetRects["guide:progress"] = track;
+    y_ += 43;
+  }
+
+  void field() {
+    const Palette& p = c_.palette;
+    const Box field{x_, y_, width_, 30};
+    const bool isTyped = c_.view.text && c_.view.text->kind == TextTarget::Kind::search;
+    const std::string name = late<"Search lessons, puzzles, questions">();
+    if (w_.keys("guide-search", field).press || w_.area("guide-search", field, Mirror::Role::field)) {
+      TextTarget t;
+      t.kind = TextTarget::Kind::search;
+      t.name = name, t.text = g_.search, t.searches = 13.5f;
+      t.box = {field.x + 30, field.y + 3 + c_.view.side.at, field.width - 62, field.height - 6};  // at the top, from where what is found is read
+      c_.view.side.wanted = 0;
+      c_.requests.text = t;
+    }
+    list_->AddRect({field.x, field.y}, {field.right(), field.bottom()}, isTyped ? p.query : p.border, 5, 0, isTyped ? 1.8f : 1.0f);
+    magnifier(list_, {field.x + 17, field.midY()}, p.muted);
+    if (!isTyped && g_.search.empty()) textMiddle(list_, c_.fonts.text, field.x + 32, field.midY(), p.muted, elide(c_.fonts.text, name, field.width - 40));
+    if (!isTyped && !g_.search.empty()) {
+      const AsIs own;
+      textMiddle(list_, c_.fonts.text, field.x + 32, field.midY(), p.text, elide(c_.fonts.text, g_.search, field.width - 64));
+    }
+    if (!g_.search.empty() && w_.cross(late<"guide-search-clear">(), {field.right() - 30, field.y + 1, 28, 28})) ask({What::search, 0, "", {}});
+    y_ += 42;
+  }
+
+  void tabs() {
+    float x = x_;
+    for (const ListTab& one : kListTabs) {
+      const bool isOpen = g_.tab == one.kind;
+      const std::string number = std::to_string(count(one.kind));
+      ImFont* font = isOpen ? c_.fonts.strong : c_.fonts.text;
+      const float words = textWidth(font, one.title), width = words + 6 + textWidth(c_.fonts.small, number);
+      const Box box{x, y_, width, 30};
+      if (w_.keys(one.name, box).press || w_.area(one.name, box, Mirror::Role::choice, isOpen)) g_.tab = one.kind, c_.view.side.wanted = 0, c_.view.busy = true;
+      textMiddle(list_, font, x, y_ + 13, isOpen || ImGui::IsItemHovered() ? c_.palette.text : c_.palette.muted, one.title);
+      textMiddle(list_, c_.fonts.small, x + words + 6, y_ + 13, c_.palette.muted, number);
+      if (isOpen) list_->AddRectFilled({x, y_ + 28}, {x + width, y_ + 30}, c_.palette.ink);
+      x += width + 18;
+    }
+    list_->AddLine({x_ - 16, y_ + 29.5f}, {x_ + width_ + 16, y_ + 29.5f}, c_.palette.border);
+    y_ += 38;
+  }
+
+  void heading(LessonKind kind, std::string_view aside) {
+    y_ += 8;
+    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, c_.palette.muted, headingOf(kind));
+    textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, c_.palette.muted, aside);
+    y_ += 24;
+  }
+
+  void entries(LessonKind kind) {
+    int number = 0;
+    for (const GuideEntry& e : g_.entries)
+      if (e.kind == kind) entry(e, ++number);
+  }
+
+  /// A tick, a ring with the share that is done, or a hollow ring.
+  void state(const GuideEntry& e, ImVec2 at) {
+    const Palette& p = c_.palette;
+    constexpr float kPi = 3.14159265f;
+    if (isPassed(e)) {
+      list_->AddCircleFilled(at, 9, p.on, 24);
+      const ImVec2 points[] = {{at.x - 4, at.y}, {at.x - 1, at.y + 3}, {at.x + 4.2f, at.y - 3}};
+      list_->AddPolyline(points, 3, p.panel, 0, 1.8f);
+      return;
+    }
+    list_->AddCircle(at, 8, p.track, 24, 2.4f);
+    if (e.passed == 0) return list_->AddCircle(at, 8, withAlpha(p.faint, 0.6f), 24, 1.4f);
+    list_->PathArcTo(at, 8, -kPi / 2, -kPi / 2 + 2 * kPi * static_cast<float>(e.passed) / static_cast<float>(std::max(e.steps, 1)), 24);
+    list_->PathStroke(p.ink, 0, 2.4f);
+  }
+
+  /// What stands at the right: steps, or the edits that a puzzle takes.
+  std::string asideOf(const GuideEntry& e) const {
+    if (e.kind == LessonKind::puzzle) return e.best > 0 ? joined({"par ", e.par, late<", yours ">(), e.best}) : joined({"par ", e.par});
+    if (e.kind != LessonKind::lesson || isPassed(e)) return {};
+    return e.passed > 0 ? joined({e.passed, "/", e.steps}) : joined({e.steps, late<" steps">()});
+  }
+
+  /// Texts of lessons, which are not those of the interface. Only measures without a list.
+  static float lines(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words) {
+    const AsIs own;
+    return words.empty() ? 0 : paragraph(list, font, x, y, width, color, words);
+  }
+
+  bool press(const GuideEntry& e, const Box& row, bool isPlain) {
+    const std::string name = "guide:open:" + e.id;
+    const bool pressed = w_.keys(name, row).press || w_.area(name, row);
+    const bool isOver = ImGui::IsItemHovered();
+    if (isOver || !isPlain) list_->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()}, isOver ? c_.palette.hover : c_.palette.background, 5);
+    return pressed;
   }
 
   void entry(const GuideEntry& e, int number) {
     const Palette& p = c_.palette;
-    const std::string name = "guide:open:" + e.id;
-    const bool isPassed = e.passed >= e.steps && e.kind != LessonKind::example && e.kind != LessonKind::question;
-    std::string aside = e.passed > 0 && !isPassed ? base::joined({e.passed, "/", e.steps}) : e.par > 0 && !isPassed ? base::joined({"par ", e.par}) : "";
-    const float room = isPassed ? 18 : aside.empty() ? 0 : textWidth(c_.fonts.small, aside) + 8;
-    const std::string words = e.kind == LessonKind::lesson ? base::joined({number, "  ", e.title}) : e.title;
-    std::optional<AsIs> asIs(std::in_place);
-    const float height = paragraph(nullptr, c_.fonts.text, 0, 0, width_ - 16 - room, 0, words) + 11;
-    const Box row{x_ - 8, y_, width_ + 16, height};
-    const bool pressed = w_.keys(name, row).press || w_.area(name, row);
-    if (ImGui::IsItemHovered()) list_->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()}, p.hover, 5);
-    const bool isOpen = g_.lesson && g_.lesson->id == e.id;
-    paragraph(list_, isOpen ? c_.fonts.strong : c_.fonts.text, x_, y_ + 5, width_ - room, p.text, words);
-    asIs.reset();
-    if (isPassed) passedMark(list_, x_ + width_ - 10, row.midY(), p.value);
-    else textRight(list_, c_.fonts.small, x_ + width_, row.midY(), p.muted, aside);
-    y_ += height;
+    const bool isNext = isPresent(e), isNumbered = e.kind == LessonKind::lesson, isStated = e.kind != LessonKind::example;
+    const float x = x_ + (isNumbered ? kIndent : isStated ? 30.0f : 0.0f), right = x_ + width_, wide = right - x;
+    const std::string aside = asideOf(e);
+    const float room = wide - (aside.empty() ? 0 : textWidth(c_.fonts.small, aside) + 10);
+    ImFont* font = isNext ? c_.fonts.strong : c_.fonts.text;
+    const float title = lines(nullptr, font, 0, 0, room, 0, e.title), about = lines(nullptr, c_.fonts.small, 0, 0, wide, 0, e.about);
+    const float inside = title + (about > 0 ? about + 2 : 0) + (isNext ? 24 : 0);
+    const Box row{x_ - 10, y_, width_ + 20, inside + 14};
+    const bool pressed = press(e, row, !isNext);
+    const float top = row.y + 7, middle = top + 8;
+    if (isStated) state(e, {x_ + 9, about > 0 ? middle + 9 : row.midY()});
+    if (isNumbered) textRight(list_, font, x_ + 42, middle, p.muted, std::to_string(number));
+    lines(list_, font, x, top, room, p.text, e.title);
+    lines(list_, c_.fonts.small, x, top + title + 2, wide, p.muted, e.about);
+    const bool isGood = e.best > 0 && e.best <= e.par;
+    textRight(list_, c_.fonts.small, right, middle, isGood ? p.value : p.muted, aside);
+    if (isNext) textMiddle(list_, c_.fonts.strong, x, row.bottom() - 17, p.query, joined({late<"Continue at step ">(), g_.lastStep + 1}));
+    y_ += row.height;
+    if (pressed) ask({What::open, isNext ? std::min(g_.lastStep, e.steps - 1) : 0, e.id, {}});
+  }
+
+  // --- what a search finds, over all kinds
+
+  void found() {
+    if (!std::exchange(g_.isSearched, true)) ask({What::texts, 0, "", {}});
+    bool isAny = false;
+    for (const LessonKind kind : {LessonKind::lesson, LessonKind::puzzle, LessonKind::question, LessonKind::example}) isAny = foundOf(kind) || isAny;
+    if (!isAny) said(late<"Nothing has these words; try fewer, or clear the search.">());
+  }
+
+  struct Hit {
+    const GuideEntry* entry;
+    int number;
+    Search::Found found;
+  };
+
+  bool foundOf(LessonKind kind) {
+    std::vector<Hit> hits;
+    int number = 0;
+    for (const GuideEntry& e : g_.entries) {
+      if (e.kind != kind) continue;
+      ++number;
+      if (const Search::Found found = foundIn(g_, e, search_); found != Search::Found::no) hits.push_back({&e, number, found});
+    }
+    if (hits.empty()) return false;
+    std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.found > b.found; });
+    heading(kind, joined({hits.size(), late<" of ">(), number}));
+    const std::string group = joined({document::name(kind), ":", g_.search});
+    const std::size_t shown = g_.expanded == group ? hits.size() : std::min(hits.size(), kOfEach);
+    for (std::size_t i = 0; i < shown; ++i) hit(hits[i]);
+    if (shown < hits.size() && more(kind, hits.size() - shown)) g_.expanded = group, c_.view.busy = true;
+    return true;
+  }
+
+  bool more(LessonKind kind, std::size_t count) {
+    const std::string words = joined({count, late<" more">()});
+    const bool pressed = w_.link(joined({"guide:more:", document::name(kind)}), {x_, y_ + 2, textWidth(c_.fonts.small, words), 20}, words);
+    y_ += 26;
+    return pressed;
+  }
+
+  void hit(const Hit& one) {
+    const GuideEntry& e = *one.entry;
+    const bool isLesson = e.kind == LessonKind::lesson;
+    const Box row{x_ - 10, y_, width_ + 20, isLesson ? 46.0f : 30.0f};
+    const bool pressed = press(e, row, true);
+    markedText(c_, list_, c_.fonts.text, x_, isLesson ? row.y + 15 : row.midY(), width_, c_.palette.text, e.title, search_);
+    if (isLesson) {
+      const std::string number = std::string(inWords(joined({"Lesson ", one.number}))) + " · ";
+      float x = x_;
+      {
+        const AsIs translated;
+        textMiddle(list_, c_.fonts.small, x, row.y + 33, c_.palette.muted, number);
+        x += textWidth(c_.fonts.small, number);
+      }
+      markedText(c_, list_, c_.fonts.small, x, row.y + 33, x_ + width_ - x, c_.palette.muted, e.about, search_);
+    }
+    y_ += row.height;
     if (pressed) ask({What::open, 0, e.id, {}});
   }
 
@@ -109,10 +266,16 @@ class GuideList {
   GuideView& g_;
   Widgets w_;
   ImDrawList* list_;
+  Search search_;
   float x_, y_, width_;
 };
 
 }  // namespace
+
+document::Search::Found foundIn(const GuideView& guide, const GuideEntry& entry, const document::Search& search) {
+  const auto text = guide.texts.find(entry.id);
+  return search.in(entry.title, text == guide.texts.end() ? document::folded(entry.about) : joined({document::folded(entry.about), "\n", text->second}));
+}
 
 float guideList(Context& c, FocusRing* keys, const Box& at) {
   GuideList list(c, keys, at);

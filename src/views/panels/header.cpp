@@ -5,6 +5,7 @@
 #include "base/late.h"
 #include "base/sentence.h"
 #include "document/preset.h"
+#include "views/palette.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -70,8 +71,10 @@ class Header {
     if (shares() && hasRoomToShare() && w_.button("share", fromRight(room("Share", 62)), "Share")) c_.requests.ask(Command::share);
     logo();
     left_ += 14;
-    const float pinned = room("Pin board", 48);
-    if (c_.layout.header.width >= 1240 && !hidden("changes") && roomForTabs() >= pinned + gap_ + tabsWidth() && w_.button("pin", fromRight(pinned), "Pin board", c_.pin)) togglePin(c_);
+    const float pinned = room("Pin board", 48), find = 34 + gap_;
+    const bool finds = roomForTabs() >= find + tabsWidth();
+    if (c_.layout.header.width >= 1240 && !hidden("changes") && roomForTabs() >= pinned + gap_ + find + tabsWidth() && w_.button("pin", fromRight(pinned), "Pin board", c_.pin)) togglePin(c_);
+    if (finds && w_.icon("search", fromRight(34), Icon::search)) openPalette(c_);
     around_ = roomForTabs() < tabsWidth() ? 6 : 14;
     const bool isMenu = roomForTabs() < tabsWidth();  // words of another language may be too long
     const float most = roomForTabs() + kLeastPreset + (isMenu ? -kTabsMenu : hasTabs() ? -tabsWidth() : gap_);
@@ -293,6 +296,7 @@ class Header {
 
   void moreMenu(const Box& button, bool presetShown, bool views) {
     if (!w_.beginMenu("more", 190)) return;
+    if (w_.menuItem("search", "Find …")) openPalette(c_);
     if (views) tabItems();
     const bool examples = !presetShown && w_.menuItem("preset", "Examples …");
     moreItem(Part::undo, "undo", "Undo", c_.canUndo);
@@ -359,6 +363,7 @@ constexpr KeyLine kKeys[] = {
     {"Shift + click, Ctrl + Shift + arrows", "select a range; Ctrl + drag too"},
     {"Ctrl + C, Ctrl + V", "cells as tab-separated text"},
     {"Ctrl + Z, Ctrl + Shift + Z", "undo, redo"},
+    {"Ctrl + K", "find a command, a lesson, a term …"},
     {"Tab, Shift + Tab while typing", "enter, and type the next or previous cell"},
     {"Delete", "write 0"},
     {"Space, Shift + Space", "on scores or weights: mask the cell, or the key; or show it"},

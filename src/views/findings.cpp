@@ -1,0 +1,145 @@
+#include "views/findings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/late.h"
+#include "base/sentence.h"
+#include "document/preset.h"
+#include "views/errand.h"
+#include "views/guide/glossary.h"
+#include "views/guide/list.h"
+#include "views/tooltip.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using document::Search;
+using Found = Search::Found;
+using Kind = Finding::Kind;
+
+constexpr std::size_t kKinds = 7, kOfEach = 3, kOfEachAtFirst = 2;  // of each kind, of the seven
+
+std::string translated(std::string_view english) { return std::string(inWords(english)); }
+
+class Finder {
+ public:
+  Finder(Context& c, const Search& search) : c_(c), search_(search) {}
+
+  Findings all() {
+    for (const std::string_view name : controlNames())
+      if (isReachable(c_, name)) control(name);
+    if (!listed(c_.hide, "guide")) cards();
+    if (!c_.layout.header.empty()) examples();
+    if (c_.view.glossary) terms();
+    return best();
+  }
+
+ private:
+  /// A title and a sentence of the interface are looked at in the reader's language and, less important, in English.
+  Found match(std::string_view title, std::string_view english, std::string_view words) const {
+    return search_.in(title, document::folded(base::joined({words, "\n", english})));
+  }
+
+  void add(Finding finding) {
+    if (finding.found == Found::no) return;
+    if (finding.found == Found::text && !search_.empty() && !finding.isKey) finding.aside = translated(base::late<"in its text">());
+    groups_[static_cast<std::size_t>(finding.kind)].push_back(std::move(finding));
+    ++count_;
+  }
+
+  void control(std::string_view name) {
+    const About says = about(name);
+    const document::Option* option = optionOf(name);
+    const document::Value now = option ? document::get(c_.state, option->id) : document::Value();
+    const bool* on = option ? std::get_if<bool>(&now) : nullptr;
+    const std::string title = on ? base::joined({says.title, *on ? ": switch off" : ": switch on"}) : says.title;
+    const std::string shown = translated(title);
+    Finding finding{option && !on ? Kind::option : Kind::command, std::string(name), shown, {}, false, match(shown, title + "\n" + says.words, inWords(says.words))};
+    if (!says.key.empty() && !c_.touch) finding.aside = translated(says.key), finding.isKey = true;
+    else if (const auto page = pageOf(c_, name); page && option) finding.aside = translated(about(base::joined({"view:", document::option(document::OptionId::view).choices[static_cast<std::size_t>(*page)]})).title);
+    add(std::move(finding));
+  }
+
+  void cards() {
+    if (!c_.view.guide) return;
+    int lesson = 0;
+    for (const GuideEntry& e : c_.view.guide->entries) {
+      if (e.kind == document::LessonKind::example) continue;  // the board that it is about is found itself
+      const bool isLesson = e.kind == document::LessonKind::lesson;
+      lesson += isLesson;
+      const Kind kind = isLesson ? Kind::lesson : e.kind == document::LessonKind::puzzle ? Kind::puzzle : Kind::question;
+      add({kind, e.id, e.title, isLesson ? translated(base::joined({"Lesson ", lesson})) : std::string(), false, foundIn(*c_.view.guide, e, search_)});
+    }
+  }
+
+  void examples() {
+    for (const document::Preset& p : document::presets()) {
+      const std::string shown = translated(p.title);
+      add({Kind::example, std::string(p.name), shown, {}, false, match(shown, base::joined({p.title, "\n", p.about}), inWords(p.about))});
+    }
+  }
+
+  void terms() {
+    for (const document::GlossaryTerm& term : c_.view.glossary->terms) {
+      std::string english = term.id;
+      for (const std::string& form : term.forms) english += "\n" + form;
+      add({Kind::term, term.id, term.name, {}, false, match(term.name, english, term.words)});
+    }
+  }
+
+  Findings best() {
+    std::array<Kind, kKinds> order{};
+    for (std::size_t i = 0; i < kKinds; ++i) order[i] = static_cast<Kind>(i);
+    const auto isFree = [&](const Finding& one) { return !search_.empty() || obstacleTo(c_, one).empty(); };
+    const auto isBetter = [&](const Finding& a, const Finding& b) { return a.found != b.found ? a.found > b.found : isFree(a) > isFree(b); };
+    for (auto& group : groups_) std::stable_sort(group.begin(), group.end(), isBetter);
+    const auto rank = [&](Kind kind) { return groups_[static_cast<std::size_t>(kind)].empty() ? Found::no : groups_[static_cast<std::size_t>(kind)].front().found; };
+    std::stable_sort(order.begin(), order.end(), [&](Kind a, Kind b) { return rank(a) > rank(b); });
+    Findings out;
+    out.count = count_;
+    for (const Kind kind : order) {
+      auto& group = groups_[static_cast<std::size_t>(kind)];
+      std::move(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(std::min(group.size(), search_.empty() ? kOfEachAtFirst : kOfEach)), std::back_inserter(out.shown));
+    }
+    return out;
+  }
+
+  Context& c_;
+  const Search& search_;
+  std::array<std::vector<Finding>, kKinds> groups_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+Findings find(Context& c, const Search& search) { return Finder(c, search).all(); }
+
+std::string obstacleTo(const Context& c, const Finding& finding) {
+  switch (finding.kind) {
+    case Kind::term: return {};
+    case Kind::example: return c.locked("preset") ? whyNot(c, "preset") : std::string();
+    case Kind::lesson:
+    case Kind::puzzle:
+    case Kind::question: return c.locked("lessons") ? whyNot(c, "lessons") : std::string();
+    default: break;
+  }
+  if ((finding.id == "undo" && c.canUndo) || (finding.id == "redo" && c.canRedo)) return {};
+  return pageOf(c, finding.id) && c.locked("experiment") ? whyNot(c, "experiment") : whyNot(c, finding.id);
+}
+
+std::string_view headingOf(Kind kind) {
+  switch (kind) {
+    case Kind::command: return "COMMANDS";
+    case Kind::option: return "OPTIONS";
+    case Kind::lesson: return "LESSONS";
+    case Kind::puzzle: return "PUZZLES";
+    case Kind::question: return "QUESTIONS";
+    case Kind::example: return "EXAMPLES";
+    case Kind::term: break;
+  }
+  return "TERMS";
+}
+
+}  // namespace views

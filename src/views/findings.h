@@ -1,0 +1,34 @@
+// What is found of what is typed in the palette: commands, options, lessons, puzzles, questions, examples and terms, in the reader's language
+// and in English. Their titles and texts are those of the tables that the rest of the interface uses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "document/search.h"
+#include "views/context.h"
+
+namespace views {
+
+struct Finding {
+  enum class Kind : std::uint8_t { command, option, lesson, puzzle, question, example, term };
+  Kind kind = Kind::command;
+  std::string id;     ///< the name of the control, preset or term, or the id of the lesson
+  std::string title;  ///< in the reader's language
+  std::string aside;  ///< a key, or where it was found; in the reader's language
+  bool isKey = false;
+  document::Search::Found found = document::Search::Found::no;
+};
+
+struct Findings {
+  std::vector<Finding> shown;  ///< the best three of each kind; the kind of the best one comes first. Of an empty search, two that can be used
+  int count = 0;               ///< with those that are not shown
+};
+
+Findings find(Context& context, const document::Search& search);
+/// Why it cannot be used now, in English; empty if it can.
+std::string obstacleTo(const Context& context, const Finding& finding);
+/// The heading of its kind: "COMMANDS".
+std::string_view headingOf(Finding::Kind kind);
+
+}  // namespace views

@@ -1,0 +1,14 @@
+// Text in which what was searched is marked, and the icon of a search.
+#pragma once
+
+#include "document/search.h"
+#include "views/context.h"
+
+namespace views {
+
+/// Draws a line that is already in the reader's language, shortened to `width`, with what the search covers in semibold on a tint.
+void markedText(Context& context, ImDrawList* list, ImFont* font, float x, float midY, float width, ImU32 color, std::string_view words, const document::Search& search);
+/// Around a centre, 13 wide.
+void magnifier(ImDrawList* list, ImVec2 center, ImU32 color);
+
+}  // namespace views
