@@ -131,7 +131,10 @@ void hold(Context& c) {
 }  // namespace
 
 std::string whyNot(const Context& c, std::string_view name) {
-  if (c.locked(name)) return "The author of this page has locked it";
+  if (c.locked(controlOf(name))) {
+    const auto instead = allowedInstead(c, controlOf(name));
+    return instead ? base::late<"In this exercise only this can be changed: ">() + *instead : "The author of this page has locked it";
+  }
   if (name == "undo") return "There is nothing to take back";
   if (name == "redo") return "There is nothing to bring back";
   if (name == "guide-back") return "This is the first step";
