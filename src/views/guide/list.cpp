@@ -89,10 +89,10 @@ class GuideList {
 
   void field() {
     const Palette& p = c_.palette;
-    const Box field{x_, y_, width_, 30};
+    const Box field{x_, y_, width_, 30}, words{x_, y_, width_ - (g_.search.empty() ? 0.0f : 32.0f), 30};
     const bool isTyped = c_.view.text && c_.view.text->kind == TextTarget::Kind::search;
     const std::string name = late<"Search lessons, puzzles, questions">();
-    if (w_.keys("guide-search", field).press || w_.area("guide-search", field, Mirror::Role::field)) {
+    if (w_.keys("guide-search", words).press || w_.area("guide-search", words, Mirror::Role::field)) {
       TextTarget t;
       t.kind = TextTarget::Kind::search;
       t.name = name, t.text = g_.search, t.searches = 13.5f;
