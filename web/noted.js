@@ -3,17 +3,6 @@
 
 const ROLES = {b: 'button', s: 'switch', o: 'radio', m: 'menu', i: 'entry', d: 'fold', r: 'slider', f: 'field'};
 
-/** Text with raised or lowered letters is drawn in pieces: "K", a raised "T" and " / √d_k" are noted as "Kᵀ / √d_k". */
-function addWords(all, piece) {
-  const before = all.at(-1), centre = ({y, height}) => y + height / 2;
-  const isNext = before?.place === piece.place && Math.abs(piece.x - before.x - before.width) <= 2;
-  const by = isNext ? centre(piece) - centre(before) : 0, isLetter = piece.height < before?.height && piece.words.length === 1 && Math.abs(by) >= 2 && Math.abs(by) <= 6;
-  if (!isLetter && !(isNext && before.isSplit && by === 0)) return all.push(piece);
-  before.isSplit = true;
-  before.words += !isLetter ? piece.words : by > 0 ? `_${piece.words}` : piece.words === 'T' ? 'ᵀ' : `^${piece.words}`;
-  before.width = piece.x + piece.width - before.x;
-}
-
 export function read(reply) {
   const found = {controls: [], words: [], boxes: {}, matrices: [], pages: [], notice: ''};
   let order = 0;
@@ -21,7 +10,7 @@ export function read(reply) {
     const [kind, ...f] = line.split('\x1f');
     const box = (from) => ({x: +f[from], y: +f[from + 1], width: +f[from + 2], height: +f[from + 3]});
     if (kind === 'C') found.controls.push({order: order++, role: ROLES[String.fromCharCode(f[0])], value: +f[1], enabled: f[2] === '1', name: f[3], place: f[4], ...box(5), about: f[9]});
-    if (kind === 'T') addWords(found.words, {order: order++, kind: +f[0], words: f[1], place: f[2], ...box(3)});
+    if (kind === 'T') found.words.push({order: order++, kind: +f[0], words: f[1], place: f[2], ...box(3)});
     if (kind === 'B') found.boxes[f[0]] = box(1);
     if (kind === 'V') Object.assign(found, {onPage: f[0] === '1', decimals: +f[1], zoom: f[2] / 100});
     if (kind === 'M') {

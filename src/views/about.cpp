@@ -230,6 +230,8 @@ constexpr Row kRows[] = {
     {"guide-search-clear", "Clear", "", "Shows the whole list again"},
     {"guide-back", "Back", "", "To the step before, with its board"},
     {"guide-next", "Next", "", "To the next step"},
+    {"title:*", "What it is", "", "Explains the word, with its formula"},
+    {"number:*", "Number", "", "Goes to the cell, or opens into the sum that it is"},
     {"guide-hint", "Hint", "", "Says how to begin"},
     {"guide-show", "Show me", "", "Makes the changes before your eyes; undo takes them back"},
     {"guide-answer", "Answer", "", "Shows the answers to choose from"},

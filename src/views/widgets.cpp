@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/sentence.h"
 #include "document/text.h"
+#include "views/formula.h"
 #include "views/guide/guide.h"
 #include "views/marked.h"
 #include "views/words.h"
@@ -149,7 +150,9 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
 // Records text for assistive technology.
 void note(ImFont* font, float x, float y, std::string_view words) {
   const Fonts& f = fonts();
-  f.mirror->words(words, {x, y, textWidth(font, words), sizeOf(font)}, font == f.title ? 2 : font == f.smallStrong ? 1 : 0);
+  std::string said(words);
+  for (std::size_t at; (at = said.find("^T")) != std::string::npos;) said.replace(at, 2, "ᵀ");
+  f.mirror->words(said, {x, y, textWidth(font, words), sizeOf(font)}, font == f.title ? 2 : font == f.smallStrong ? 1 : 0);
 }
 
 void caret(ImDrawList* list, ImVec2 c, ImU32 color) {
@@ -195,24 +198,57 @@ draw::Face faceOf(const ImFont* font) {
   return {font->FontSize * ImGui::GetIO().FontGlobalScale / (isMono ? kMonoLine : kInterLine), isStrong ? 600 : 400};
 }
 
-float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
+float plainText(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
   if (words.empty()) return 0;
-  std::string own;
-  words = inNumbers(inWords(words), own);
-  if (fonts().mirror) note(font, x, y, words);
   if (draw::Lines* lines = linesFor(font, words)) {
     lines->draw(list, words, faceOf(font), x, y + font->Ascent * ImGui::GetIO().FontGlobalScale, color);
     return lines->width(words, faceOf(font));
   }
   list->AddText(font, sizeOf(font), {x, y}, color, words.data(), end(words));
-  return textWidth(font, words);
+  return plainWidth(font, words);
+}
+
+void dots(ImDrawList* list, float left, float right, float y, ImU32 color) {
+  for (float dot = left; dot < right - 1; dot += 4) list->AddLine({dot, y}, {dot + 2, y}, color);
+}
+
+void noteFormula(std::string_view formula, const Box& box) {
+  Mirror* mirror = fonts().mirror;
+  if (!mirror) return;
+  std::string said, own;
+  for (std::size_t at = 0; at < formula.size();) {  // letters such as "exp" are no words, so numbers are put into the notation one by one
+    const std::size_t from = std::min(formula.find_first_of("0123456789", at), formula.size());
+    const std::size_t to = std::min(formula.find_first_not_of("0123456789.", from), formula.size());
+    said.append(formula.substr(at, from - at)).append(inNumbers(formula.substr(from, to - from), own));
+    at = to;
+  }
+  mirror->words(said, box, 0);
+}
+
+void plainMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words) {
+  plainText(list, font, x, lineTop(font, midY), color, words);
+}
+
+float plainWidth(ImFont* font, std::string_view words) {
+  if (draw::Lines* lines = linesFor(font, words)) return lines->width(words, faceOf(font));
+  return words.empty() ? 0 : font->CalcTextSizeA(sizeOf(font), FLT_MAX, 0, words.data(), end(words)).x;
+}
+
+float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
+  if (words.empty()) return 0;
+  std::string own;
+  words = inNumbers(inWords(words), own);
+  if (fonts().mirror) note(font, x, y, words);
+  if (!hasFormula(words)) return plainText(list, font, x, y, color, words);
+  const Formula formula({font, fonts().tiny}, words);
+  formula.draw(list, x, y + sizeOf(font) / 2, nullptr, color);
+  return formula.width();
 }
 
 float textWidth(ImFont* font, std::string_view words) {
   std::string own;
   words = inNumbers(inWords(words), own);
-  if (draw::Lines* lines = linesFor(font, words)) return lines->width(words, faceOf(font));
-  return words.empty() ? 0 : font->CalcTextSizeA(sizeOf(font), FLT_MAX, 0, words.data(), end(words)).x;
+  return hasFormula(words) ? Formula({font, fonts().tiny}, words).width() : plainWidth(font, words);
 }
 
 void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words) {
@@ -233,27 +269,6 @@ void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float 
   const float size = sizeOf(font) * scale;
   const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, digits.data(), end(digits));
   list->AddText(font, size, {x - extent.x / 2, midY - extent.y / 2}, color, digits.data(), end(digits));
-}
-
-float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words) {
-  const float start = x;
-  std::string own;
-  words = inNumbers(inWords(words), own);
-  const AsIs asIs;
-  auto put = [&](ImFont* face, float y, std::string_view part) {
-    if (list) textMiddle(list, face, x, y, color, part);
-    x += textWidth(face, part);
-  };
-  std::size_t from = 0;
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const bool raised = words[i] == '^', lowered = words[i] == '_' && i > 0 && std::strchr("WUvbX", words[i - 1]) != nullptr;
-    if (!raised && !lowered) continue;
-    put(font, midY, words.substr(from, i - from));
-    put(small, midY + (raised ? -4.0f : 4.0f), words.substr(i + 1, 1));
-    from = i + 2;
-  }
-  put(font, midY, words.substr(from));
-  return x - start;
 }
 
 namespace {

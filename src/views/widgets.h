@@ -22,18 +22,24 @@ std::string_view inNumbers(std::string_view digits, std::string& own);
 /// How much of a text without spaces fits the width, in scripts that allow a line break anywhere; at least one character. In other scripts
 /// all of it.
 std::string_view lineOf(ImFont* font, std::string_view words, float width);
-/// Draws text in a font of the theme, in any script. Returns its width.
+/// Draws text in a font of the theme, in any script, with roots and raised and lowered letters as in formulas (hasFormula()). Returns its
+/// width.
 float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words);
 /// The same, ending at `right`, centred on `x`, or starting at `x`; `y` and `midY` are the middle of the line.
 void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color, std::string_view words);
 void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
 void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
 float textWidth(ImFont* font, std::string_view words);
+/// The same of pieces of such a text: neither translated, nor typeset, nor noted for assistive technology.
+float plainText(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words);
+void plainMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
+float plainWidth(ImFont* font, std::string_view words);
+/// A dotted line, below what can be pressed.
+void dots(ImDrawList* list, float left, float right, float y, ImU32 color);
+/// Notes a formula (views/formula.h), which is read aloud as a whole.
+void noteFormula(std::string_view formula, const Box& box);
 /// A number centred on a point, with the font scaled by `scale`.
 void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color, std::string_view digits);
-/// Text with superscripts and subscripts: the character after "^" is raised ("K^T"), the one after "_" is lowered if the underscore follows
-/// W, U, v, b or X ("W_Q", but not "d_k"). Returns the width; only measures if `list` is null.
-float richText(ImDrawList* list, ImFont* font, ImFont* small, float x, float midY, ImU32 color, std::string_view words);
 /// A paragraph with lines of at most `width`, from the top `y` on. Lines are broken at spaces, and elsewhere in scripts that allow it.
 /// Returns its height.
 float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words);

@@ -267,7 +267,7 @@ TEST_CASE("words: text that is laid out in lines, shortened or has raised letter
   ImDrawList* list = ImGui::GetForegroundDrawList();
   const views::Fonts& faces = test::Faces::shared().all;
   views::paragraph(list, faces.mono, 0, 0, 80, 0xffffffff, "(0.67 + 0.31) ÷ 4 = 0.25");
-  views::richText(list, faces.text, faces.small, 0, 0, 0xffffffff, "0.5 · K^T");
+  views::text(list, faces.text, 0, 0, 0xffffffff, "0.5 · K^T");
   CHECK(views::elide(faces.mono, "0.123456789", 40).starts_with("0,1"));
   test::Faces::shared().all.mirror = nullptr;
   ImGui::EndFrame();

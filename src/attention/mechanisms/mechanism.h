@@ -120,6 +120,7 @@ struct ScorePart {
 struct ScoreText {
   std::string_view formula;       ///< of all scores, in captions
   std::string_view columns = {};  ///< the same where tokens are columns; empty: no different
+  std::string_view symbols;  ///< of the score of one pair, with {i} and {j} for the indices of its query and key
   std::string_view latex;
   std::array<ScorePart, 3> parts;  ///< in order of computation; the last is RowStep::raw, after it none
   void (*explain)(ExplainedCell&);  ///< adds a line for each of these parts

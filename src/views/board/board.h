@@ -16,8 +16,14 @@ inline constexpr const char* kColumnPrefix = "column:";
 /// Those of the bars of a row of weights by this prefix, the query and the key: "bar:3:2", beside the matrices "bar:3:2:brief".
 inline constexpr const char* kBarPrefix = "bar:";
 
+/// The widget rectangle of the words of a title that open a term of the glossary: "title:q:words".
+std::string titleName(TensorId id);
+/// That term, by its id; empty where there is none.
+std::string_view termOf(TensorId id);
 /// Draws the matrices.
 void drawMatrices(Context& context);
+/// The colour of a cell; nothing if the board does not show it.
+std::optional<draw::Color> cellColor(Context& context, CellRef cell);
 /// Handles the pointer on the board.
 void boardPointer(Context& context);
 /// Opens a text field over an editable cell, or explains why it cannot be edited. `first` is what was typed to open it.

@@ -11,6 +11,7 @@
 #include "views/board/board.h"
 #include "views/board/saliency.h"
 #include "views/board/stepper.h"
+#include "views/guide/glossary.h"
 #include "views/panels/changes.h"
 #include "views/widgets.h"
 
@@ -63,6 +64,18 @@ class BoardView {
     }
     list_->PopClipRect();
     if (c_.view.drag.kind == Drag::Kind::value || c_.view.drag.kind == Drag::Kind::weight) bubble();
+  }
+
+  std::optional<draw::Color> colorOf(CellRef cell) const {
+    const MatrixPlace* m = c_.layout.find(cell.tensor);
+    const bool mean = m && isMean(cell.tensor);
+    const Tensor* tensor = mean ? &c_.mean(cell.tensor) : c_.tensor(shownTensor(cell.tensor));
+    if (!m || !tensor || !tensor->contains(mean ? 0 : cell.head, cell.row, cell.col)) return {};
+    const float value = tensor->at(mean ? 0 : cell.head, cell.row, cell.col);
+    if (!std::isfinite(value)) return {};
+    const draw::Heatmap look = style(*m, {});
+    const float peak = look.scale == draw::Scale::row ? c_.summaries.rowPeaks(c_.weightsId(), *tensor, mean ? 0 : cell.head)[cell.row] : 0;
+    return draw::at(look.map, draw::fraction(look, value, peak));
   }
 
  private:
@@ -376,22 +389,32 @@ class BoardView {
     const bool isCaptioned = m.tensor == TensorId::scores || m.tensor == TensorId::head_output;
     const std::string name = m.tensor == TensorId::weights ? weightTitle(c_.state) : isCaptioned ? std::string(m.title) : clipped(m, m.title);
     const std::string_view own = attention::tensorRow(m.tensor).caption, words = own.empty() ? m.caption : own;
-    const auto width = [&](ImFont* font, std::string_view text) { return richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, text); };
     constexpr float kDot = 12;  // between name and words
-    const float wide = width(c_.fonts.strong, name), all = wide + kDot + width(c_.fonts.small, words);
+    const float wide = textWidth(c_.fonts.strong, name), all = wide + kDot + textWidth(c_.fonts.small, words);
     const float end = titleEnd(m, box.x, y);
     const bool hasWords = !words.empty() && !isClipped(m) && (canMove || box.x + all <= end);
     const float x = std::max(c_.layout.board.x + 8, std::min(box.x, end - (hasWords ? all : wide)));
-    richText(list_, c_.fonts.strong, c_.fonts.tiny, x, y, hue(c_.palette, m.tensor), name);
+    textMiddle(list_, c_.fonts.strong, x, y, hue(c_.palette, m.tensor), name);
     const Box place{x, y - 8, hasWords ? all : wide, 16};
     c_.widgetRects["title:" + std::string(attention::name(m.tensor))] = place;
+    if (!termOf(m.tensor).empty()) opensTerm(m.tensor, hasWords ? Box{x + wide + kDot, y - 8, all - wide - kDot, 16} : place);
     if (!hasWords) {
       if (!words.empty() && Widgets(c_).asks(place)) Widgets(c_).tip(place, words);
       return false;
     }
     list_->AddCircleFilled({x + wide + kDot / 2, y + 1}, 1.2f, c_.palette.faint);
-    richText(list_, c_.fonts.small, c_.fonts.tiny, x + wide + kDot, y, isQuiet(c_, m.tensor) ? c_.palette.muted : c_.palette.text, words);
+    textMiddle(list_, c_.fonts.small, x + wide + kDot, y, isQuiet(c_, m.tensor) ? c_.palette.muted : c_.palette.text, words);
     return own.empty() || attention::tensorRow(m.tensor).place == attention::BoardPlace::below;
+  }
+
+  // The words of a title open a term; a dotted line says so while the pointer is on them.
+  [[gnu::noinline]] void opensTerm(TensorId id, const Box& words) {
+    const std::string name = titleName(id);
+    c_.widgetRects[name] = words;
+    if (c_.fonts.mirror && c_.fonts.mirror->control(name, words, Mirror::Role::button, 0, true, about(name).words)) openTerm(c_, termOf(id), words);
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const bool isOpen = c_.view.glossary && c_.view.glossary->open == termOf(id);
+    if (isOpen || (!c_.touch && ImGui::IsWindowHovered() && words.contains(mouse.x, mouse.y))) dots(list_, words.x, words.right(), words.bottom(), c_.palette.text);
   }
 
   // Where a title that begins at x has to end: before what stands beside it.
@@ -450,7 +473,7 @@ class BoardView {
   void hint(const MatrixPlace& m, const Box& box, std::string_view first) {
     const Box scores = onScreen(c_.layout, c_.view, c_.layout.find(TensorId::scores)->box);
     const float y = box.bottom() + 17, left = c_.layout.board.x + 8;
-    const auto width = [&](std::string_view words) { return richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words); };
+    const auto width = [&](std::string_view words) { return textWidth(c_.fonts.small, words); };
     const bool sameLine = std::fabs(scores.bottom() - box.bottom()) < 1;
     const float end = sameLine ? scores.midX() - width(scoreFormula(c_.state)) / 2 - 12 : c_.layout.board.right() - 8;
     for (const std::string_view words : {first, std::string_view("drag or double-click")}) {
@@ -464,7 +487,7 @@ class BoardView {
 
   // Captions on one line must not overlap: one that would is moved, or omitted.
   void caption(const MatrixPlace& m, const Box& box, std::string_view words) {
-    const float y = box.bottom() + (m.sums && m.transposed ? 33.0f : 17.0f), half = richText(nullptr, c_.fonts.small, c_.fonts.tiny, 0, 0, 0, words) / 2;
+    const float y = box.bottom() + (m.sums && m.transposed ? 33.0f : 17.0f), half = textWidth(c_.fonts.small, words) / 2;
     if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
     float x = std::max(box.midX(), captionEnd_ + 12 + half);
     const bool isFormula = m.tensor == TensorId::scores || m.tensor == TensorId::weights || m.tensor == TensorId::head_output;
@@ -475,9 +498,9 @@ class BoardView {
   }
 
   void centered(const char* kind, const MatrixPlace& m, ImFont* font, std::string_view words, float x, float midY, ImU32 color) {
-    const float width = richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, words), half = width / 2;
+    const float width = textWidth(font, words), half = width / 2;
     x = std::clamp(x, c_.layout.board.x + half + 8, std::max(c_.layout.board.right() - half - 8, c_.layout.board.x + half + 8));
-    richText(list_, font, c_.fonts.tiny, x - half, midY, color, words);
+    textMiddle(list_, font, x - half, midY, color, words);
     c_.widgetRects[kind + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
   }
 
@@ -754,8 +777,32 @@ class BoardView {
 
 }  // namespace
 
+std::string titleName(TensorId id) { return base::joined({"title:", attention::name(id), ":words"}); }
+
+std::string_view termOf(TensorId id) {
+  switch (id) {
+    case TensorId::q: return "query";
+    case TensorId::k: return "key";
+    case TensorId::v: return "value";
+    case TensorId::scores: return "score";
+    case TensorId::weights: return "weight";
+    case TensorId::head_output: return "output";
+    case TensorId::x:
+    case TensorId::x_kv: return "embedding";
+    case TensorId::w_q:
+    case TensorId::w_k:
+    case TensorId::w_v: return "projection";
+    case TensorId::w_o:
+    case TensorId::output: return "multi-head";
+    case TensorId::positions: return "position";
+    default: return {};
+  }
+}
+
 TensorId shownTensor(TensorId id) { return id == TensorId::scores ? TensorId::masked : id; }
 
 void drawMatrices(Context& c) { BoardView(c).draw(); }
+
+std::optional<draw::Color> cellColor(Context& c, CellRef cell) { return BoardView(c).colorOf(cell); }
 
 }  // namespace views

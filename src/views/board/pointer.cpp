@@ -8,6 +8,7 @@
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/board/whatif.h"
+#include "views/guide/glossary.h"
 #include "views/panels/arithmetic.h"
 #include "views/panels/plane.h"
 #include "views/widgets.h"
@@ -75,6 +76,7 @@ class Pointer {
     if (ImGui::IsItemActivated()) press(hit);
     else if (active || (held && letGo && ImGui::IsMousePosValid())) move(hit);  // the last movement may come together with the release
     if (letGo) release();
+    if (letGo && !hit.place && !hit.number && (!c_.touch || has(Does::waits))) clickTitle();
     else if (!active) drag_.kind = Drag::Kind::none;  // the page took over the finger
     const bool isDouble = c_.touch ? letGo && has(Does::waits) && drag_.isDouble : over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     if (isDouble) doubleClick(hit);
@@ -92,7 +94,8 @@ class Pointer {
       return;
     }
     if (!hit.place) {
-      if (Box heading; !c_.locked("column_names") && headingAt(heading)) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+      if (titleAt(io_.MousePos)) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+      else if (Box heading; !c_.locked("column_names") && headingAt(heading)) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
       return hoverArcs();
     }
     c_.view.hover = hit.cell;
@@ -155,7 +158,7 @@ class Pointer {
     drag_.lastX = io_.MousePos.x, drag_.lastY = io_.MousePos.y;
     drag_.isDouble = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     c_.view.fling = 0;
-    if (c_.view.arithmetic) pressNumber(*c_.view.arithmetic, hit);
+    if (c_.view.arithmetic) holdNumber(*c_.view.arithmetic, hit);
     if (!hit.place) {
       if (!c_.touch) drag_.kind = Drag::Kind::scroll;
       return;
@@ -270,7 +273,7 @@ class Pointer {
     drag_.kind = Drag::Kind::none;
   }
 
-  [[gnu::noinline]] void pressNumber(Arithmetic& a, const Hit& hit) {
+  [[gnu::noinline]] void holdNumber(Arithmetic& a, const Hit& hit) {
     a.pressed.reset();
     if (hit.number) a.pressed = *hit.number, a.pressedX = io_.MousePos.x, a.pressedY = io_.MousePos.y;
   }
@@ -282,9 +285,7 @@ class Pointer {
     a.pressed.reset();
     const bool isClick = c_.touch ? has(Does::waits) : std::hypot(io_.MousePos.x - a.pressedX, io_.MousePos.y - a.pressedY) < kClickSlop;
     if (!isClick || drag_.kind == Drag::Kind::value) return;
-    if (n.opens) return openNumber(c_.view, n);
-    if (!n.here) c_.requests.set(document::OptionId::focus_head, static_cast<double>(headShowing(c_.state, n.cell.tensor, n.cell.head, n.cell.row, n.cell.col)));
-    goTo(c_, n.cell);
+    pressNumber(c_, n);
   }
 
   void doubleClick(const Hit& hit) {
@@ -313,6 +314,19 @@ class Pointer {
     if (best) typeLabel(*best, c_.lastWidgetRects.find(*best)->second);
   }
 
+  // The matrix in whose title the point is on the words that open a term.
+  [[gnu::noinline]] const MatrixPlace* titleAt(ImVec2 at) const {
+    for (const MatrixPlace& m : c_.layout.matrices)
+      if (const auto rect = c_.lastWidgetRects.find(titleName(m.tensor)); rect != c_.lastWidgetRects.end() && rect->second.contains(at.x, at.y)) return &m;
+    return nullptr;
+  }
+
+  [[gnu::noinline]] void clickTitle() {
+    const MatrixPlace* m = titleAt(io_.MousePos);
+    const bool isDouble = io_.MouseClickedLastCount[0] > 1;  // which names the column below
+    if (m && !isDouble && m == titleAt(io_.MouseClickedPos[0])) openTerm(c_, termOf(m->tensor), c_.lastWidgetRects.find(titleName(m->tensor))->second);
+  }
+
   // The column of Q or K, or of the matrices they are computed from, with a heading there: above it, or beside it if it is drawn as a row.
   // It may be unnamed.
   [[gnu::noinline]] std::optional<NamedColumn> headingAt(Box& heading) const {
@@ -330,6 +344,7 @@ class Pointer {
 
   [[gnu::noinline]] void typeColumn(NamedColumn column, Box box) {
     if (c_.locked("column_names")) return;
+    if (c_.view.glossary) c_.view.glossary->open.clear();  // the first click may have opened the term of the title
     TextTarget t;
     t.kind = TextTarget::Kind::column;
     t.cell = {TensorId::q, column.head, 0, column.col};

@@ -101,7 +101,9 @@ void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Sali
   const std::string words = elide(c.fonts.strong, nameOf(c, nudge.cell), nameWidth - 8);
   const std::size_t symbol = words.find('[');
   float x = name;
-  x += richText(list, c.fonts.strong, c.fonts.tiny, x, y, hue(p, nudge.cell.tensor), std::string_view(words).substr(0, symbol));
+  const std::string_view tensor = std::string_view(words).substr(0, symbol);
+  textMiddle(list, c.fonts.strong, x, y, hue(p, nudge.cell.tensor), tensor);
+  x += textWidth(c.fonts.strong, tensor);
   if (symbol != std::string::npos) textMiddle(list, c.fonts.text, x, y, p.text, std::string_view(words).substr(symbol));
   x = name + nameWidth;
   textMiddle(list, digits, x, y, p.text, step);

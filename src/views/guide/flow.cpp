@@ -67,12 +67,6 @@ class Flow {
   }
 
  private:
-  /// W_Q is drawn with a subscript, as on the board.
-  static bool isRich(std::string_view words) { return words.find('_') != std::string_view::npos; }
-  float widthOf(ImFont* font, std::string_view words) const {
-    return isRich(words) ? richText(nullptr, font, c_.fonts.tiny, 0, 0, 0, words) : textWidth(font, words);
-  }
-
   ImU32 colorOf(const Run& run) const {
     const Palette& p = c_.palette;
     if (run.kind == Run::Kind::cells) {
@@ -101,7 +95,7 @@ class Flow {
       }
       const std::string_view word = words.substr(0, words.find(' '));
       open_.pieces.push_back({font, colorOf(run), std::string(word), isPlace(run) ? &run : nullptr, run.kind == Run::Kind::plain ? newTerm(word) : nullptr});
-      open_.width += widthOf(font, word);
+      open_.width += textWidth(font, word);
       words.remove_prefix(word.size());
     }
   }
@@ -120,11 +114,10 @@ class Flow {
   float pieces(ImDrawList* list, const Atom& atom, float x, float y, std::string_view name) {
     for (const Piece& piece : atom.pieces) {
       if (piece.font == c_.fonts.mono || piece.font == c_.fonts.monoSmall) x = std::ceil(x);  // numbers start at whole pixels
-      const float width = widthOf(piece.font, piece.words);
+      const float width = textWidth(piece.font, piece.words);
       if (list) {
-        if (isRich(piece.words) || piece.place || piece.term || !joins(piece, x, y)) drawOpen(list);
-        if (isRich(piece.words)) richText(list, piece.font, c_.fonts.tiny, x, y + look_.line / 2, piece.color, piece.words);
-        else join(piece, x, y);
+        if (piece.place || piece.term || !joins(piece, x, y)) drawOpen(list);
+        join(piece, x, y);
         if (piece.place || piece.term) drawOpen(list);
         if (piece.term) underline(list, piece, {x, y, width, look_.line}, name);
         if (piece.place) point(list, piece, {x, y, width, look_.line}, name);

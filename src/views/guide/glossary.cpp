@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/sentence.h"
+#include "views/formula.h"
 #include "views/tooltip.h"
 #include "views/widgets.h"
 
@@ -23,67 +24,21 @@ const GlossaryTerm* termWithId(const Context& c, std::string_view id) {
   return at == terms.end() ? nullptr : &*at;
 }
 
-bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-
-/// Draws a formula with its subscripts lowered and its exponents raised, and q, k, v and w in their colours; only measures if `list` is null.
-class FormulaLine {
- public:
-  FormulaLine(Context& c, ImDrawList* list, float x, float midY) : c_(c), list_(list), x_(x), midY_(midY) {}
-
-  float draw(std::string_view words) {
-    const float from = x_;
-    while (!words.empty()) {
-      const std::size_t end = std::min(words.find_first_of("_^"), words.size());
-      const std::string_view plain = words.substr(0, end);
-      const bool isSymbol = end < words.size() && end > 0 && (end == 1 || !isLetter(words[end - 2]));
-      put(c_.fonts.text, 0, c_.palette.text, isSymbol ? plain.substr(0, end - 1) : plain);
-      const ImU32 color = isSymbol ? colorOf(plain.back()) : c_.palette.text;
-      if (isSymbol) put(c_.fonts.text, 0, color, plain.substr(end - 1));
-      words.remove_prefix(end);
-      if (words.empty()) break;
-      const float by = words.front() == '_' ? 4.0f : -5.0f;
-      words.remove_prefix(1);
-      const std::size_t length = scriptOf(words);
-      put(c_.fonts.tiny, by, color, words.substr(0, length));
-      words.remove_prefix(length);
-    }
-    return x_ - from;
-  }
-
- private:
-  static std::size_t scriptOf(std::string_view words) {
-    if (words.starts_with('(')) return std::min(words.find(')'), words.size() - 1) + 1;
-    std::size_t length = 0;
-    while (length < words.size() && isLetter(words[length])) ++length;
-    return std::max<std::size_t>(length, words.empty() ? 0 : 1);
-  }
-
-  ImU32 colorOf(char symbol) const {
-    const Palette& p = c_.palette;
-    return symbol == 'q' ? p.query : symbol == 'k' ? p.key : symbol == 'v' ? p.value : symbol == 'w' ? p.weight : p.text;
-  }
-
-  void put(ImFont* font, float by, ImU32 color, std::string_view words) {
-    if (list_ && !words.empty()) textMiddle(list_, font, x_, midY_ + by, color, words);
-    x_ += textWidth(font, words);
-  }
-
-  Context& c_;
-  ImDrawList* list_;
-  float x_, midY_;
-};
-
 class Popover {
  public:
   Popover(Context& c, const GlossaryTerm& term) : c_(c), term_(term) {
     words_ = std::min(kTermWidth, ImGui::GetIO().DisplaySize.x - 2 * kTermEdge) - 2 * kTermPad;
+    const Fonts& f = c.fonts;
+    formula_ = Formula({f.text, f.smallStrong, nullptr, f.strong, FormulaLook::Shape::high}, term.formula);
+    if (formula_.width() > words_ - 16) formula_ = Formula({f.small, f.tiny, nullptr, f.smallStrong, FormulaLook::Shape::high}, term.formula);
+    formulaHeight_ = term.formula.empty() ? 0 : std::max(kFormulaHeight, formula_.height() + 20);
     find();
   }
 
   void draw() {
     const AsIs translated;  // the terms are in the reader's language
     const float lines = paragraph(nullptr, c_.fonts.text, 0, 0, words_, 0, term_.words);
-    const float height = 46 + lines + (term_.formula.empty() ? 0 : kFormulaHeight + 12) + 40;
+    const float height = 46 + lines + (term_.formula.empty() ? 0 : formulaHeight_ + 12) + 40;
     const Box box = placedBeside(c_.view.glossary->near, {words_ + 2 * kTermPad, height}, c_.touch);
     begin(box);
     ImDrawList* list = sharp(ImGui::GetWindowDrawList());
@@ -95,7 +50,7 @@ class Popover {
     if (Widgets(c_).cross("term:close", {box.right() - 40, box.y + 10, 30, 30})) close();
     float y = box.y + 46;
     y += paragraph(list, c_.fonts.text, box.x + kTermPad, y, words_, c_.palette.text, term_.words) + 10;
-    if (!term_.formula.empty()) formula(list, {box.x + kTermPad, y, words_, kFormulaHeight}), y += kFormulaHeight + 12;
+    if (!term_.formula.empty()) formula(list, {box.x + kTermPad, y, words_, formulaHeight_}), y += formulaHeight_ + 12;
     learn(list, box.x + kTermPad, y);
     list->PopClipRect();
     ImGui::End();
@@ -107,8 +62,9 @@ class Popover {
  private:
   void formula(ImDrawList* list, const Box& box) {
     list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.background, 6);
-    const float width = FormulaLine(c_, nullptr, 0, 0).draw(term_.formula);
-    FormulaLine(c_, list, box.x + std::max(8.0f, std::min(16.0f, (box.width - width) / 2)), box.midY()).draw(term_.formula);
+    const float x = box.x + std::max(8.0f, std::min(16.0f, (box.width - formula_.width()) / 2)), y = box.midY() + (formula_.above() - formula_.below()) / 2;
+    noteFormula(term_.formula, {x, y - 8, formula_.width(), 16});
+    formula_.draw(list, x, y, &c_.palette, c_.palette.text);
   }
 
   // The lesson, with its number once the list of lessons is there.
@@ -153,6 +109,8 @@ class Popover {
   Context& c_;
   const GlossaryTerm& term_;
   float words_;  ///< the width of the text
+  Formula formula_;
+  float formulaHeight_;
   std::string learn_, title_;
 };
 

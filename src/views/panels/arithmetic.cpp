@@ -8,6 +8,8 @@
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/board/stepper.h"
+#include "views/formula.h"
+#include "views/tooltip.h"
 #include "views/widgets.h"
 
 namespace views {
@@ -19,11 +21,6 @@ using attention::Term;
 using Number = Arithmetic::Number;
 
 constexpr int kDeepest = 4;  // nesting of expanded sums
-
-Arithmetic& arithmeticOf(ViewState& view) {
-  if (!view.arithmetic) view.arithmetic = std::make_shared<Arithmetic>();
-  return *view.arithmetic;
-}
 
 /// Where the board shows the number of a cell; while a row is stepped through, also intermediate results.
 Number placed(const Context& c, CellRef cell) {
@@ -137,7 +134,7 @@ class Reader {
       const bool isShown = isOwn && std::find(made_.begin(), made_.end(), step) != made_.end();
       n.opens = mark == attention::mark::kCell && step != RowStep::none && !n.onBoard && !isShown;
     }
-    n.step = term.step;
+    n.step = term.step, n.isMade = mark == attention::mark::kMade;
     return n;
   }
 
@@ -186,7 +183,63 @@ bool isHovered(const Context& c, const Number& n) {
   return !c.touch && c.view.drag.kind == Drag::Kind::none && n.box.contains(mouse.x, mouse.y) && (n.onBoard || n.opens) && c.view.lit.has_value() == n.onBoard;
 }
 
+// The colour of a number's cell where it is pointed at, or its number is; 0: that of no cell.
+ImU32 litColor(Context& c, const Number& n) {
+  const bool isLit = isHovered(c, n) || (c.view.lit && n.here && *c.view.lit == n.cell);
+  if (!isLit) return 0;
+  const auto color = n.here ? cellColor(c, n.cell) : std::nullopt;
+  return color ? toU32(*color) : c.palette.hover;
+}
+
+ImU32 ringOf(const Context& c, const Number& n) {
+  const ImU32 color = n.onBoard ? hue(c.palette, n.cell.tensor) : c.palette.weight;
+  return color == c.palette.neutral ? c.palette.text : color;
+}
+
+/// Records where a number is drawn, for the pointer.
+Number placedAt(Context& c, const TouchedLine::Number& n, const Box& box) {
+  Number drawn = n.what;
+  drawn.box = box;
+  arithmeticOf(c.view).drawn.push_back(drawn);
+  const std::string name = nameOf(drawn);
+  c.widgetRects.emplace(name, drawn.box);
+  if (!c.fonts.mirror || !(drawn.onBoard || drawn.opens)) return drawn;
+  if (c.fonts.mirror->control(name, drawn.box, Mirror::Role::button, 0, true, about(name).words)) pressNumber(c, drawn);
+  return drawn;
+}
+
 }  // namespace
+
+Arithmetic& arithmeticOf(ViewState& view) {
+  if (!view.arithmetic) view.arithmetic = std::make_shared<Arithmetic>();
+  return *view.arithmetic;
+}
+
+ImU32 markNumber(Context& c, ImDrawList* list, float left, float midY, float width, const TouchedLine::Number& n, ImU32 color) {
+  const Number drawn = placedAt(c, n, {left - 1, midY - 10, width + 2, 20});
+  const ImU32 fill = litColor(c, drawn);
+  if (fill != 0) {
+    const ImVec2 from{left - 4, midY - 10}, to{left + width + 4, midY + 10};
+    list->AddRectFilled(from, to, fill, 4);
+    list->AddRect(from, to, ringOf(c, drawn), 4, 0, 2);
+  }
+  if (fill != 0) return textOn(toColor(fill));
+  const float y = std::round(midY + 9);
+  if (n.isOpen) list->AddLine({left, y}, {left + width, y}, c.palette.weight, 1.5f);
+  else if (drawn.onBoard || drawn.opens) dots(list, left, left + width, y, withAlpha(color, 0.45f));
+  return color;
+}
+
+void drawCell(Context& c, ImDrawList* list, const Box& box, const TouchedLine::Number& n, std::string_view digits) {
+  const Number drawn = placedAt(c, n, box);
+  const auto own = n.what.here ? cellColor(c, n.what.cell) : std::nullopt;
+  const ImU32 fill = own ? toU32(*own) : c.palette.background;
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, fill, 3);
+  if (litColor(c, drawn) != 0) {
+    list->AddRect({box.x - 1, box.y - 1}, {box.right() + 1, box.bottom() + 1}, ringOf(c, drawn), 5, 0, 3);
+  }
+  textCentered(list, c.fonts.mono, box.midX(), box.midY(), textOn(toColor(fill)), digits);
+}
 
 bool isTouched(const Context& c, const Box& card) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -201,8 +254,33 @@ bool isTouched(const Context& c, const Box& card) {
 
 std::vector<TouchedLine> touchedLines(Context& c, Explanation marked, CellRef focus) { return Reader(c, focus).read(std::move(marked.terms)); }
 
+namespace {
+
+// A part of a line that contains a root.
+[[gnu::noinline]] void drawRoots(Context& c, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line, std::size_t begin, std::size_t end, ImU32 color) {
+  std::string marked;
+  std::vector<const TouchedLine::Number*> numbers;
+  std::size_t at = begin;
+  for (const TouchedLine::Number& n : line.numbers) {
+    if (n.begin < begin || n.end > end) continue;
+    marked += line.term.text.substr(at, n.begin - at) + attention::mark::kCell;
+    at = n.begin;
+    numbers.push_back(&n);
+  }
+  marked += line.term.text.substr(at, end - at);
+  const Formula formula({font, c.fonts.tiny, nullptr, nullptr, FormulaLook::Shape::line}, marked);
+  for (const Formula::Part& part : formula.parts()) {
+    const bool isNumber = part.number >= 0 && part.number < static_cast<int>(numbers.size());
+    const ImU32 own = isNumber ? markNumber(c, list, x + part.x, midY + part.y, part.width, *numbers[static_cast<std::size_t>(part.number)], color) : color;
+    Formula::draw(list, part, x, midY, &c.palette, own);
+  }
+}
+
+}  // namespace
+
 void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line, std::size_t begin, std::size_t length, ImU32 color) {
   const std::string_view text(line.term.text);
+  if (hasFormula(text.substr(begin, length))) return drawRoots(c, list, font, x, midY, line, begin, begin + length, color);
   const std::size_t end = begin + length, equals = text.rfind(" = ");
   const StepperView* stepper = stepperOf(c);
   const bool comes = stepper && stepper->part < 1 && line.term.step == stepper->now() && !line.inner;
@@ -217,20 +295,26 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
     part(from, cut, 1);
     part(cut, to, result);
   };
+  // First what is below the text, so that the text is in one piece.
+  const auto isHere = [&](const TouchedLine::Number& n) { return n.begin >= begin && n.end <= end; };
+  const auto place = [&](const TouchedLine::Number& n) {
+    return std::pair(x + textWidth(font, text.substr(begin, n.begin - begin)), textWidth(font, text.substr(n.begin, n.end - n.begin)));
+  };
+  std::vector<ImU32> colors(line.numbers.size(), color);
+  for (std::size_t i = 0; i < line.numbers.size(); ++i) {
+    const auto [left, width] = place(line.numbers[i]);
+    if (isHere(line.numbers[i]) && flightOf(c, line, i, x, midY).at >= 1) colors[i] = markNumber(c, list, left, midY, width, line.numbers[i], color);
+  }
   std::size_t at = begin;
-  const bool pointed = !c.touch && c.view.drag.kind == Drag::Kind::none;
   for (std::size_t i = 0; i < line.numbers.size(); ++i) {
     const TouchedLine::Number& n = line.numbers[i];
-    if (n.begin < begin || n.end > end) continue;
+    if (!isHere(n)) continue;
     words(at, n.begin);
     at = n.end;
     const std::string_view digits = text.substr(n.begin, n.end - n.begin);
-    const float left = x + textWidth(font, text.substr(begin, n.begin - begin)), width = textWidth(font, digits);
-    Number drawn = n.what;
-    drawn.box = {left - 1, midY - 10, width + 2, 20};
-    arithmeticOf(c.view).drawn.push_back(drawn);
-    c.widgetRects.emplace(nameOf(drawn), drawn.box);
+    const auto [left, width] = place(n);
     const Flight flight = flightOf(c, line, i, x, midY);
+    if (flight.at < 1) placedAt(c, n, {left - 1, midY - 10, width + 2, 20});
     if (flight.at < 1 && flight.travels) {
       ImDrawList* above = sharp(ImGui::GetForegroundDrawList());
       const float px = flight.from.x + (left + width / 2 - flight.from.x) * flight.at, py = flight.from.y + (midY - flight.from.y) * flight.at;
@@ -240,16 +324,7 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
       textCentered(above, font, px, py, c.palette.text, digits);
       continue;
     }
-    if (isHovered(c, drawn) || (c.view.lit && n.what.here && *c.view.lit == n.what.cell)) {
-      const ImU32 tone = n.what.onBoard ? hue(c.palette, n.what.cell.tensor) : c.palette.weight;
-      list->AddRectFilled({drawn.box.x - 1, midY - 9}, {drawn.box.right() + 1, midY + 9}, withAlpha(tone, 0.18f), 4);
-    }
-    textMiddle(list, font, left, midY, flight.at < 1 ? withAlpha(color, flight.at) : color, digits);
-    if (n.what.opens && (pointed || c.touch || n.isOpen)) {
-      const float y = std::round(midY + 8);
-      if (n.isOpen) list->AddLine({left, y}, {left + width, y}, c.palette.weight, 1.5f);
-      for (float dot = left; !n.isOpen && dot < left + width - 1; dot += 4) list->AddLine({dot, y}, {dot + 2, y}, c.palette.muted);
-    }
+    textMiddle(list, font, left, midY, flight.at < 1 ? withAlpha(color, flight.at) : colors[i], digits);
   }
   words(at, end);
 }
@@ -259,6 +334,12 @@ const Number* numberAt(const ViewState& view, float x, float y) {
   for (const Number& n : view.arithmetic->numbers)
     if ((n.onBoard || n.opens) && n.box.contains(x, y)) return &n;
   return nullptr;
+}
+
+void pressNumber(Context& c, const Number& n) {
+  if (n.opens) return openNumber(c.view, n);
+  if (!n.here) c.requests.set(document::OptionId::focus_head, static_cast<double>(headShowing(c.state, n.cell.tensor, n.cell.head, n.cell.row, n.cell.col)));
+  goTo(c, n.cell);
 }
 
 void openNumber(ViewState& view, const Number& number) {

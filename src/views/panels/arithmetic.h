@@ -5,6 +5,8 @@
 
 namespace views {
 
+struct EquationSet;  // panels/equation.h
+
 struct Arithmetic {
   /// A number as drawn.
   struct Number {
@@ -12,6 +14,7 @@ struct Arithmetic {
     CellRef cell;           ///< in terms of the selection on the board
     bool onBoard = false, here = false;  ///< onBoard: the board shows the tensor; here: and the head is in focus
     bool opens = false;
+    bool isMade = false;    ///< it is computed from the cell, and not the cell's own
     attention::RowStep step = attention::RowStep::none;
     CellRef sum;            ///< if it expands: the cell that is a sum; or the pair, for the `ordinal`-th sum that is not a cell
     int ordinal = -1;
@@ -23,6 +26,7 @@ struct Arithmetic {
   CellRef of;                   ///< the cell that is explained
   std::optional<Number> pressed;
   float pressedX = 0, pressedY = 0;
+  std::shared_ptr<EquationSet> equation;  ///< the formula that was drawn last
 };
 
 /// A line without its marks, and the positions of its numbers.
@@ -37,6 +41,8 @@ struct TouchedLine {
   bool inner = false;  ///< expands a number of the line above
 };
 
+/// What the view knows of its numbers; made when it is first asked for.
+Arithmetic& arithmeticOf(ViewState& view);
 /// Should numbers respond now? True where the pointer or a finger may be on one, or on a cell.
 bool isTouched(const Context& context, const Box& card);
 /// The lines of a marked explanation; sums that are expanded follow the line that they belong to.
@@ -45,8 +51,15 @@ bool isTouched(const Context& context, const Box& card);
 [[gnu::noinline]] void turnLabel(attention::Term& term);
 /// Draws `length` bytes of a line, from `begin` on.
 [[gnu::noinline]] void drawTouched(Context& context, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line, std::size_t begin, std::size_t length, ImU32 color);
+/// Draws what is below the digits of a number: a dotted line if it has a cell or opens, and the colour of its cell while one of the two is
+/// pointed at. Returns the colour for the digits, which is otherwise `color`.
+[[gnu::noinline]] ImU32 markNumber(Context& context, ImDrawList* list, float left, float midY, float width, const TouchedLine::Number& number, ImU32 color);
+/// Draws a number as a cell like its own on the board.
+[[gnu::noinline]] void drawCell(Context& context, ImDrawList* list, const Box& box, const TouchedLine::Number& number, std::string_view digits);
 /// The number at a point, as drawn in the previous frame; null if there is none.
 [[gnu::noinline]] const Arithmetic::Number* numberAt(const ViewState& view, float x, float y);
+/// What a click on a number does: it opens, or goes to its cell.
+[[gnu::noinline]] void pressNumber(Context& context, const Arithmetic::Number& number);
 /// Expands it into the sum behind it, or collapses it.
 [[gnu::noinline]] void openNumber(ViewState& view, const Arithmetic::Number& number);
 /// Does the hovered cell appear in the arithmetic of the selected one? Then the inspector keeps showing that.

@@ -145,8 +145,9 @@ class Changes {
     const float room = right_ - left_, nameWidth = std::clamp(room * 0.34f, 96.0f, 190.0f), byWidth = 56;
     const std::string words = elide(c_.fonts.strong, name, nameWidth - 6);
     const std::size_t bracket = words.find('[');
-    const float after = richText(list_, c_.fonts.strong, c_.fonts.tiny, left_, y, hue(c_.palette, at.tensor), std::string_view(words).substr(0, bracket));
-    if (bracket != std::string::npos) textMiddle(list_, c_.fonts.text, left_ + after, y, c_.palette.text, std::string_view(words).substr(bracket));
+    const std::string_view tensor = std::string_view(words).substr(0, bracket);
+    textMiddle(list_, c_.fonts.strong, left_, y, hue(c_.palette, at.tensor), tensor);
+    if (bracket != std::string::npos) textMiddle(list_, c_.fonts.text, left_ + textWidth(c_.fonts.strong, tensor), y, c_.palette.text, std::string_view(words).substr(bracket));
     textMiddle(list_, c_.fonts.monoSmall, left_ + nameWidth, y, c_.palette.text, numbers);
     const float bar = left_ + nameWidth + widest + byWidth + 14, longest = std::min(150.0f, right_ - bar);
     textRight(list_, c_.fonts.monoSmall, left_ + nameWidth + widest + byWidth, y, c_.palette.muted, by);

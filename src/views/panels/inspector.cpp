@@ -11,6 +11,7 @@
 #include "views/board/stepper.h"
 #include "views/panels/arithmetic.h"
 #include "views/panels/changes.h"
+#include "views/panels/equation.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 
@@ -58,10 +59,11 @@ bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
 // them.
 enum class Bars { none, column, below, beside };
 constexpr float kBars = 108, kLowBars = 78, kSum = 50;  ///< kSum: the room for "Σ 1.00" and a gap
-constexpr float kColumn = 196, kColumnGap = 36, kColumnFoot = 62, kThinBar = 18;
+constexpr float kColumn = 228, kColumnGap = 36, kColumnFoot = 62, kThinBar = 18, kColumnCard = 640;
+constexpr float kTableCard = 330;  ///< the height of a card from which products stand as a table
 Bars barsOf(const Context& c, const Box& box, int row) {
   if (row < 0) return Bars::none;
-  if (box.width >= 620 && box.height - 46 - kColumnFoot >= kThinBar * static_cast<float>(c.state.keyTokens)) return Bars::column;
+  if (box.width >= kColumnCard && box.height - 46 - kColumnFoot >= kThinBar * static_cast<float>(c.state.keyTokens)) return Bars::column;
   return box.height > 250 ? Bars::below : box.width > 800 ? Bars::beside : Bars::none;
 }
 // Of a card, the part with the terms or the list, whose width the bars leave.
@@ -160,6 +162,10 @@ class Inspector {
       if (barsHeight > 0) bars(box, row);
       return;
     }
+    if (!stepper && equation(box, {box.x + 18, top + 4, end - box.x - 18, box.bottom() - 10 - top - 4}, barsHeight)) {
+      if (barsHeight > 0) bars(box, row, barsHeight);
+      return;
+    }
     const bool narrow = box.width < 460;
     float labels = narrow ? 94.0f : 132.0f;
     for (const Term& term : e.terms) labels = std::min(132.0f, std::max(labels, textWidth(c_.fonts.small, term.label) + 10));
@@ -202,6 +208,20 @@ class Inspector {
   }
 
  private:
+  // The formula, and below it what there is room for; the bars are lower if it fits only then. Returns false if it does not fit.
+  [[gnu::noinline]] bool equation(const Box& card, Box room, float& bars) {
+    if (showsMean(c_.state) && (focus_.tensor == TensorId::weights || focus_.tensor == TensorId::head_output)) return false;
+    Equation formula(c_, focusOf(), explainFocus(c_, focus_, true));
+    const auto fits = [&](float below) { return formula.fits(room.width, room.height - below); };
+    const float most = bars;
+    if (!fits(most) && !fits(bars = std::min(most, kLowBars))) return false;
+    // Bars are lower before the first line below the formula goes.
+    if (bars > 0) bars = std::clamp(room.height - formula.height() - Equation::kFirstLine, std::min(most, kLowBars), most);
+    room.height -= bars;
+    formula.draw(room, card.height >= kTableCard);
+    return true;
+  }
+
   // The focused cell as the trace names it.
   CellRef focusOf() const {
     CellRef cell = focus_;

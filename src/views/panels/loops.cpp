@@ -27,7 +27,7 @@ class LoopsView {
       paragraph(list_, c_.fonts.small, left_, y, right_ - left_, c_.palette.muted, late<"It is an input, and not computed. Choose a cell of S, W or O.">());
       return;
     }
-    richText(list_, c_.fonts.strong, c_.fonts.tiny, left_, y + 8, hue(c_.palette, at_.tensor), formula());
+    textMiddle(list_, c_.fonts.strong, left_, y + 8, hue(c_.palette, at_.tensor), formula());
     y += 26;
     const float pitch = std::min(19.0f, (bottom_ - y) / static_cast<float>(lines.size()));
     for (std::size_t i = 0; i < lines.size(); ++i, y += pitch) line(lines[i], {left_ - 6, y, right_ - left_ + 12, pitch}, i);

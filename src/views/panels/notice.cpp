@@ -22,7 +22,7 @@ ImVec2 flow(const Context& c, float most, Each each) {
       std::string_view part = left;
       // Subscripts are used only in names of tensors; other text, such as what was typed, is drawn as it is.
       const auto width = [&] {
-        return piece.cell ? richText(nullptr, c.fonts.text, c.fonts.tiny, 0, 0, 0, part) : textWidth(c.fonts.text, part);
+        return textWidth(c.fonts.text, part);
       };
       while (x + width() > most && !piece.cell) {
         const std::size_t space = part.substr(0, part.size() - 1).rfind(' ');
@@ -111,7 +111,7 @@ void notice(Context& c) {
   flow(c, most, [&](const Notice::Piece& piece, std::string_view words, float x, float y, float wide) {
     const Box at{box.x + kPadding + x, box.y + kEdge - 2 + y, wide, kLine};
     if (!piece.cell) return textMiddle(list, c.fonts.text, at.x, at.midY(), ink, words);
-    richText(list, c.fonts.text, c.fonts.tiny, at.x, at.midY(), ink, words);
+    textMiddle(list, c.fonts.text, at.x, at.midY(), ink, words);
     list->AddLine({at.x, at.bottom() - 2}, {at.right(), at.bottom() - 2}, ink, 1);
     const std::string place = "notice:" + std::string(attention::name(piece.cell->tensor));
     // Large enough for a finger, as far as neighbours leave room.

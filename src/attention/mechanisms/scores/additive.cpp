@@ -86,6 +86,7 @@ constinit const ScoreMechanism additive{
 
 constinit const ScoreText additiveText{
     .formula = "v_a·tanh(W_a·q + U_a·k)",
+    .symbols = "v_aᵀ · tanh(W_a · q_{i} + U_a · k_{j})",
     .latex = R"(v_a^\top \tanh(W_a q_i + U_a k_j))",
     .parts = {{{RowStep::query_side, "W_a q", {TensorId::q, TensorId::w_a}},
                {RowStep::key_side, "U_a k", {TensorId::k, TensorId::u_a}},

@@ -73,6 +73,7 @@ constinit const ScoreMechanism cosine{
 
 constinit const ScoreText cosineText{
     .formula = "cos(q, k)",
+    .symbols = "q_{i} · k_{j} ÷ (|q_{i}| · |k_{j}|)",
     .latex = R"(\frac{q_i \cdot k_j}{\lVert q_i \rVert \lVert k_j \rVert})",
     .parts = {{{RowStep::dot, "q·k", {TensorId::q, TensorId::k}},
                {RowStep::lengths, "|q|, |k|", {TensorId::q, TensorId::k}},

@@ -7,6 +7,7 @@ namespace {
 constexpr ScoreText kProduct{
     .formula = "Q·K^T",
     .columns = "K^T·Q",
+    .symbols = "q_{i} · k_{j}",
     .latex = R"(Q K^\top)",
     .parts = {{{RowStep::raw, "q·k", {TensorId::q, TensorId::k}}}},
     .explain = [](ExplainedCell& cell) { cell.addDot(RowStep::raw, cell.at(TensorId::raw)); },

@@ -38,6 +38,7 @@ constinit const ScoreMechanism general{
 constinit const ScoreText generalText{
     .formula = "Q·W_a·K^T",
     .columns = "K^T·W_a^T·Q",
+    .symbols = "q_{i}ᵀ · W_a · k_{j}",
     .latex = R"(Q W_a K^\top)",
     .parts = {{{RowStep::query_side, "qᵀW_a", {TensorId::q, TensorId::w_a}}, {RowStep::raw, "· k", {TensorId::k}}}},
     .explain = explainGeneral,

@@ -1,0 +1,91 @@
+// Names and formulas of what the layer does, for captions and menus.
+#include <cmath>
+
+#include "attention/engine/decode.h"
+#include "attention/mechanisms/mechanism.h"
+#include "base/number.h"
+#include "views/panels/panels.h"
+
+namespace views {
+namespace {
+
+std::string scoreOf(const document::Settings& s) {
+  const attention::ScoreText& score = attention::textOf(s.score);
+  const std::string formula(s.columnLayout && !score.columns.empty() ? score.columns : score.formula);
+  if (!attention::mechanismOf(s.score).isScaled) return formula;
+  return formula + (s.scaleBy == 0.0f ? " / √d_k" : " × " + formatFactor(s.scaleBy, 2));
+}
+
+}  // namespace
+
+std::string scoreFormula(const document::Settings& s) {
+  std::string words = "S = " + scoreOf(s);
+  if (s.softcap > 0) words += ", capped at " + base::shortest(s.softcap);
+  if (s.position == attention::Position::alibi) words += " + bias";
+  return words + (s.maskAfterSoftmax ? "" : " + mask");
+}
+
+std::string weightFormula(const document::Settings& s) {
+  if (showsMean(s)) return "W = mean of the heads' weights";
+  if (s.maskAfterSoftmax) return "softmax first, then the mask: a mistake";
+  const std::string scores = s.temperature == 1.0f ? "S" : "S / T";
+  using attention::arithmetic::Expression;
+  if (!attention::mechanismOf(s.normalizer).isByCell)
+    return "W = " + normalizerName(s) + "(" + scores + (s.columnLayout ? "), columns sum to 1" : "), rows sum to 1");
+  const Expression score(scores, attention::arithmetic::kFormula);
+  return "W = " + attention::textOf(s.normalizer).weight(score, score).text + (isSigned(s) ? ", 0 where masked" : "");
+}
+
+bool showsMean(const document::Settings& s) { return s.averageHeads && s.heads > 1; }
+
+std::string headName(const document::Settings& s) {
+  if (s.heads == 1) return {};
+  if (!showsMean(s)) return "head " + std::to_string(s.focusHead + 1);
+  int count = 0;
+  for (int h = 0; h < s.heads; ++h) count += (s.hiddenHeads >> h & 1) == 0;
+  return count == 1 ? "the one head that takes part" : "mean of the " + std::to_string(count) + " heads";
+}
+
+std::string weightTitle(const document::Settings& s) {
+  if (hasLayers(s)) return "W of layer " + std::to_string(s.batchItem + 1) + (s.heads > 1 ? ", " + headName(s) : "");
+  return showsMean(s) ? "W: " + headName(s) : s.heads > 1 ? "W of " + headName(s) : "W";
+}
+
+std::string outputFormula(const document::Settings& s) {
+  if (showsMean(s)) return "mean of the heads' O";
+  const std::string product = s.columnLayout ? "V·W" : "W·V";
+  return s.heads > 1 ? "O of " + headName(s) + " = " + product : "O = " + product;
+}
+
+std::string normalizerName(const document::Settings& s) {
+  return std::string(attention::kNormalizerNames[static_cast<std::size_t>(s.normalizer)]);
+}
+
+double rowSum(const Context& c, int query) {
+  double sum = 0;
+  for (int j = 0; j < c.state.keyTokens; ++j) sum += static_cast<double>(c.weight(query, j));
+  return sum;
+}
+
+std::optional<double> rowEntropy(const Context& c, int query) {
+  double bits = 0, sum = 0;
+  for (int j = 0; j < c.state.keyTokens; ++j) {
+    const double w = static_cast<double>(c.weight(query, j));
+    if (w < 0) return std::nullopt;
+    if (w > 0) bits -= w * std::log2(w);
+    sum += w;
+  }
+  if (std::fabs(sum - 1) > 1e-3) return std::nullopt;
+  return std::max(bits, 0.0);  // avoids −0
+}
+
+bool sumsToOne(const document::Settings& s) { return attention::mechanismOf(s.normalizer).sumsToOne; }
+bool isSigned(const document::Settings& s) { return attention::mechanismOf(s.normalizer).least < 0; }
+
+std::string cacheWords(const Context& c) {
+  const attention::CacheStep step = attention::cacheStep(c.spec, c.state.step - 1);
+  const auto size = [](attention::KeyRange keys) { return std::to_string(keys.end - keys.begin); };
+  return "Keys: " + size(step.added) + " new, " + size(step.reused) + " reused, " + size(step.evicted) + " evicted";
+}
+
+}  // namespace views
