@@ -55,9 +55,10 @@ Equation::Equation(Context& c, CellRef cell, Explanation marked)
   if (hasNumbers()) marked.terms.insert(marked.terms.begin(), formula_.numbers);
   lines_ = touchedLines(c, std::move(marked), cell);
   set_ = arithmeticOf(c.view).equation;
-  const std::string of = formula_.symbols + formula_.numbers.text;
+  const Fonts& f = c.fonts;
+  const EquationSet::Source of{formula_.symbols + formula_.numbers.text, f.text, f.strong, f.smallStrong, f.mono, f.words, f.text->FontSize};
   if (!set_ || set_->of != of) {
-    set_ = std::make_shared<EquationSet>(typeset(c.fonts, formula_));
+    set_ = std::make_shared<EquationSet>(typeset(f, formula_));
     set_->of = of;
     arithmeticOf(c.view).equation = set_;
   }

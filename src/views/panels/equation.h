@@ -9,7 +9,13 @@ namespace views {
 
 /// The typeset parts of a formula, kept from frame to frame.
 struct EquationSet {
-  std::string of;  ///< what they were made from
+  /// What they were made from, and with: another pixel ratio has other fonts.
+  struct Source {
+    std::string text;
+    const void *symbols = nullptr, *strong = nullptr, *scripts = nullptr, *digits = nullptr, *words = nullptr;
+    float size = 0;
+    bool operator==(const Source&) const = default;
+  } of;
   Formula left, right, leftNumbers, rightNumbers;
 };
 
