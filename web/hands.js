@@ -490,6 +490,8 @@ export class Hands {
     field.addEventListener('keydown', (e) => this.keyInField(e, isCell, searches));
     field.addEventListener('blur', (e) => {
       if (this.field !== field) return;
+      // In the tables, what a search has found is read and pressed while its field stays.
+      if (searches && e.relatedTarget !== this.canvas && this.root.contains(e.relatedTarget)) return;
       this.isLeft = e.relatedTarget !== this.canvas;
       this.endText(LEAVE);
       this.isLeft = false;
