@@ -322,9 +322,14 @@ class Inspector {
     list_->AddRectFilled({left, midY - high / 2}, {left + width, midY + high / 2}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
     // The number is drawn separately: next to a right-to-left word, bidirectional layout would swap the two.
     const float x = std::max(zero, left + width) + 7;
-    const std::string word = elide(c_.fonts.monoSmall, label(j), 56);
-    textMiddle(list_, c_.fonts.monoSmall, x, midY, c_.palette.text, word);
-    textMiddle(list_, c_.fonts.monoSmall, x + textWidth(c_.fonts.monoSmall, word) + 7, midY, c_.palette.text, c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w) : formatNumber(static_cast<double>(w), c_.state.decimals));
+    float wide = 0;
+    {
+      const AsIs asIs;  // a token of the reader
+      const std::string word = elide(c_.fonts.monoSmall, label(j), 56);
+      textMiddle(list_, c_.fonts.monoSmall, x, midY, c_.palette.text, word);
+      wide = textWidth(c_.fonts.monoSmall, word);
+    }
+    textMiddle(list_, c_.fonts.monoSmall, x + wide + 7, midY, c_.palette.text, c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w) : formatNumber(static_cast<double>(w), c_.state.decimals));
   }
 
   // If the bars of all keys would be too thin: only those of the largest weights, the largest first.
