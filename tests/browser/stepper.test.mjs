@@ -173,7 +173,7 @@ onBoard('a number of the arithmetic goes to its cell on a click, and a drag on i
 });
 
 onBoard('a number that is a sum opens into it and closes again', async (board) => {
-  await board.set('mask_after_softmax', true);  // has no formula, so that the arithmetic is in lines
+  await board.call('set', 'mask_after_softmax', true);  // has no formula, so that the arithmetic is in lines
   await board.click('weights', 0, 3, 2);
   await board.page.mouse.move(...await board.middle('inspector'));
   await board.rest();

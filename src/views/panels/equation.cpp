@@ -152,12 +152,14 @@ ImU32 Equation::colorOf(const Arithmetic::Number& n) const {
 
 // Returns the y of its last line.
 float Equation::line(const TouchedLine& line, float x, float y, float width) {
-  constexpr float kLabel = 100;
-  const float from = x + (line.inner ? 10.0f : 0.0f), numbers = x + kLabel;
+  constexpr float kLabel = 100, kLeastLabel = 56;
   ImFont* digits = textWidth(c_.fonts.mono, line.term.text) > width - kLabel ? c_.fonts.monoSmall : c_.fonts.mono;
+  // A line that is too long begins further left, where its label ends.
+  const float label = std::clamp(width - textWidth(digits, line.term.text), std::clamp(textWidth(c_.fonts.small, line.term.label) + 10, kLeastLabel, kLabel), kLabel);
+  const float from = x + (line.inner ? 10.0f : 0.0f), numbers = x + label;
   textMiddle(list_, c_.fonts.small, from, y, c_.palette.muted, elide(c_.fonts.small, line.term.label, numbers - from - 8));
-  if (textWidth(digits, line.term.text) <= width - kLabel) drawTouched(c_, list_, digits, numbers, y, line, 0, line.term.text.size(), c_.palette.text);
-  else textMiddle(list_, digits, numbers, y, c_.palette.text, elide(digits, line.term.text, width - kLabel));
+  if (textWidth(digits, line.term.text) <= width - label) drawTouched(c_, list_, digits, numbers, y, line, 0, line.term.text.size(), c_.palette.text);
+  else textMiddle(list_, digits, numbers, y, c_.palette.text, elide(digits, line.term.text, width - label));
   return y;
 }
 
