@@ -126,10 +126,10 @@ export class Controls {
     this.stopOnce();
   }
 
-  /** Of a group of radios Tab reaches one, the one that is on or the first; arrow keys choose among them. */
+  /** Of a group of radios Tab reaches one: where the focus is, else the one that is on, or the first; arrow keys choose among them. */
   stopOnce() {
     for (const group of this.root.querySelectorAll('[role=radiogroup]')) {
-      const radios = [...group.children], stop = radios.find((radio) => radio.ariaChecked === 'true') ?? radios[0];
+      const radios = [...group.children], stop = radios.find((radio) => radio === this.root.activeElement) ?? radios.find((radio) => radio.ariaChecked === 'true') ?? radios[0];
       for (const radio of radios) if (radio !== stop) radio.tabIndex = -1;
     }
   }

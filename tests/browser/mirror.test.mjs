@@ -324,6 +324,8 @@ test('radios of a group are one stop of Tab, and arrow keys go on from there', a
   }, act);
   const at = (await radios(true)).findIndex(([, isActive]) => isActive), {length} = await radios(false);
   await board.press('ArrowRight');
+  await board.call('set', 'temperature', 1.5);  // the tables are written again
+  await board.rest();
   assert.deepEqual(await radios(false), Array.from({length}, (_, i) => i === (at + 1) % length ? [0, true] : [-1, false]));
   await board.press('Tab');
   assert.ok((await radios(false)).every(([, isActive]) => !isActive), 'Tab leaves the group');

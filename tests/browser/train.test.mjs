@@ -161,9 +161,13 @@ test('while a model learns, its large tables in words come one after the other',
       return createElement.call(this, name, ...more);
     };
   })});
-  await board.call('set', 'train_task', 'induction');  // two layers with two heads of 32 × 32 weights
-  await board.call('resetTraining');
-  await board.call('set', 'train_running', true);
+  await board.page.evaluate(() => {
+    const element = document.querySelector('attention-playground');
+    element.set('train_task', 'induction');  // two layers with two heads of 32 × 32 weights
+    element.resetTraining();
+    element.set('train_running', true);
+    Object.assign(globalThis, {tables: 0, tablesAtOnce: 0});  // the small tables of the task before may have come together
+  });
   await board.until('all tables', () => globalThis.tables >= 4);
   assert.equal(await board.page.evaluate(() => globalThis.tablesAtOnce), 1);
   await board.call('set', 'train_running', false);

@@ -408,7 +408,24 @@ class Builder {
       else part.only.pop_back();
     }
     out_.matrices = std::move(first.matrices), out_.arrow = first.arrow;
+    headsBeside();
     restBelow(first.contentHeight + 12, false, std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f));
+  }
+
+  // Right of all matrices, which make room for them, if they fit large enough to be recognised.
+  void headsBeside() {
+    if (!hasHeads() || in_.heads == 1 || out_.board.width < 860) return;
+    constexpr float kApart = 32;
+    float left = out_.board.width, right = 0;
+    for (const MatrixPlace& m : out_.matrices) {
+      left = std::min(left, m.box.x - (m.labelsLeft ? in_.labelWidth + 12 : 0));
+      right = std::max(right, m.box.right() + (m.labelsRight ? in_.labelWidth + 12 : m.slanted ? kApart : 0));
+    }
+    const float by = std::max(0.0f, left - 24), room = out_.board.width - (right - by) - kApart - 24;
+    const Box heads{right - by + kApart, 12, std::min(room, kHeadsPanel + 120), out_.board.height - 36};
+    if (room < kHeadsColumn || !thumbnails(heads, in_.thumbnails).names) return;
+    for (MatrixPlace& m : out_.matrices) m.box.x -= by;
+    out_.arrow.x -= by, out_.heads = heads;
   }
 
   void restBelow(float y, bool brief, float labels) {

@@ -99,7 +99,7 @@ void Equation::draw(const Box& area, bool isHigh) {
       table(lines_[i], {area.x, y - 4, area.width, kTableHeight});
       y += kTableHeight + 4;
     } else {
-      y = line(lines_[i], area.x, y, area.width) + kLinePitch;
+      y = line(lines_[i], {area.x, y, area.width, area.bottom() - y}) + kLinePitch;
     }
   }
 }
@@ -150,16 +150,22 @@ ImU32 Equation::colorOf(const Arithmetic::Number& n) const {
   return color == c_.palette.neutral || !n.onBoard ? c_.palette.text : color;
 }
 
-// Returns the y of its last line.
-float Equation::line(const TouchedLine& line, float x, float y, float width) {
+// From the middle of its first line on; returns that of its last one.
+float Equation::line(const TouchedLine& line, const Box& area) {
+  const float x = area.x, width = area.width;
+  float y = area.y;
   constexpr float kLabel = 100, kLeastLabel = 56;
   ImFont* digits = textWidth(c_.fonts.mono, line.term.text) > width - kLabel ? c_.fonts.monoSmall : c_.fonts.mono;
   // A line that is too long begins further left, where its label ends.
   const float label = std::clamp(width - textWidth(digits, line.term.text), std::clamp(textWidth(c_.fonts.small, line.term.label) + 10, kLeastLabel, kLabel), kLabel);
-  const float from = x + (line.inner ? 10.0f : 0.0f), numbers = x + label;
-  textMiddle(list_, c_.fonts.small, from, y, c_.palette.muted, elide(c_.fonts.small, line.term.label, numbers - from - 8));
-  if (textWidth(digits, line.term.text) <= width - label) drawTouched(c_, list_, digits, numbers, y, line, 0, line.term.text.size(), c_.palette.text);
-  else textMiddle(list_, digits, numbers, y, c_.palette.text, elide(digits, line.term.text, width - label));
+  const float from = x + (line.inner ? 10.0f : 0.0f), length = textWidth(digits, line.term.text);
+  // One that is longer still has a line of its own below its label, if there is one more.
+  const bool isBelow = length > width - label && length <= width && 1.5f * kLinePitch <= area.height;
+  const float numbers = isBelow ? from : x + label, room = x + width - numbers;
+  textMiddle(list_, c_.fonts.small, from, y, c_.palette.muted, elide(c_.fonts.small, line.term.label, isBelow ? width : numbers - from - 8));
+  if (isBelow) y += kLinePitch;
+  if (length <= room) drawTouched(c_, list_, digits, numbers, y, line, 0, line.term.text.size(), c_.palette.text);
+  else textMiddle(list_, digits, numbers, y, c_.palette.text, elide(digits, line.term.text, room));
   return y;
 }
 

@@ -31,6 +31,7 @@ constexpr Tab kTabs[] = {{View::layer, "view:layer", "Layer", 56},
                          {View::spread, "experiments", "Experiments", 96},
                          {View::model, "view:model", "Model", 56}};
 constexpr float kTabsMenu = 124, kLeastPreset = 110;
+constexpr float kAround = 14, kTight = 6;  // around the words of a tab
 
 class Header {
  public:
@@ -63,6 +64,7 @@ class Header {
   bool hidden(std::string_view name) const { return listed(c_.hide, name); }
 
   void wide() {
+    if (c_.layout.header.width < 1280) gap_ = 8;  // or the search has no room beside longer words
     if (w_.icon("theme", fromRight(34), Icon::theme)) nextTheme();
     if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help)) c_.view.help = !c_.view.help;
     if (w_.icon("present", fromRight(34), Icon::expand)) c_.requests.set(OptionId::present, true);
@@ -72,10 +74,11 @@ class Header {
     logo();
     left_ += 14;
     const float pinned = room("Pin board", 48), find = 34 + gap_;
-    const bool finds = roomForTabs() >= find + tabsWidth();
     if (c_.layout.header.width >= 1240 && !hidden("changes") && roomForTabs() >= pinned + gap_ + find + tabsWidth() && w_.button("pin", fromRight(pinned), "Pin board", c_.pin)) togglePin(c_);
-    if (finds && w_.icon("search", fromRight(34), Icon::search)) openPalette(c_);
-    around_ = roomForTabs() < tabsWidth() ? 6 : 14;
+    around_ = kTight;
+    if (roomForTabs() >= find + tabsWidth() && w_.icon("search", fromRight(34), Icon::search)) openPalette(c_);
+    around_ = kAround;
+    if (roomForTabs() < tabsWidth()) around_ = kTight;
     const bool isMenu = roomForTabs() < tabsWidth();  // words of another language may be too long
     const float most = roomForTabs() + kLeastPreset + (isMenu ? -kTabsMenu : hasTabs() ? -tabsWidth() : gap_);
     presets(std::clamp(textWidth(c_.fonts.text, menuTitle()) + 38, kLeastPreset, std::clamp(most, kLeastPreset, 220.0f)));
@@ -346,7 +349,7 @@ class Header {
 
   Context& c_;
   Widgets w_;
-  float middle_, left_ = 0, right_ = 0, gap_ = 10, around_ = 14;  ///< around_: pixels of padding in a tab
+  float middle_, left_ = 0, right_ = 0, gap_ = 10, around_ = kAround;  ///< around_: pixels of padding in a tab
   bool shown_[std::size(kParts)] = {};
 };
 

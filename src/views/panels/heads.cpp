@@ -25,7 +25,7 @@ void toggleHead(Context& c, int head) {
 
 // Beside the name of a head.
 Box hideArea(const Box& box) {
-  const float x = box.right() - (box.width < 84 ? 2.0f : 9.0f), y = box.bottom() + 13;
+  const float x = box.right() - (box.width < 84 ? -2.0f : 9.0f), y = box.bottom() + 13;
   return {x - 11, y - 11, 22, 22};
 }
 
