@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace base {
 
@@ -35,6 +36,18 @@ void sort(List&& list, Less less) {
         swap(elements[a], elements[b]);
       }};
   heapSort(sortable, list.size());
+}
+
+/// The same; of equal elements the earlier one comes first.
+template <class T, class Less>
+void stableSort(std::vector<T>& list, Less less) {
+  std::vector<std::size_t> order(list.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  sort(order, [&](std::size_t a, std::size_t b) { return less(list[a], list[b]) || (a < b && !less(list[b], list[a])); });
+  std::vector<T> out;
+  out.reserve(list.size());
+  for (const std::size_t at : order) out.push_back(std::move(list[at]));
+  list = std::move(out);
 }
 
 }  // namespace base

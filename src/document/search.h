@@ -1,4 +1,4 @@
-// Finds what a reader types, as far as he has typed it, among titles and texts. In any script: case does not count where a script has it.
+// Finds what a reader types, as far as it has been typed, among titles and texts. In any script: case does not count where a script has it.
 #pragma once
 
 #include <cstddef>

@@ -5,6 +5,7 @@
 
 #include "base/late.h"
 #include "base/sentence.h"
+#include "base/sort.h"
 #include "document/preset.h"
 #include "views/errand.h"
 #include "views/guide/glossary.h"
@@ -90,13 +91,13 @@ class Finder {
   }
 
   Findings best() {
-    std::array<Kind, kKinds> order{};
-    for (std::size_t i = 0; i < kKinds; ++i) order[i] = static_cast<Kind>(i);
+    std::vector<Kind> order;
+    for (std::size_t i = 0; i < kKinds; ++i) order.push_back(static_cast<Kind>(i));
     const auto isFree = [&](const Finding& one) { return !search_.empty() || obstacleTo(c_, one).empty(); };
     const auto isBetter = [&](const Finding& a, const Finding& b) { return a.found != b.found ? a.found > b.found : isFree(a) > isFree(b); };
-    for (auto& group : groups_) std::stable_sort(group.begin(), group.end(), isBetter);
+    for (auto& group : groups_) base::stableSort(group, isBetter);
     const auto rank = [&](Kind kind) { return groups_[static_cast<std::size_t>(kind)].empty() ? Found::no : groups_[static_cast<std::size_t>(kind)].front().found; };
-    std::stable_sort(order.begin(), order.end(), [&](Kind a, Kind b) { return rank(a) > rank(b); });
+    base::stableSort(order, [&](Kind a, Kind b) { return rank(a) > rank(b); });
     Findings out;
     out.count = count_;
     for (const Kind kind : order) {

@@ -6,6 +6,7 @@
 
 #include "base/late.h"
 #include "base/sentence.h"
+#include "base/sort.h"
 #include "views/marked.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -226,7 +227,7 @@ class GuideList {
       if (const Search::Found found = foundIn(g_, e, search_); found != Search::Found::no) hits.push_back({&e, number, found});
     }
     if (hits.empty()) return false;
-    std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.found > b.found; });
+    base::stableSort(hits, [](const Hit& a, const Hit& b) { return a.found > b.found; });
     heading(kind, joined({hits.size(), late<" of ">(), number}));
     const std::string group = joined({document::name(kind), ":", g_.search});
     const std::size_t shown = g_.expanded == group ? hits.size() : std::min(hits.size(), kOfEach);

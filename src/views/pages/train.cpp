@@ -256,12 +256,12 @@ class TrainPage {
       const Answer::Map& map = all[a];
       const float wordsHigh = cell >= 14 ? 18.0f : 6.0f;
       const bool isTagged = !map.tags.empty() && cell * static_cast<float>(map.keys) >= kTagWidth;
-      const Box row = column.take(wordsHigh + cell * static_cast<float>(map.queries) + (isTagged ? 32.0f : 12.0f));
+      const Box row = column.take(wordsHigh + cell * static_cast<float>(map.queries) + (isTagged ? kTagHeight + 4 : 12.0f));
       textMiddle(list_, c_.fonts.smallStrong, row.x, row.y + wordsHigh + std::min(cell, 28.0f) / 2, c_.palette.text, nameOf(map.place));
       for (int h = 0; h < heads; ++h) {
         const Box box{row.x + left + labels - 8 + pitch * static_cast<float>(h), row.y + wordsHigh, cell * static_cast<float>(map.keys), cell * static_cast<float>(map.queries)};
         drawMap(static_cast<int>(a), h, box, cell);
-        if (isTagged) headTag(c_, map.tags[static_cast<std::size_t>(h)], box.x, box.bottom() + 6);
+        if (isTagged) headTag(c_, map.tags[static_cast<std::size_t>(h)], box.x, box.bottom() + 3);
       }
     }
     const float below = column.y();
