@@ -139,7 +139,7 @@ onBoard('the cost of the layer is what loops count', async (board) => {
         }
       }
     }
-    return [tokens, parameters, adds, tanhs, 4 * parameters, 4 * tokens * heads * (dk + dv), 4 * pairs, 1];
+    return [tokens, parameters, adds, tanhs, 4 * parameters, 4 * tokens * heads * (dk + dv), 4 * (pairs + tanhs), 1];
   };
   assert.deepEqual(await table(), [count('dot'), count('additive')]);
   await board.click('cost_compare:3');
