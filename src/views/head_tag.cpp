@@ -28,8 +28,8 @@ void headTag(Context& c, const attention::HeadTag& tag, float x, float y) {
   if (tag.pattern == HeadPattern::none) {
     textCentered(list, c.fonts.monoSmall, box.midX(), box.midY(), color, "–");
   } else {  // apart, so that the number is written as in the reader's language
-    textMiddle(list, c.fonts.monoSmall, box.x + 2.5f, box.midY(), color, std::string(1, letter));
-    textRight(list, c.fonts.monoSmall, box.right() - 2.5f, box.midY(), color, formatNumber(static_cast<double>(tag.measure), 2));
+    textMiddle(list, c.fonts.monoSmall, box.x + 2, box.midY(), color, std::string(1, letter));
+    textRight(list, c.fonts.monoSmall, box.right() - 2, box.midY(), color, formatNumber(static_cast<double>(tag.measure), 2));
   }
   pointAt(c, name, box, true);
 }

@@ -6,7 +6,7 @@
 
 namespace views {
 
-inline constexpr float kTagWidth = 44, kTagHeight = 15;
+inline constexpr float kTagWidth = 42, kTagHeight = 15;
 
 /// Draws a tag, "P 0.86", from its top left corner, and points the tooltip at it.
 void headTag(Context& context, const attention::HeadTag& tag, float x, float y);

@@ -86,7 +86,7 @@ void tagged(Context& c, int head, const Box& box, bool focused) {
   const float y = box.bottom() + 13;
   const std::string number = std::to_string(head + 1);
   textMiddle(ImGui::GetWindowDrawList(), c.fonts.small, box.x, y, focused ? c.palette.text : c.palette.muted, number);
-  headTag(c, c.derived.headTag(head, c.trace.weights.head(head), c.summaries.stamps(TensorId::weights, head).latest), box.x + std::ceil(textWidth(c.fonts.small, number)) + 3, y - kTagHeight / 2);
+  headTag(c, c.derived.headTag(head, c.trace.weights.head(head), c.summaries.stamps(TensorId::weights, head).latest), box.x + std::ceil(textWidth(c.fonts.small, number)) + 2, y - kTagHeight / 2);
 }
 
 // A visible thumbnail; if there are several heads, the last one shows their mean.
