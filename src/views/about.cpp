@@ -23,7 +23,7 @@ constexpr Row kRows[] = {
     {"view:block", "Block", "B", "What a Transformer puts around the layer: sums, normalisation and a feed-forward network"},
     {"view:segments", "Segments", "G", "Attention over the words of each part of a text, then over the parts"},
     {"view:train", "Train", "", "A small Transformer learns a task, and its heads are drawn as they change"},
-    {"view:model", "Model", "A", "All heads of all layers of the model"},
+    {"view:model", "Model", "A", "All heads of the layer, or of all layers of a model"},
     {"experiments", "Experiments", "E", "Why scores are divided, what a fixed layer cannot do, what a recurrent network forgets, and what it all costs"},
     {"lab:1", "Spread of scores", "1", "How far dot products spread as vectors get longer, which is why they are divided"},
     {"lab:2", "Fixed or following weights", "2", "A fully connected layer keeps its weights; those of attention follow the input"},

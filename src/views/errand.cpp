@@ -78,7 +78,7 @@ std::optional<View> pageOf(const Context& c, std::string_view name) {
 
 bool isReachable(const Context& c, std::string_view name) {
   if (name.ends_with('*') || std::any_of(std::begin(kPlaces), std::end(kPlaces), [&](std::string_view place) { return isOf(name, place); })) return false;
-  if (const auto page = pageOf(c, name)) return hasPages(c) && (page != View::model || hasLayers(c.state));
+  if (const auto page = pageOf(c, name)) return hasPages(c) && (page != View::model || document::hasManyHeads(c.state));
   if (name == "step-through") return !listed(c.hide, "stepper");
   if (name == "panel:guide") return !listed(c.hide, "guide");
   if (const auto* header = ofHeader(name); header && isInMenu(c, name, header->second)) return true;
@@ -106,7 +106,7 @@ void begin(Context& c, Errand& errand, std::string_view name) {
   else openControls(c);
 }
 
-void goOn(Context& c, Errand& errand) {
+void advance(Context& c, Errand& errand) {
   const bool waits = !c.view.run.empty() || !c.view.seek.empty();
   if (!waits) {
     errand.frames = 0;

@@ -23,6 +23,6 @@ std::optional<document::View> pageOf(const Context& context, std::string_view na
 /// Switches an option that is on or off; leads the keyboard to any other; presses a button.
 void begin(Context& context, Errand& errand, std::string_view name);
 /// Goes on with it in every frame, until it is done; says so if its control is nowhere.
-void goOn(Context& context, Errand& errand);
+void advance(Context& context, Errand& errand);
 
 }  // namespace views

@@ -284,7 +284,7 @@ bool paletteUsesKey(const Context& c, ImGuiKey key, bool command) {
 
 void palette(Context& c) {
   PaletteView& p = *c.view.palette;
-  goOn(c, p.errand);
+  advance(c, p.errand);
   if (!p.typed.empty() && !std::exchange(p.hasAsked, true)) c.requests.guide.push_back({GuideAct::What::texts, 0, "", {}});
   if (!p.isOpen) return;
   const bool isNew = std::exchange(p.isNew, false);
