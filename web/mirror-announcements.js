@@ -55,8 +55,7 @@ export class Announcements {
     if (type === 'answer') this.announce(this.t(detail.right ? 'Right.' : 'That is not right.'));
     if (type === 'passed') this.announce(this.t('Passed.'));
     if (type === 'error') this.announce(this.t(detail.message));
-    this.isStale = true;
-    if (this.isUsed) this.later();
+    this.stale();
   }
 
   /** A script may change the board a thousand times at once: only the last one would be heard, so it alone is put into words. */
@@ -70,8 +69,7 @@ export class Announcements {
     this.change = null;
     if (!change || !this.board.alive || !this.found) return;
     this.hearChange(change);
-    this.isStale = true;
-    if (this.isUsed) this.later();
+    this.stale();
   }
 
   hearSelection(cell) {
@@ -81,8 +79,7 @@ export class Announcements {
     if (m && !m.editable) this.before = {...target, value: this.valueAt(target), whose: this.whose()};
     const value = this.valueAt(target);
     if (value !== undefined && !this.isIn) this.announce(`${this.spoken(target)}: ${this.written(value, m?.limit)}`);
-    this.isStale = true;
-    this.later();
+    this.stale();
   }
 
   hearChange({name, option, action, row, col, rows, cols, before, after}) {

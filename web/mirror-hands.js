@@ -11,7 +11,7 @@ export class MirrorHands {
       this.isIn = true;
       this.nodes().forEach((node) => { if (node.tagName !== 'TD' && !node.matches('.row > button')) node.tabIndex = 0; });
       this.stopOnce();
-      if (this.isStale) this.update();
+      if (this.staleSince !== null) this.update();
     }
     const node = e.target, item = node.item;
     this.board.run('point', item?.name ?? '');  // whose tooltip opens

@@ -9,7 +9,8 @@ import {capital, make, set} from './mirror-nodes.js';
 import {Tables} from './mirror-tables.js';
 import {label, partOf, read} from './noted.js';
 
-const QUIET = 400, SOON = 40;  // milliseconds until it is updated: if nobody seems to use it, and otherwise
+const QUIET = 400, SOON = 40;  // milliseconds until it is updated: without a frame if nobody seems to use it, and otherwise
+const LATEST = 2000;  // milliseconds until it is updated where frames go on without end, as while a model learns
 const CELLS_AT_ONCE = 1000;  // are created in a task while nobody seems to use it; with their layout they take some 40 ms
 
 const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
@@ -51,7 +52,7 @@ let sheet;
 export class Mirror {
   /** `isPlain`: it replaces the canvas, and is visible. */
   constructor(board, isPlain) {
-    Object.assign(this, {board, isPlain, isUsed: isPlain, last: new Map(), ends: new AbortController()});
+    Object.assign(this, {board, isPlain, isUsed: isPlain, staleSince: null, last: new Map(), ends: new AbortController()});
     if (!sheet) (sheet = new CSSStyleSheet()).replaceSync(STYLES);
     this.host = make('div', {class: isPlain ? 'plain' : 'hidden'});
     this.root = this.host.attachShadow({mode: 'closed'});
@@ -92,7 +93,7 @@ export class Mirror {
   /** It is in use, or keys are: from now on it is updated soon. */
   use() {
     this.isUsed = true;
-    if (this.isStale) this.later();
+    if (this.staleSince !== null) this.later();
   }
 
   /** Moves the focus from the canvas to the mirror, for a key. */
@@ -102,9 +103,9 @@ export class Mirror {
     this.all.querySelector('button, input')?.focus();
   }
 
-  /** To be called after a frame was drawn, which may have changed anything. */
+  /** To be called after a frame was drawn or something was heard: anything may have changed. */
   stale() {
-    this.isStale = true;
+    this.staleSince ??= performance.now();
     if (this.isUsed && this.timer) return;
     clearTimeout(this.timer);
     this.later();
@@ -114,8 +115,8 @@ export class Mirror {
     this.timer = setTimeout(() => {
       this.timer = 0;
       const {board} = this;
-      if (this.isStale && board.alive) this.update();
-    }, this.isUsed ? SOON : QUIET);
+      if (this.staleSince !== null && board.alive) this.update();
+    }, this.isUsed ? SOON : Math.max(0, Math.min(QUIET, this.staleSince + LATEST - performance.now())));
   }
 
   /** Brings it up to date. Large tables that are new come one after the other, so that neither input nor training waits for all of them;
@@ -123,7 +124,7 @@ export class Mirror {
   update(press = '', step = 0, goesOn = false) {
     const {board} = this;
     clearTimeout(this.rest);
-    this.isStale &&= goesOn;
+    if (!goesOn) this.staleSince = null;
     Object.assign(this, {goesOn, room: this.isUsed ? Infinity : CELLS_AT_ONCE, isPart: false});
     if (!board.isWhole || board.nested > 5) return;
     let found;

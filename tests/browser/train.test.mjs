@@ -161,6 +161,7 @@ test('while a model learns, its large tables in words come one after the other',
       return createElement.call(this, name, ...more);
     };
   })});
+  await board.until('the tables of the task before', () => globalThis.tables > 0);  // from now on it waits for a quiet moment, which a run has not
   await board.page.evaluate(() => {
     const element = document.querySelector('attention-playground');
     element.set('train_task', 'induction');  // two layers with two heads of 32 × 32 weights
