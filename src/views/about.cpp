@@ -19,6 +19,7 @@ constexpr Row kRows[] = {
     {"redo", "Redo", "Ctrl + Y", "Brings back what was undone"},
     {"reset", "Start again", "R", "Brings the board back as it was when it was opened"},
     {"views", "View", "", "Chooses what is open: the layer, what is around it, training, or an experiment"},
+    {"views:more", "More", "", "Attention over segments, and experiments with what attention is made of"},
     {"view:layer", "Layer", "", "One attention layer: queries, keys, values, scores, weights and output"},
     {"view:block", "Block", "B", "What a Transformer puts around the layer: sums, normalisation and a feed-forward network"},
     {"view:segments", "Segments", "G", "Attention over the words of each part of a text, then over the parts"},

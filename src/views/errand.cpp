@@ -25,7 +25,7 @@ constexpr std::string_view kOfPanel[] = {"randomize", "paint", "window", "more-s
 /// Names of pages other than view:*.
 constexpr std::pair<std::string_view, View> kPagesByName[] = {{"lab:1", View::spread}, {"lab:2", View::dense}, {"lab:3", View::memory}, {"reach_", View::memory}, {"segment_", View::segments}};
 /// What only means something in its place, or opens a menu.
-constexpr std::string_view kPlaces[] = {"guide-", "stepper", "help-", "mode:", "views", "preset", "export", "more", "panel", "panel:close", "lab-close", "search", "train:"};
+constexpr std::string_view kPlaces[] = {"guide-", "stepper", "help-", "mode:", "views", "views:more", "preset", "export", "more", "panel", "panel:close", "lab-close", "search", "train:"};
 
 bool isOf(std::string_view name, std::string_view group) { return group.ends_with(':') || group.ends_with('-') || group.ends_with('_') ? name.starts_with(group) : name == group; }
 

@@ -670,14 +670,14 @@ bool Widgets::icon(std::string_view name, Box box, Icon icon, bool enabled, bool
   return pressed;
 }
 
-void Widgets::menuButton(std::string_view name, Box box, std::string_view label) {
+void Widgets::menuButton(std::string_view name, Box box, std::string_view label, bool chosen) {
   const bool pressed = hit(name, box, true, Mirror::Role::menu, c_.view.menu.shown && c_.view.menu.name == name);
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
-  list_->AddRectFilled(at(box), to(box), !locked && ImGui::IsItemHovered() ? p.hover : p.panel, 5);
+  list_->AddRectFilled(at(box), to(box), chosen ? p.ink : !locked && ImGui::IsItemHovered() ? p.hover : p.panel, 5);
   list_->AddRect(at(box), to(box), p.border, 5);
   const std::string fitted = elide(c_.fonts.text, label, box.width - 34);
-  const ImU32 color = locked ? p.muted : p.text;
+  const ImU32 color = chosen ? p.inkText : locked ? p.muted : p.text;
   textMiddle(list_, c_.fonts.text, box.x + 11, box.midY(), color, fitted);
   caret(list_, {box.right() - 14, box.midY()}, color);
   if (pressed) openMenu(name, box);

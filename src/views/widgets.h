@@ -125,8 +125,8 @@ class Widgets {
   bool slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled = true, bool active = false);
   /// A cross without a frame, which closes a panel.
   bool cross(std::string_view name, Box box);
-  /// A button that opens a menu; beginMenu() takes the same name.
-  void menuButton(std::string_view name, Box box, std::string_view label);
+  /// A button that opens a menu; beginMenu() takes the same name. `chosen`: what is open is of this menu.
+  void menuButton(std::string_view name, Box box, std::string_view label, bool chosen = false);
   bool beginMenu(std::string_view name, float width = 150);
   bool menuItem(std::string_view name, std::string_view label, bool chosen = false, std::string_view about = {}, bool enabled = true);
   /// A disabled entry, with the reason below it, and a link beside it to a remedy; returns true when the link is clicked. No link if

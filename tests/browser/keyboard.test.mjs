@@ -60,14 +60,17 @@ test('from a lesson through the Guide, the menus and the tabs, the focus stays i
   assert.equal((await press('Enter')).control, 'export:save');
   assert.equal((await press('Escape')).control, 'export', 'from a menu back to its button');
   // The tabs of the views are one stop of Tab, the open one; arrow keys go on from there.
-  for (const [i, view] of ['block', 'segments', 'train'].entries()) {
+  for (const [i, view] of ['block', 'train'].entries()) {
     await press('Escape');
     await press('F10');
-    await to(`view:${['layer', 'block', 'segments'][i]}`);
+    await to(`view:${['layer', 'block'][i]}`);
     assert.equal((await press('ArrowRight')).control, `view:${view}`);
     assert.equal((await press('Enter')).control, `view:${view}`);
     assert.equal(await board.get('view'), view);
   }
+  await to('views:more');
+  assert.equal((await press('Enter')).control, 'view:segments');
+  assert.equal((await press('Escape')).control, 'views:more');
   await press('Escape');
   await board.page.keyboard.press('p');
   await until('the run to begin', async () => await board.get('train_running') === true);

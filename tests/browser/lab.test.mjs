@@ -9,9 +9,10 @@ const onPage = (name, page, body, options = {}) => test(name, async () => {
   const board = await browser.open();
   for (const [option, value] of Object.entries(options)) await board.call('set', option, value);
   await board.settle();
-  await board.click('experiments');
+  await board.call('focus');
+  await board.press('e');
   await board.settle();
-  await board.click(`lab:${page}`);
+  await board.press(String(page));
   await board.settle();
   await body(board);
   await board.close();
@@ -131,7 +132,7 @@ onPage('cells of the block and of the segments are where they are drawn, and exp
   const gamma = await board.call('locate', 'gamma_1', 0, 0, 3);
   const all = await board.call('locate', 'slider:gamma_1');
   assert.ok(gamma.x > all.x && gamma.x + gamma.width <= all.x + all.width + 0.01);
-  await board.click('lab:5');
+  await board.press('5');
   await board.settle();
   assert.ok((await board.call('locate', 'token_weights', 0, 1)).y > (await board.call('locate', 'segment_weights', 0, 0)).y);
   const weight = await board.value('segment_weights', 0, 1, 0);

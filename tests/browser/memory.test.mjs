@@ -6,7 +6,7 @@ import {suite} from './harness.mjs';
 const {onBoard} = suite();
 
 const open = async (board, tab) => {
-  await board.click('experiments');
+  await board.click('views:more');
   await board.settle();
   await board.click(tab);
   await board.settle();

@@ -25,12 +25,16 @@ const rows = async (board, name) => {
 };
 const near = (got, want, bound, what) => got.forEach((row, i) => row.forEach((x, c) =>
   assert.ok(Math.abs(x - want[i][c]) <= bound, `${what}[${i}][${c}] is ${x}, and should be ${want[i][c]}`)));
-const TABS = [['view:block', 'block', 'block_norm:0'], ['view:segments', 'segments', 'segment:0'], ['experiments', 'spread', 'lab:scaled']];
+const TABS = [['view:block', 'block', 'block_norm:0'], ['view:segments', 'segments', 'segment:0'], ['lab:1', 'spread', 'lab:scaled']];
+const openMore = async (board, name) => {
+  await click(board, 'views:more');
+  await click(board, name);
+};
 
 onBoard('a tab opens its page in the place of the board, and back; header and side panel stay', async (board) => {
   const was = await board.call('locate', 'causal');
   for (const [tab, view, part] of TABS) {
-    await click(board, tab);
+    await (tab === 'view:block' ? click : openMore)(board, tab);
     assert.equal(await board.get('view'), view);
     const shown = await names(board);
     assert.ok(shown.has(part) && shown.has('undo') && shown.has('view:layer'), view);
@@ -66,7 +70,7 @@ onBoard('keys: b, g, e, the digits and Escape', async (board) => {
 });
 
 onBoard('a control of a page is reached by arrows and changed by them', async (board) => {
-  await click(board, 'experiments');
+  await openMore(board, 'lab:1');
   await board.press('ArrowDown', 'ArrowRight');
   await board.settle();
   assert.equal(await board.get('spread_dim'), 128);
@@ -76,7 +80,7 @@ onBoard('a control of a page is reached by arrows and changed by them', async (b
 });
 
 onBoard('any d_k is typed, and the deviation is √d · σ² for it', async (board) => {
-  await click(board, 'experiments');
+  await openMore(board, 'lab:1');
   for (const [typed, want] of [['37', 37], ['1', 1], ['1000', 1000]]) {
     await click(board, 'spread_dim-value');
     await board.press('Control+a');
@@ -98,7 +102,7 @@ onBoard('any d_k is typed, and the deviation is √d · σ² for it', async (boa
 onBoard('what an experiment is set to is undone, kept in the state and set by scripts', async (board) => {
   const before = await board.call('getState');
   assert.deepEqual(Object.keys(before).filter((key) => /^(view|experiment|spread_|dense_|reach_|block_dropout_)/.test(key)), []);
-  await click(board, 'experiments');
+  await openMore(board, 'lab:1');
   await click(board, 'lab:scaled');
   await click(board, 'lab:draw');
   assert.deepEqual([await board.get('spread_scaled'), await board.get('spread_seed')], [false, 2]);
@@ -149,7 +153,7 @@ onBoard('the concatenation of heads: what is side by side is what each head give
 }, '/?preset=transformer-block');
 
 onBoard('segments: u, weights and sums as the equations say', async (board) => {
-  await click(board, 'view:segments');
+  await openMore(board, 'view:segments');
   const [h, w, query, weights] = [await rows(board, 'output'), await rows(board, 'token_w'), await rows(board, 'token_query'), await rows(board, 'token_weights')];
   const scores = h.map((row) => query[0].reduce((sum, q, j) => sum + q * Math.tanh(row.reduce((z, v, i) => z + v * w[i][j], 0)), 0));
   const pairs = [[0, 2], [2, 4]];
@@ -180,7 +184,7 @@ onBoard('hide="views" takes the tabs and their keys away, and leaves the page th
   await board.call('set', 'view', 'segments');
   await board.settle();
   const shown = await names(board);
-  assert.ok(shown.has('segment:0') && !shown.has('view:layer') && !shown.has('experiments'));
+  assert.ok(shown.has('segment:0') && !shown.has('view:layer') && !shown.has('views:more'));
   await board.press('Escape', 'b', '1');
   assert.equal(await board.get('view'), 'segments');
 });
@@ -191,7 +195,7 @@ for (const [width, height] of [[640, 440], [390, 844], [1000, 700]]) {
     else await click(board, 'views');
     await click(board, 'view:block');
     assert.equal(await board.get('view'), 'block');
-    for (const [name, view] of [['view:segments', 'segments'], ['experiments', 'spread'], ['view:layer', 'layer']]) {
+    for (const [name, view] of [['view:segments', 'segments'], ['lab:1', 'spread'], ['view:layer', 'layer']]) {
       for (const {name: part, rect: r} of await board.call('items')) {
         if (/^(block|segment|token|lab|stage|slider)/.test(part)) assert.ok(r.x >= 0 && r.right <= width + 0.01, `${part} of ${await board.get('view')}`);
       }

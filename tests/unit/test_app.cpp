@@ -305,7 +305,7 @@ TEST_CASE("options: O takes the keys from the board, Escape and a press on the b
   CHECK(f.focus().empty());
   CHECK_FALSE(f.app().usesKey(ImGuiKey_Home, false, false, false));
   f.type('O');
-  CHECK(f.focus() == "experiments");
+  CHECK(f.focus() == "mode");
   CHECK(f.app().locate("tokens+", 0, 0, 0));
   const float before = f.q(0, 0);
   f.key(ImGuiKey_UpArrow);
@@ -440,7 +440,8 @@ TEST_CASE("views: a tab each, and a page is in the place of the board while head
   Fixture f;
   const app::Rect tokens = f.at("tokens+");
   CHECK(f.at("matrix:q").width > 0);
-  for (const auto& [tab, view] : {std::pair{"view:block", "block"}, {"view:segments", "segments"}, {"experiments", "spread"}}) {
+  for (const auto& [tab, view] : {std::pair{"view:block", "block"}, {"view:segments", "segments"}, {"lab:1", "spread"}}) {
+    if (tab != std::string_view("view:block")) f.click(f.at("views:more"));
     f.click(f.at(tab));
     CHECK(f.option("view") == '"' + std::string(view) + '"');
     CHECK_FALSE(f.app().locate("matrix:q", 0, 0, 0));
@@ -450,8 +451,8 @@ TEST_CASE("views: a tab each, and a page is in the place of the board while head
     CHECK(f.option("view") == '"' + std::string(view) + '"');
   }
   f.click(f.at("lab:3"));
-  f.click(f.at("view:block"));
-  f.click(f.at("experiments"));
+  f.click(f.at("view:layer"));
+  f.type('e');
   CHECK(f.option("view") == "\"memory\"");  // the experiment that was open last
   f.click(f.at("tokens+"));
   CHECK(f.option("tokens") == "5");
@@ -501,7 +502,7 @@ TEST_CASE("views: b, g and e open a page and go back, and what is hidden or lock
   f.app().setEmbed({"views", ""});
   f.frame();
   f.frame();
-  for (const char* name : {"views", "view:block", "experiments"}) CHECK_FALSE(f.app().locate(name, 0, 0, 0));
+  for (const char* name : {"views", "view:block", "views:more"}) CHECK_FALSE(f.app().locate(name, 0, 0, 0));
   f.type('b');
   CHECK(f.option("view") == "\"layer\"");
   CHECK(f.app().set("view", "\"block\""));  // an author may show a single page
@@ -520,13 +521,15 @@ TEST_CASE("views: on narrow windows a menu holds them, and a page says which it 
   for (const auto& size : {std::pair{390.0f, 844.0f}, {640.0f, 440.0f}, {320.0f, 320.0f}}) {
     Fixture f(size.first, size.second);
     f.click(f.at("more"));
+    f.click(f.at("views:more"));
     f.click(f.at("view:segments"));
     CHECK(f.option("view") == "\"segments\"");
     f.click(f.at("views"));
     f.click(f.at("view:layer"));
     CHECK(f.option("view") == "\"layer\"");
-    f.click(f.at("panel"));
-    f.click(f.at("experiments"));
+    f.click(f.at("more"));
+    f.click(f.at("views:more"));
+    f.click(f.at("lab:1"));
     CHECK(f.option("view") == "\"spread\"");
     CHECK(f.at("lab:draw").width > 0);
   }
@@ -724,11 +727,11 @@ TEST_CASE("experiments: the option says which page is open, whoever opened it") 
   CHECK(f.app().set("experiment", "\"block\""));
   f.settle();
   CHECK(f.at("block:norm_2").width > 0);
-  f.click(f.at("experiments"));
+  f.click(f.at("views:more"));
   f.press("lab:3", "experiment", "\"reach\"");
   f.key(ImGuiKey_Escape);
   CHECK(f.option("experiment") == "\"none\"");
-  f.click(f.at("experiments"));
+  f.type('e');
   CHECK(f.option("experiment") == "\"reach\"");
   f.press("lab-close", "experiment", "\"none\"");
   CHECK_FALSE(f.app().undo());

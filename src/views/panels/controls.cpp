@@ -58,7 +58,6 @@ class SidePanel {
     const float top = y_;
     tabs();
     if (c_.open() == document::View::train) return trainControls(c_, {x_, y_ + 4, width_, 0}) - top;
-    if (c_.layout.sidePanelIsDrawer && !listed(c_.hide, "experiments") && !listed(c_.hide, "views") && !c_.onPage()) experiments();
     inputs();
     mask();
     score();
@@ -551,14 +550,6 @@ class SidePanel {
     if (w_.slider(name, track, position, step * static_cast<float>(key.step))) {
       c_.requests.set(id, toValue(position), kSliderGesture);
     }
-  }
-
-  // Only in the drawer; beside a fixed column, the header has this.
-  void experiments() {
-    y_ += 6;
-    if (!w_.button("experiments", row(28, 8), "Experiments")) return;
-    showView(c_, c_.view.experiments.recent);
-    c_.view.drawer = false;
   }
 
   bool isSheet() const { return !c_.layout.toolbar.empty(); }

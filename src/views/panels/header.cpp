@@ -18,7 +18,7 @@ using Icon = Widgets::Icon;
 
 using document::View;
 
-/// The tabs in order. All experiments share one, whose `view` is the first of them.
+/// The tabs in order.
 struct Tab {
   View view;
   std::string_view name, title;
@@ -26,11 +26,12 @@ struct Tab {
 };
 constexpr Tab kTabs[] = {{View::layer, "view:layer", "Layer", 56},
                          {View::block, "view:block", "Block", 56},
-                         {View::segments, "view:segments", "Segments", 80},
                          {View::train, "view:train", "Train", 56},
-                         {View::spread, "experiments", "Experiments", 96},
                          {View::model, "view:model", "Model", 56}};
-constexpr float kTabsMenu = 124, kLeastPreset = 110;
+/// The pages of the menu More, with the names of their entries, whose words are those of about().
+constexpr std::pair<View, std::string_view> kMore[] = {
+    {View::segments, "view:segments"}, {View::spread, "lab:1"}, {View::dense, "lab:2"}, {View::memory, "lab:3"}, {View::cost, "view:cost"}};
+constexpr float kTabsMenu = 124, kMoreMenu = 240, kLeastPreset = 110;
 constexpr float kAround = 14, kTight = 6;  // around the words of a tab
 
 class Header {
@@ -101,52 +102,64 @@ class Header {
   float tabsWidth() const {
     float width = 0;
     for (const Tab& tab : kTabs) width += hasTabs() && isThere(tab) ? widthOf(tab) : 0;
-    return width;
+    return width > 0 ? width + gap_ + moreWidth() : 0;
   }
-  bool isOpen(const Tab& tab) const { return tab.view == c_.open() || (isExperiment(tab.view) && isExperiment(c_.open())); }
-  void open(const Tab& tab) { showView(c_, isExperiment(tab.view) ? c_.view.experiments.recent : tab.view); }
+  /// What the button of the menu More says: what is open of it.
+  std::string_view moreTitle() const { return isExperiment(c_.open()) ? "Experiments" : c_.open() == View::segments ? "Segments" : "More"; }
+  float moreWidth() const { return room(moreTitle(), 68, 38); }
+  bool isMoreOpen() const { return isExperiment(c_.open()) || c_.open() == View::segments; }
 
   // In the middle of the window, or as close to it as there is room.
   void tabs() {
     const float tabsWide = tabsWidth(), middle = c_.layout.header.midX() - tabsWide / 2;
     Box box{std::floor(std::max(left_, std::min(middle, right_ - tabsWide))), middle_ - 14, tabsWide, 28};
     c_.widgetRects["views"] = box;
-    ImGui::GetWindowDrawList()->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 5);
+    ImGui::GetWindowDrawList()->AddRect({box.x, box.y}, {box.right() - gap_ - moreWidth(), box.bottom()}, c_.palette.border, 5);
     for (const Tab& tab : kTabs) {
       if (!isThere(tab)) continue;
       box.width = widthOf(tab);
-      if (w_.segment(tab.name, box, tab.title, isOpen(tab)) && !isOpen(tab)) open(tab);
+      if (w_.segment(tab.name, box, tab.title, tab.view == c_.open()) && tab.view != c_.open()) showView(c_, tab.view);
       box.x = box.right();
     }
+    w_.menuButton("views:more", {box.x + gap_, box.y, moreWidth(), box.height}, moreTitle(), isMoreOpen());
     olderNames();
+    morePages();
   }
 
   // Registers the names that earlier versions used for these, for scripts and tours.
   void olderNames() {
-    if (!c_.onPage()) return;
-    for (const auto& [older, name] : {std::pair{"lab-close", "view:layer"}, {"lab:4", "view:block"}, {"lab:5", "view:segments"}}) {
+    for (const auto& [older, name] : {std::pair{"lab-close", "view:layer"}, {"lab:4", "view:block"}, {"lab:5", "views:more"}, {"view:segments", "views:more"}, {"experiments", "views:more"}}) {
       const auto at = c_.widgetRects.find(name);
-      if (at != c_.widgetRects.end()) c_.widgetRects[older] = Box(at->second);
+      if (at != c_.widgetRects.end() && (c_.onPage() || name == std::string_view("views:more"))) c_.widgetRects[older] = Box(at->second);
     }
   }
 
   std::string_view openTitle() const {
-    for (const Tab& tab : kTabs) {
-      if (isOpen(tab)) return tab.title;
-    }
-    return "";
+    const auto* tab = std::find_if(std::begin(kTabs), std::end(kTabs), [&](const Tab& one) { return one.view == c_.open(); });
+    return tab == std::end(kTabs) ? moreTitle() : tab->title;
   }
 
   void tabItems() {
     for (const Tab& tab : kTabs) {
-      if (isThere(tab) && w_.menuItem(tab.name, tab.title, isOpen(tab)) && !isOpen(tab)) open(tab);
+      if (isThere(tab) && w_.menuItem(tab.name, tab.title, tab.view == c_.open())) showView(c_, tab.view);
     }
   }
 
   void tabsMenu(float width) {
     w_.menuButton("views", fromLeft(width), openTitle());
-    if (!w_.beginMenu("views", 140)) return;
-    tabItems();
+    if (w_.beginMenu("views", kMoreMenu)) tabItems(), moreItems();
+  }
+
+  void morePages() {
+    if (w_.beginMenu("views:more", kMoreMenu)) moreItems();
+  }
+
+  /// The last entries of a menu.
+  void moreItems() {
+    for (const auto& [view, name] : kMore) {
+      const About what = about(name);
+      if (w_.menuItem(name, what.title, view == c_.open(), what.words)) showView(c_, view);
+    }
     w_.endMenu();
   }
 
@@ -268,6 +281,7 @@ class Header {
     else presetMenu();
     if (w_.icon("more", more, Icon::more)) w_.openMenu("more", more);
     moreMenu(more, presetShown, hasTabs() && !names);
+    morePages();
   }
 
   bool hasToolbar() const { return !c_.layout.toolbar.empty(); }
@@ -301,6 +315,7 @@ class Header {
     if (!w_.beginMenu("more", 190)) return;
     if (w_.menuItem("search", "Find …")) openPalette(c_);
     if (views) tabItems();
+    const bool others = views && w_.menuItem("views:more", "More views …");
     const bool examples = !presetShown && w_.menuItem("preset", "Examples …");
     moreItem(Part::undo, "undo", "Undo", c_.canUndo);
     moreItem(Part::redo, "redo", "Redo", c_.canRedo);
@@ -315,6 +330,7 @@ class Header {
     if (!hidden("export")) exportItems();
     w_.endMenu();
     if (examples) w_.openMenu("preset", button);
+    if (others) w_.openMenu("views:more", button);
   }
 
   void moreItem(Part part, std::string_view name, std::string_view words, bool enabled = true) {
