@@ -87,8 +87,15 @@ void App::finger(bool pressed, float x, float y, double age) {
   const Screen& s = parts_->screen;
   views::Finger& finger = parts_->screen.view.finger;
   const double at = views::fingerClock() - age;
-  if (pressed) finger.press(x / s.zoom, y / s.zoom, at);
-  else finger.move(x / s.zoom, y / s.zoom, at);
+  if (!pressed) return finger.move(x / s.zoom, y / s.zoom, at);
+  finger.press(x / s.zoom, y / s.zoom, at);
+  const ImVec2 by = s.isCovered(x / s.zoom, y / s.zoom) ? ImVec2{0, 0} : views::aim(s.lastWidgetRects, x / s.zoom, y / s.zoom);
+  finger.aimX = by.x, finger.aimY = by.y;
+}
+
+std::pair<float, float> App::aimed(float x, float y) const {
+  const Screen& s = parts_->screen;
+  return {x + s.view.finger.aimX * s.zoom, y + s.view.finger.aimY * s.zoom};
 }
 
 bool App::fingerHolds(double age) {

@@ -50,6 +50,8 @@ class App {
   bool usesKey(int key, bool command, bool shift, bool alt) const;
   /// A finger was pressed, or has moved, `age` seconds ago; to be called before the event is passed to ImGuiIO.
   void finger(bool pressed, float x, float y, double age = 0);
+  /// The place that a finger at (x, y) means: on a small control that it was pressed close beside. Until the next press.
+  std::pair<float, float> aimed(float x, float y) const;
   /// Did the finger hold a number `age` seconds ago? Then all its movements are the board's, and nothing scrolls.
   bool fingerHolds(double age = 0);
   /// Two fingers, whose middle has moved by (dx, dy) to (x, y), are `by` times as far apart as before: magnifies the matrices, and moves

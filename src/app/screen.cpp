@@ -163,6 +163,11 @@ views::Context Screen::pinnedContext(document::Pinned& pin, const views::Layout&
 
 bool Screen::onPage() const { return views::openView(session.state(), embed.hide) != document::View::layer; }
 
+bool Screen::isCovered(float x, float y) const {
+  const views::Layout layout = makeLayout();
+  return panelAt(x, y) || layout.editing.contains(x, y) || layout.toolbar.contains(x, y);
+}
+
 const views::Scroller* Screen::panelAt(float x, float y) const {
   if (view.menu.shown) return &view.menu.page;
   if (view.palette && view.palette->isOpen) return &view.palette->page;

@@ -4,11 +4,13 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "views/panels/panels.h"
+#include "views/tooltip.h"
 
 namespace views {
 namespace {
@@ -28,6 +30,21 @@ bool letGo() {
 float glide(Finger& f) { return ImGui::GetTime() - f.movedAt < kStillGlides ? f.speed : 0.0f; }
 
 }  // namespace
+
+ImVec2 aim(const WidgetRects& rects, float x, float y) {
+  constexpr float kTarget = 44;
+  float nearest = FLT_MAX;
+  ImVec2 by{0, 0};
+  for (const auto& [name, box] : rects) {
+    const bool isControl = !about(controlOf(name)).title.empty();
+    const float across = x - std::clamp(x, box.x + 1, box.right() - 1), along = y - std::clamp(y, box.y + 1, box.bottom() - 1);
+    if (box.contains(x, y) && (isControl || name.starts_with("matrix:") || name.starts_with("number:"))) return {0, 0};
+    const bool isNear = std::fabs(across) <= std::max(0.0f, (kTarget - box.width) / 2) + 1 && std::fabs(along) <= std::max(0.0f, (kTarget - box.height) / 2) + 1;
+    const float far = across * across + along * along;
+    if (isControl && isNear && far < nearest) nearest = far, by = {-across, -along};
+  }
+  return by;
+}
 
 double fingerClock() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 

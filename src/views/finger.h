@@ -1,6 +1,9 @@
 // What a pressed finger does: it taps, takes hold of a number, drags a control sideways, or scrolls what is under it.
 #pragma once
 
+#include <imgui.h>
+
+#include <map>
 #include <string>
 
 #include "views/scroller.h"
@@ -37,12 +40,17 @@ class Finger {
   bool hasLetGo = false;     ///< it scrolls, and what it was pressed on has been released
   float speed = 0;           ///< pixels moved in the last frame with a movement
   double movedAt = 0;        ///< the time of that movement, in seconds of Dear ImGui
+  float aimX = 0, aimY = 0;  ///< from where it was pressed to the small control that it meant, in pixels; see aim()
 
  private:
   float x_ = 0, y_ = 0;      ///< where it was pressed
   double pressedAt_ = 0;
   bool grips_ = false;
 };
+
+/// From a point to the nearest control that is smaller than a finger and would contain it if it had 44 by 44 pixels; 0 if the point is on a
+/// control or a number already, or none is near (WCAG 2.2, success criterion 2.5.5).
+ImVec2 aim(const std::map<std::string, Box, std::less<>>& rects, float x, float y);
 
 /// The present time.
 double fingerClock();

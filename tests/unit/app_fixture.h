@@ -114,6 +114,7 @@ class Fixture {
   void press(float x, float y, double age = 0) {
     host.touch = true;
     app_->finger(true, x, y, age);
+    std::tie(x, y) = app_->aimed(x, y);
     io().AddMouseSourceEvent(ImGuiMouseSource_TouchScreen);  // which Dear ImGui presses in the frame after it came
     io().AddMousePosEvent(x, y);
     button(true);
@@ -124,7 +125,7 @@ class Fixture {
     for (int i = 1; i <= 8; ++i) {
       const float x = from.x + dx * static_cast<float>(i) / 8, y = from.y + dy * static_cast<float>(i) / 8;
       app_->finger(false, x, y);
-      moveTo(x, y);
+      moveTo(x, y);  // `from` is where it aims
     }
   }
   void lift() {

@@ -55,6 +55,34 @@ TEST_CASE("finger: 8 pixels decide whether it scrolls or drags, and 0.3 seconds 
   CHECK(after(false, {{2, 0, 60}}) == Does::scrolls);
 }
 
+TEST_CASE("finger: a small control has 44 by 44 pixels, of which the nearest control has its part, and cells keep theirs") {
+  const std::map<std::string, views::Box, std::less<>> rects = {{"undo", {100, 100, 34, 28}}, {"redo", {150, 100, 34, 28}}, {"matrix:q", {100, 140, 200, 100}}, {"panel:text", {0, 0, 400, 400}}};
+  const auto aimed = [&](float x, float y) { const ImVec2 by = views::aim(rects, x, y); return std::pair{x + by.x, y + by.y}; };
+  CHECK(aimed(117, 93) == std::pair{117.0f, 101.0f});   // 7 above
+  CHECK(aimed(96, 114) == std::pair{101.0f, 114.0f});   // 4 to the left
+  CHECK(aimed(117, 91) == std::pair{117.0f, 91.0f});    // 9 above: beyond 44
+  CHECK(aimed(139, 114).first == 133);                  // between both, 5 from the first and 11 from the second
+  CHECK(aimed(147, 114).first == 151);
+  CHECK(aimed(110, 142) == std::pair{110.0f, 142.0f});  // on a cell
+}
+
+TEST_CASE("finger: beside a button it is pressed, and the rows of the sheet are 44 apart") {
+  Fixture f(390, 844);
+  f.host.touch = true;
+  const app::Rect causal = f.at("causal");
+  const std::string was = f.option("causal");
+  f.press(causal.x + 30, causal.y - 6);
+  f.lift();
+  CHECK(f.option("causal") != was);
+  f.tap(f.at("panel"));
+  const char* rows[] = {"tokens", "cross", "heads", "d_k"};
+  for (int i = 0; i < 3; ++i) CHECK(f.at(rows[i + 1]).y - f.at(rows[i]).y >= 43);
+  for (const char* name : {"tokens-", "tokens-value", "tokens+"}) CHECK(f.at(name).width >= 43);
+  CHECK(f.at("tokens+").height >= 40);
+  f.tap(f.at("tokens+"));
+  CHECK(f.option("tokens") == "5");
+}
+
 TEST_CASE("finger: pressed again it begins anew, and what it held is forgotten") {
   Finger finger;
   finger.press(0, 0, 1);

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "app/app.h"
 #include "app/board_figure.h"
@@ -384,6 +385,7 @@ EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
 /// browser's count of successive presses, since users can set the speed of a double-click. `age`: milliseconds since the event.
 EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers, int clicks, double age) {
   if (isTouch && what <= 1) self->app.finger(what == 1, x, y, age / 1000);
+  if (isTouch && what != 3) std::tie(x, y) = self->app.aimed(x, y);
   ImGuiIO& io = self->stage.io();
   if (what == 1) io.MouseDoubleClickTime = clicks % 2 == 0 ? FLT_MAX : 0.0f;
   io.MouseDoubleClickMaxDist = FLT_MAX;

@@ -22,6 +22,7 @@ using document::OptionId;
 
 constexpr std::uint32_t kMaskSlot = 900;  // texture slot
 constexpr float kMaskSize = 48;
+constexpr float kTouchRow = 40, kTouchGap = 4;
 
 /// A choice as shown in the menu.
 struct Entry {
@@ -75,7 +76,9 @@ class SidePanel {
     y_ += 27;
   }
 
+  // For a finger, a row with a control has the height of one.
   Box row(float height, float gap) {
+    if (c_.touch && height >= 20) height = kTouchRow, gap = kTouchGap;
     const Box box{x_, y_, width_, height};
     y_ += height + gap;
     return box;
@@ -93,7 +96,8 @@ class SidePanel {
     const Box box = row(26, 7);
     label(box, words);
     w_.points(name, box);
-    return w_.stepper(name, {box.right() - 88, box.y, 88, box.height}, value, less, more, typed);
+    const float wide = c_.touch ? 132 : 88;
+    return w_.stepper(name, {box.right() - wide, box.y, wide, box.height}, value, less, more, typed);
   }
 
   bool fits(OptionId id, const document::Value& value) const { return bool(document::check(c_.state, id, value)); }
@@ -243,7 +247,7 @@ class SidePanel {
     t.option = id;
     t.name = std::string(o.name);
     t.text = document::toJson(document::get(c_.state, id));
-    t.box = {box.right() - 72, box.y - 1, 72, 26};
+    t.box = {box.right() - 72, box.midY() - 13, 72, 26};
     c_.requests.text = t;
   }
 
@@ -379,7 +383,7 @@ class SidePanel {
   }
 
   void columnNames() {
-    const Box box = row(24, 6), field{box.x + 104, box.y, box.width - 104, 24};
+    const Box box = row(24, 6), field{box.x + 104, box.y, box.width - 104, box.height};
     label(box, base::late<"  Column names">());
     std::string names;
     for (const std::string& name : c_.state.columnNames) names += (names.empty() ? "" : ", ") + name;
@@ -439,11 +443,11 @@ class SidePanel {
     moreMasks();
     const Box paint = row(26, 6);
     label(paint, "Paint cells");
-    if (w_.icon("paint", {paint.right() - 34, paint.y, 34, 26}, Widgets::Icon::pencil, true, c_.view.painting)) {
+    if (w_.icon("paint", {paint.right() - 34, paint.y, 34, paint.height}, Widgets::Icon::pencil, true, c_.view.painting)) {
       c_.view.painting = !c_.view.painting;
     }
     if (!c_.state.painted.empty()) {
-      const Box clear{paint.right() - 34 - 8 - 54, paint.y, 54, 26};
+      const Box clear{paint.right() - 34 - 8 - 54, paint.y, 54, paint.height};
       if (w_.button("clear-mask", clear, "Clear")) c_.requests.ask(Command::clearMask);
     }
     maskPicture();
