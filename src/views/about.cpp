@@ -154,8 +154,9 @@ constexpr Row kRows[] = {
     {"stepper-play", "Play or pause", "Space", ""},
     {"stepper-next", "Next step", "→", ""},
     {"stepper-last", "To the last step", "", ""},
+    {"stepper-speed", "Speed", "", "Half, single or double"},
     {"stepper-close", "Close", "Esc", "Shows the whole way again"},
-    {"stepper:*", "To this step", "", ""},
+    {"stepper:*", "To this step", "", "Drag to go back and forth"},
 
     // pages
     {"stage:*", "Stage of the block", "", "Shows how the numbers of this stage are made"},

@@ -175,6 +175,7 @@ struct ViewState {
   std::shared_ptr<Arithmetic> arithmetic;  ///< numbers of the inspector that respond to the pointer; null until it comes near them
   std::optional<CellRef> lit;           ///< the cell of the number under the pointer
   int unreached = -1;                   ///< the query row whose weights have not been computed yet in the steps shown
+  float stepSpeed = 1;                  ///< of the steps of a row
   bool still = false;                   ///< animations are skipped
   ChangesView changes;                          ///< differences from the pinned board
   bool before = false;                          ///< is the pinned board shown, while a key or a button is held?

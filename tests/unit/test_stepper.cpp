@@ -47,13 +47,69 @@ TEST_CASE("stepper: play goes to the end by itself and stops there; nothing is d
   for (; frames < 4000 && f.app().wantsFrame(); ++frames) f.frame();
   CHECK(f.option("stepper") == "9");
   CHECK(!f.app().wantsFrame());
-  f.key(ImGuiKey_Space);  // starts again at the first step
-  CHECK(f.option("stepper") != "9");
+  f.io().AddKeyEvent(ImGuiKey_Space, true);  // starts again at the first step
+  for (int i = 0; i < 30; ++i) f.frame();
+  CHECK(f.option("stepper") == "1");
+  f.io().AddKeyEvent(ImGuiKey_Space, false);
+  for (int i = 0; i < 60; ++i) f.frame();
   f.key(ImGuiKey_Space);  // pauses
   const std::string there = f.option("stepper");
+  CHECK(there == "2");
   rest(f);
   for (int i = 0; i < 200; ++i) f.frame();
   CHECK(f.option("stepper") == there);
+}
+
+TEST_CASE("stepper: playing takes 2.88 s, twice that at half speed and half of it at double speed") {
+  Fixture f;
+  f.type('i');
+  for (const float seconds : {2.88f, 1.44f, 5.76f}) {
+    f.key(ImGuiKey_End);  // from where it begins anew
+    f.io().AddKeyEvent(ImGuiKey_Space, true);
+    f.frame();
+    f.io().AddKeyEvent(ImGuiKey_Space, false);
+    int frames = 1;
+    for (; frames < 2000 && f.option("stepper") != "9"; ++frames) f.frame();
+    CHECK(static_cast<float>(frames) / 60 == doctest::Approx(seconds).epsilon(0.05));
+    rest(f);
+    f.click(f.at("stepper-speed"));
+  }
+}
+
+TEST_CASE("stepper: the track is dragged back and forth, stays where it is left, and plays on from there") {
+  Fixture f;
+  f.type('i');
+  rest(f);
+  const app::Rect first = f.at("stepper:1"), last = f.at("stepper:8");
+  const float y = first.y + 13;
+  f.moveTo(first.x + first.width * 0.2f, y);
+  f.button(true);
+  f.moveTo(first.x + first.width * 0.3f, y);
+  CHECK(f.option("stepper") == "1");
+  CHECK(f.app().locate("stepper-caption", 0, 0, 0));
+  f.moveTo(last.x + last.width / 2, y);
+  CHECK(f.option("stepper") == "8");
+  f.moveTo(first.x + first.width * 0.3f, y);
+  CHECK(f.option("stepper") == "1");
+  f.button(false);
+  rest(f);
+  CHECK(!f.app().wantsFrame());
+  CHECK(f.option("stepper") == "1");
+  CHECK(f.app().locate("stepper-caption", 0, 0, 0));  // still on its way
+  f.key(ImGuiKey_Space);
+  for (int i = 0; i < 400 && f.option("stepper") != "9"; ++i) f.frame();
+  CHECK(f.option("stepper") == "9");
+  rest(f);
+  CHECK(!f.app().locate("stepper-caption", 0, 0, 0));
+}
+
+TEST_CASE("stepper: a drag of a number ends it") {
+  Fixture f;
+  f.type('i');
+  f.key(ImGuiKey_Space);
+  f.drag(f.at("q", 0, 3, 2), 30, 0);
+  CHECK(f.option("stepper") == "0");
+  CHECK(!f.app().locate("stepper-caption", 0, 0, 0));
 }
 
 TEST_CASE("stepper: buttons and dots of the bar") {

@@ -24,6 +24,8 @@ std::string_view termOf(TensorId id);
 void drawMatrices(Context& context);
 /// The colour of a cell; nothing if the board does not show it.
 std::optional<draw::Color> cellColor(Context& context, CellRef cell);
+/// The colour of a number in the row that is stepped through, in the matrix of a tensor.
+[[gnu::noinline]] draw::Color stepColor(Context& context, TensorId id, float value);
 /// Handles the pointer on the board.
 void boardPointer(Context& context);
 /// Opens a text field over an editable cell, or explains why it cannot be edited. `first` is what was typed to open it.

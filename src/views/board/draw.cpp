@@ -78,6 +78,15 @@ class BoardView {
     return draw::at(look.map, draw::fraction(look, value, peak));
   }
 
+  draw::Color colorIn(TensorId id, float value) const {
+    const MatrixPlace* m = c_.layout.find(id);
+    if (!m) return toColor(c_.palette.panel);
+    const draw::Heatmap look = style(*m, {});
+    const auto& [head, row, key, column] = stepperOf(c_)->at;
+    const float peak = look.scale == draw::Scale::row ? c_.summaries.rowPeaks(TensorId::weights, c_.trace.weights, head)[row] : 0;
+    return draw::at(look.map, draw::fraction(look, value, peak));
+  }
+
  private:
   // --- colours and numbers
 
@@ -802,6 +811,8 @@ std::string_view termOf(TensorId id) {
 TensorId shownTensor(TensorId id) { return id == TensorId::scores ? TensorId::masked : id; }
 
 void drawMatrices(Context& c) { BoardView(c).draw(); }
+
+draw::Color stepColor(Context& c, TensorId id, float value) { return BoardView(c).colorIn(id, value); }
 
 std::optional<draw::Color> cellColor(Context& c, CellRef cell) { return BoardView(c).colorOf(cell); }
 

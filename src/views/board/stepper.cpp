@@ -19,16 +19,58 @@ using attention::Tensor;
 using base::late;
 using document::OptionId;
 
-constexpr float kWay = 0.9f;    // seconds that the numbers of a step travel
-constexpr float kRest = 1.1f;   // seconds until the next step, while playing
-constexpr float kThere = 0.8f;  // from this fraction of that time on, the row shows the result
+constexpr float kFades = 120;   // milliseconds in which a step appears with reduced motion
+constexpr float kSpeeds[] = {1, 2, 0.5f};
 // The opacity with which unrelated cells are dimmed.
 constexpr float kVeil = 0.66f;
 
-/// The last step whose result is shown on the board.
+/// The last step whose result is shown on the board. What moves stands for its step until it has arrived.
 RowStep madeOf(const StepperView& w) {
-  if (w.part >= kThere) return w.now();
+  const bool moves = std::any_of(w.beats.begin(), w.beats.end(), [](const Beat& b) { return b.motion != Motion::none; });
+  if (w.part >= (moves ? 1.0f : 0.5f)) return w.now();
   return w.shown > 1 ? w.steps[static_cast<std::size_t>(w.shown - 2)] : RowStep::none;
+}
+
+float lengthOf(const std::vector<Beat>& beats) {
+  float ms = 0;
+  for (const Beat& b : beats) ms += b.ms;
+  return ms;
+}
+
+std::vector<Beat> beatsAt(const Context& c, const StepperView& w, int step) { return beatsOf(w.steps[static_cast<std::size_t>(step)], w.steps, c.spec); }
+
+/// Goes to a time within the `shown`-th step.
+void goToTime(Context& c, StepperView& w, int shown, float part) {
+  w.shown = shown, w.part = part;
+  w.beats = beatsAt(c, w, shown - 1);
+  if (shown != c.state.stepper) c.requests.set(OptionId::stepper, static_cast<double>(shown));
+}
+
+/// Follows the document where a reader, a script or a lesson has changed it. The next step comes by its motion, any other is there at once.
+void follow(Context& c, StepperView& w) {
+  const int to = std::clamp(c.state.stepper, 1, static_cast<int>(w.steps.size())), before = w.shown;
+  if (c.state.stepper == w.told) return;
+  w.told = c.state.stepper, w.frame = ImGui::GetFrameCount();
+  if (to == before) return;
+  w.runs = to == before + 1;
+  w.shown = to, w.beats = beatsAt(c, w, to - 1);
+  w.part = w.runs ? c.view.still ? std::max(0.0f, 1 - kFades / std::max(lengthOf(w.beats), 1.0f)) : 0.0f : 1.0f;
+  w.plays |= before == 0 && to == 1 && c.view.guideOpen;  // a lesson shows the whole way
+}
+
+/// Goes on by the time of a frame.
+void advance(Context& c, StepperView& w) {
+  float ms = std::min(ImGui::GetIO().DeltaTime, 0.1f) * 1000 * c.view.stepSpeed;
+  while (w.runs || w.plays) {
+    const float length = lengthOf(w.beats), left = length * (1 - w.part);
+    if (ms < left) {
+      w.part += ms / length;
+      return;
+    }
+    ms -= left, w.part = 1, w.runs = false;
+    if (w.shown == static_cast<int>(w.steps.size())) w.plays = false;
+    if (w.plays) goToTime(c, w, w.shown + 1, 0);
+  }
 }
 
 /// The selected row, the key that serves as its example, and the column of the output.
@@ -83,32 +125,129 @@ bool button(Context& c, std::string_view name, Sign sign, const Box& box, bool e
   return pressed;
 }
 
-void dots(Context& c, StepperView& w, const Box& track) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const int count = static_cast<int>(w.steps.size());
-  const float pitch = track.width / static_cast<float>(std::max(count - 1, 1)), y = track.y + 13;
-  const auto x = [&](int i) { return track.x + pitch * static_cast<float>(i); };
-  list->AddLine({x(0), y}, {x(count - 1), y}, c.palette.border, 2);
-  list->AddLine({x(0), y}, {x(w.shown - 1), y}, c.palette.ink, 2);
-  // The name of the present step is drawn first; others are drawn where they do not overlap it or each other.
-  const auto width = [&](int i) { return textWidth(c.fonts.small, attention::nameOf(w.steps[static_cast<std::size_t>(i)], c.spec, c.inputs)); };
-  const auto left = [&](int i) { return std::clamp(x(i) - width(i) / 2, track.x - 24, track.right() + 24 - width(i)); };
-  const float from = left(w.shown - 1) - 6, to = left(w.shown - 1) + width(w.shown - 1) + 6;
-  float end = 0;
-  for (int i = 0; i < count; ++i) {
-    const bool now = i + 1 == w.shown, done = i + 1 < w.shown;
-    const std::string name = attention::nameOf(w.steps[static_cast<std::size_t>(i)], c.spec, c.inputs);
-    const Box area{x(i) - std::min(pitch / 2, 30.0f), track.y, std::min(pitch, 60.0f), 38};
-    if (Widgets(c).area("stepper:" + std::to_string(i + 1), area)) stepBy(c, i + 1 - w.shown);
-    list->AddCircleFilled({x(i), y}, now ? 6.0f : 4.0f, now ? c.palette.panel : done ? c.palette.ink : c.palette.panel, 20);
-    if (now) list->AddCircle({x(i), y}, 6, c.palette.ink, 24, 1.6f), list->AddCircleFilled({x(i), y}, 2.5f, c.palette.ink, 12);
-    else if (!done) list->AddCircle({x(i), y}, 4, c.palette.faint, 20, 1.4f);
-    const bool fits = now || (left(i) >= end && (left(i) + width(i) <= from || left(i) >= to));
-    if (!fits) continue;
-    textMiddle(list, c.fonts.small, left(i), y + 15, now ? c.palette.text : c.palette.muted, name);
-    if (now) textMiddle(list, c.fonts.small, left(i) + 0.5f, y + 15, c.palette.text, name);  // there is no bold font of that size
-    end = left(i) + width(i) + 6;
+/// The word for a part of a step on the track.
+std::string wordOf(const Context& c, RowStep step, Motion motion) {
+  switch (motion) {
+    case Motion::slide: return late<"slide">();
+    case Motion::multiply: return late<"multiply">();
+    case Motion::add: return late<"add">();
+    default: return attention::nameOf(step, c.spec, c.inputs);
   }
+}
+
+/// The time of all steps from left to right. Each has some room, so that it can be pressed, and the rest of the room is shared by time.
+class Track {
+ public:
+  Track(Context& c, StepperView& w, const Box& box) : c_(c), w_(w), box_(box), list_(ImGui::GetWindowDrawList()) {
+    const float even = 0.45f * box.width / static_cast<float>(w.steps.size());
+    float all = 0, x = box.x;
+    for (int i = 0; i < count(); ++i) beats_.push_back(beatsAt(c, w, i)), all += lengthOf(beats_.back());
+    for (const auto& beats : beats_) at_.push_back(x), x += even + 0.55f * box.width * lengthOf(beats) / std::max(all, 1.0f);
+    at_.push_back(box.right());
+  }
+
+  void draw() {
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseReleased(ImGuiMouseButton_Left)) w_.drags = false;
+    for (int i = 0; i < count(); ++i) press(i);
+    for (int i = 0; i < count(); ++i) segments(i);
+    words();
+    const float x = now();
+    const ImU32 rim = w_.drags ? c_.palette.weight : c_.palette.ink;
+    list_->AddCircleFilled({x, y()}, 7, c_.palette.panel, 24);
+    list_->AddCircle({x, y()}, 6, rim, 24, 2);
+    list_->AddCircleFilled({x, y()}, 2, rim, 12);
+  }
+
+ private:
+  struct Word {
+    std::string text;
+    float x, left, width;
+    bool isNow;
+  };
+
+  int count() const { return static_cast<int>(w_.steps.size()); }
+  float y() const { return box_.y + 13; }
+  float left(int step) const { return at_[static_cast<std::size_t>(step)]; }
+  float now() const { return left(w_.shown - 1) + (left(w_.shown) - left(w_.shown - 1)) * w_.part; }
+
+  // A press goes to the end of a step, a drag anywhere.
+  void press(int i) {
+    const std::string name = "stepper:" + std::to_string(i + 1);
+    const bool pressed = Widgets(c_).area(name, {left(i), box_.y, left(i + 1) - left(i), 38});
+    if (c_.locked(name)) return;
+    if (ImGui::IsItemActive() && (w_.drags || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3))) {
+      w_.drags = true, w_.plays = w_.runs = false;
+      const float x = std::clamp(ImGui::GetIO().MousePos.x, box_.x, box_.right());
+      int to = 0;
+      while (to + 1 < count() && x >= left(to + 1)) ++to;
+      goToTime(c_, w_, to + 1, std::clamp((x - left(to)) / (left(to + 1) - left(to)), 0.0f, 1.0f));
+    } else if (pressed && !w_.drags) {
+      stepBy(c_, i + 1 - w_.shown);
+    }
+  }
+
+  template <class Visit>
+  void parts(int i, Visit visit) const {
+    const auto& beats = beats_[static_cast<std::size_t>(i)];
+    const float all = lengthOf(beats), width = left(i + 1) - left(i);
+    float x = left(i);
+    for (const Beat& b : beats) {
+      const float to = all > 0 ? x + width * b.ms / all : left(i + 1);
+      visit(b, x, to);
+      x = to;
+    }
+  }
+
+  void segments(int i) {
+    parts(i, [&](const Beat&, float x, float to) {
+      const float done = std::clamp(now(), x, to - 2);
+      list_->AddRectFilled({x, y() - 3}, {to - 2, y() + 3}, c_.palette.track, 3);
+      if (done > x) list_->AddRectFilled({x, y() - 3}, {done, y() + 3}, c_.palette.ink, 3);
+    });
+  }
+
+  // The present word first, then others where they do not overlap it or each other.
+  void words() {
+    std::vector<Word> all;
+    for (int i = 0; i < count(); ++i)
+      parts(i, [&](const Beat& b, float x, float to) {
+        const std::string text = wordOf(c_, w_.steps[static_cast<std::size_t>(i)], b.motion);
+        const float width = textWidth(c_.fonts.small, text), at = now();
+        const bool isNow = i + 1 == w_.shown && at > x - 0.5f && at <= to + 0.5f;
+        all.push_back({text, (x + to) / 2, std::clamp((x + to - width) / 2, box_.x - 24, box_.right() + 24 - width), width, isNow});
+      });
+    const Word* present = nullptr;
+    for (const Word& one : all)
+      if (one.isNow) present = &one;
+    float end = 0;
+    for (const Word& one : all) {
+      const bool isPresent = &one == present;
+      const bool isFree = !present || one.left + one.width + 6 <= present->left || one.left >= present->left + present->width + 6;
+      if (!isPresent && (one.left < end || !isFree)) continue;
+      textMiddle(list_, c_.fonts.small, one.left, box_.y + 28, isPresent ? c_.palette.text : c_.palette.muted, one.text);
+      if (isPresent) textMiddle(list_, c_.fonts.small, one.left + 0.5f, box_.y + 28, c_.palette.text, one.text);  // there is no bold font of that size
+      end = one.left + one.width + 6;
+    }
+  }
+
+  Context& c_;
+  StepperView& w_;
+  Box box_;
+  ImDrawList* list_;
+  std::vector<std::vector<Beat>> beats_;
+  std::vector<float> at_;  ///< where each step begins, and the end
+};
+
+/// "1×", "2×", "0.5×": a press leads to the next.
+void speed(Context& c, const Box& box) {
+  if (Widgets(c).area(late<"stepper-speed">(), box)) {
+    const auto* at = std::find(std::begin(kSpeeds), std::end(kSpeeds), c.view.stepSpeed);
+    c.view.stepSpeed = at + 1 < std::end(kSpeeds) ? at[1] : kSpeeds[0];
+  }
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, ImGui::IsItemHovered() ? c.palette.hover : c.palette.panel, 6);
+  list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c.palette.border, 6);
+  textCentered(list, c.fonts.small, box.midX(), box.midY(), c.palette.text, c.view.stepSpeed == 1 ? "1×" : c.view.stepSpeed == 2 ? "2×" : "0.5×");
 }
 
 void bar(Context& c, StepperView& w) {
@@ -132,10 +271,13 @@ void bar(Context& c, StepperView& w) {
   if (next(late<"stepper-play">(), w.plays ? Sign::pause : Sign::play, true)) playStepper(c);
   if (next(late<"stepper-next">(), Sign::next, w.shown < count)) stepBy(c, 1);
   if (!narrow && next(late<"stepper-last">(), Sign::last, w.shown < count)) stepBy(c, count - w.shown);
+  const float wide = narrow ? 32.0f : 40.0f;
+  speed(c, {x, b.y + 6, wide - 4, 28});
+  x += wide;
   const Box close{b.right() - 32, b.y + 6, 28, 28};
   if (button(c, late<"stepper-close">(), Sign::close, close, true)) c.requests.set(OptionId::stepper, 0.0);
   const float left = x + (narrow ? 22.0f : 36.0f);
-  dots(c, w, {left, b.y, close.x - (narrow ? 20.0f : 34.0f) - left, b.height});
+  Track(c, w, {left, b.y, close.x - (narrow ? 20.0f : 34.0f) - left, b.height}).draw();
 }
 
 // ---- on the board
@@ -178,13 +320,8 @@ void reveal(Context& c, const StepperView& w) {
 }
 
 void number(Context& c, float x, float y, float cell, double value, ImU32 color) {
-  int decimals = c.state.decimals;
-  ImFont* font = c.fonts.mono;
-  std::string digits = formatNumber(value, decimals);
-  if (textWidth(font, digits) > cell - 3) font = c.fonts.monoSmall;
-  while (textWidth(font, digits) > cell - 3 && decimals > 1) digits = formatNumber(value, --decimals);
-  if (textWidth(font, digits) > cell) return;
-  textCentered(ImGui::GetWindowDrawList(), font, x, y, color, digits);
+  const auto [font, digits] = fittedNumber(c, value, cell);
+  if (font) textCentered(ImGui::GetWindowDrawList(), font, x, y, color, digits);
 }
 
 void ring(const Box& box, const MatrixPlace& m, const Block& b, ImU32 color, float thick) {
@@ -198,6 +335,16 @@ void ring(const Box& box, const MatrixPlace& m, const Block& b, ImU32 color, flo
 
 const StepperView* stepperOf(const Context& c) { return c.state.stepper > 0 && !c.showsMean() && !c.onPage() && c.view.stepper && c.view.stepper->shown > 0 ? c.view.stepper.get() : nullptr; }
 
+std::pair<ImFont*, std::string> fittedNumber(const Context& c, double value, float cell) {
+  int decimals = c.state.decimals;
+  ImFont* font = c.fonts.mono;
+  std::string digits = formatNumber(value, decimals);
+  if (textWidth(font, digits) > cell - 3) font = c.fonts.monoSmall;
+  while (textWidth(font, digits) > cell - 3 && decimals > 1) digits = formatNumber(value, --decimals);
+  if (textWidth(font, digits) > cell) return {};
+  return {font, std::move(digits)};
+}
+
 void readStepper(Context& c) {
   if (!c.view.stepper) c.view.stepper = std::make_shared<StepperView>();
   StepperView& w = *c.view.stepper;
@@ -208,22 +355,21 @@ void readStepper(Context& c) {
   }
   w.steps = attention::stepsOf(c.spec, c.inputs, c.decodes());
   const attention::StepPlace at = placeOf(c);
-  const int shown = std::clamp(c.state.stepper, 1, static_cast<int>(w.steps.size()));
-  if (shown != w.shown) w.part = shown == w.shown + 1 && !c.view.still ? 0.0f : 1.0f, w.rest = 0;
-  else if (at != w.at) w.part = 1;
-  const bool isNew = shown != w.shown || at != w.at;
-  w.shown = shown, w.at = at;
-  if (isNew) reveal(c, w);
-  const float seconds = std::min(ImGui::GetIO().DeltaTime, 0.1f);
-  const bool last = w.shown == static_cast<int>(w.steps.size());
-  if (w.part < 1) {
-    w.part = std::min(1.0f, w.part + seconds / kWay);
-  } else if (w.plays) {
-    w.rest += seconds;
-    if (w.rest >= kRest && last) w.plays = false;
-    else if (w.rest >= kRest) c.requests.set(OptionId::stepper, static_cast<double>(w.shown + 1));
+  if (const Drag::Kind drag = c.view.drag.kind; drag == Drag::Kind::value || drag == Drag::Kind::weight) {
+    c.requests.set(OptionId::stepper, 0.0);  // the reader goes on to change the numbers
+    w.plays = w.runs = false, w.part = 1;
   }
-  c.view.busy |= w.part < 1 || w.plays;
+  const int before = w.shown;
+  w.shown = std::min(w.shown, static_cast<int>(w.steps.size()));
+  if (w.shown > 0) w.beats = beatsAt(c, w, w.shown - 1);
+  follow(c, w);
+  if (at != w.at && w.shown == before) w.runs = w.plays = false, w.part = 1;
+  const bool isNew = w.shown != before || at != w.at;
+  w.at = at;
+  if (isNew) reveal(c, w);
+  if (w.frame != ImGui::GetFrameCount()) advance(c, w);  // a frame may be built more than once
+  w.frame = ImGui::GetFrameCount();
+  c.view.busy |= w.runs || w.plays;
   const attention::Standing weights = attention::standing(TensorId::weights, madeOf(w), c.spec, c.inputs);
   if (!weights.isThere || weights.tensor != TensorId::weights) c.view.unreached = w.at.row;
   bar(c, w);
@@ -239,17 +385,17 @@ void toggleStepper(Context& c) {
 
 void stepBy(Context& c, int by) {
   StepperView& w = *c.view.stepper;
-  w.plays = false;
+  w.plays = w.runs = false;
   const int to = std::clamp(w.shown + by, 1, static_cast<int>(w.steps.size()));
   if (to != c.state.stepper) c.requests.set(OptionId::stepper, static_cast<double>(to));
+  else w.part = 1;
 }
 
 void playStepper(Context& c) {
   StepperView& w = *c.view.stepper;
-  w.plays = !w.plays;
-  w.rest = kRest;
-  c.view.busy = true;
-  if (w.plays && w.shown == static_cast<int>(w.steps.size())) w.shown = 0, c.requests.set(OptionId::stepper, 1.0);
+  w.plays = !(w.plays || w.runs), w.runs = false;
+  c.view.busy = true, w.frame = ImGui::GetFrameCount();
+  if (w.plays && w.part >= 1 && w.shown == static_cast<int>(w.steps.size())) goToTime(c, w, 1, 0);
 }
 
 void drawSteps(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look) {
@@ -350,9 +496,10 @@ attention::Explanation stepsExplanation(const Context& c, bool all) {
 }
 
 void drawStepperBar(Context& c) {
+  const StepperView& w = *stepperOf(c);
+  if (w.part < 1) drawMotion(c);
   const Box& line = c.layout.stepLine;
   if (line.empty()) return;
-  const StepperView& w = *stepperOf(c);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool narrow = line.width < 600;
   ImFont* font = line.width < 900 ? c.fonts.monoSmall : c.fonts.mono;

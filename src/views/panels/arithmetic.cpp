@@ -145,31 +145,13 @@ class Reader {
   std::vector<TouchedLine> lines_;
 };
 
-// ---- animation of numbers
-
-struct Flight {
-  float at = 1;  ///< fraction of the way
-  bool travels = false;
-  ImVec2 from;
-};
-
-/// The numbers of the latest step travel from their cells, one after another.
-Flight flightOf(const Context& c, const TouchedLine& line, std::size_t index, float x, float midY) {
-  Flight f;
+/// How visible a number of the latest step is: they appear one after another, while the step moves on the board.
+float visible(const Context& c, const TouchedLine& line, std::size_t index, float x, float midY) {
   const StepperView* stepper = stepperOf(c);
   const bool isPlace = c.layout.stepLine.empty() || c.layout.stepLine.contains(x, midY);
-  if (!stepper || stepper->part >= 1 || line.term.step != stepper->now() || line.inner || !isPlace) return f;
+  if (!stepper || stepper->part >= 1 || line.term.step != stepper->now() || line.inner || !isPlace) return 1;
   const float delay = 0.35f * static_cast<float>(index) / static_cast<float>(std::max<std::size_t>(line.numbers.size(), 1));
-  const float t = std::clamp((stepper->part / 0.8f - delay) / 0.65f, 0.0f, 1.0f);
-  f.at = t * t * (3 - 2 * t);
-  const Number& n = line.numbers[index].what;
-  const MatrixPlace* m = n.here ? c.layout.find(n.cell.tensor) : nullptr;
-  if (!m) return f;
-  const Slice s = sliceOf(c.state, n.cell.tensor);
-  const Box cell = onScreen(c.layout, c.view, m->cellBox(n.cell.row - s.firstRow, n.cell.col - s.firstCol));
-  f.travels = c.layout.board.contains(cell.midX(), cell.midY());
-  f.from = {cell.midX(), cell.midY()};
-  return f;
+  return std::clamp((stepper->part / 0.8f - delay) / 0.65f, 0.0f, 1.0f);
 }
 
 /// "number:q:3:2", "number:sum:0"
@@ -303,7 +285,7 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
   std::vector<ImU32> colors(line.numbers.size(), color);
   for (std::size_t i = 0; i < line.numbers.size(); ++i) {
     const auto [left, width] = place(line.numbers[i]);
-    if (isHere(line.numbers[i]) && flightOf(c, line, i, x, midY).at >= 1) colors[i] = markNumber(c, list, left, midY, width, line.numbers[i], color);
+    if (isHere(line.numbers[i]) && visible(c, line, i, x, midY) >= 1) colors[i] = markNumber(c, list, left, midY, width, line.numbers[i], color);
   }
   std::size_t at = begin;
   for (std::size_t i = 0; i < line.numbers.size(); ++i) {
@@ -313,18 +295,9 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
     at = n.end;
     const std::string_view digits = text.substr(n.begin, n.end - n.begin);
     const auto [left, width] = place(n);
-    const Flight flight = flightOf(c, line, i, x, midY);
-    if (flight.at < 1) placedAt(c, n, {left - 1, midY - 10, width + 2, 20});
-    if (flight.at < 1 && flight.travels) {
-      ImDrawList* above = sharp(ImGui::GetForegroundDrawList());
-      const float px = flight.from.x + (left + width / 2 - flight.from.x) * flight.at, py = flight.from.y + (midY - flight.from.y) * flight.at;
-      const ImU32 tone = hue(c.palette, n.what.cell.tensor);
-      above->AddRectFilled({px - width / 2 - 5, py - 10}, {px + width / 2 + 5, py + 10}, withAlpha(c.palette.panel, 0.94f), 5);
-      above->AddRect({px - width / 2 - 5, py - 10}, {px + width / 2 + 5, py + 10}, tone, 5, 0, 1.2f);
-      textCentered(above, font, px, py, c.palette.text, digits);
-      continue;
-    }
-    textMiddle(list, font, left, midY, flight.at < 1 ? withAlpha(color, flight.at) : colors[i], digits);
+    const float shown = visible(c, line, i, x, midY);
+    if (shown < 1) placedAt(c, n, {left - 1, midY - 10, width + 2, 20});
+    textMiddle(list, font, left, midY, shown < 1 ? withAlpha(color, shown) : colors[i], digits);
   }
   words(at, end);
 }

@@ -1,0 +1,266 @@
+// Draws the numbers of a step on their way over the board (views/board/motion.h).
+#include <algorithm>
+#include <cmath>
+
+#include "base/late.h"
+#include "views/board/board.h"
+#include "views/board/stepper.h"
+#include "views/widgets.h"
+
+namespace views {
+namespace {
+
+using attention::RowStep;
+using base::late;
+
+constexpr float kFade = 120;      // milliseconds in which a motion appears where motion is reduced
+constexpr float kDashes = 12;     // cells from this size on have dashes and signs
+constexpr float kReadable = 26;   // and from this size on numbers
+
+/// What the step does, in words.
+std::string wordsOf(const Context& c, RowStep step, Motion motion) {
+  switch (motion) {
+    case Motion::slide: return late<"the query slides onto its key">();
+    case Motion::multiply: return late<"pairs multiply">();
+    case Motion::add: return late<"products add up">();
+    case Motion::divide: return c.spec.scale == 0 ? late<"divide by √d_k">() : late<"multiply by the scale">();
+    case Motion::grow: return late<"exp makes every score positive">();
+    case Motion::stand: return late<"their sum is Σ">();
+    case Motion::share: return late<"softmax shares out 1">();
+    case Motion::pour: return late<"weights pour the values">();
+    default: break;
+  }
+  switch (step) {
+    case RowStep::turned_query:
+    case RowStep::turned_key: return late<"turned by its position">();
+    case RowStep::query_side: return late<"the query goes through its matrix">();
+    case RowStep::key_side: return late<"the key goes through its matrix">();
+    case RowStep::lengths: return late<"how long query and key are">();
+    case RowStep::raw: return c.spec.score == attention::Score::cosine ? late<"divide by both lengths">() : late<"both sides make a score">();
+    case RowStep::capped: return late<"no score beyond the cap">();
+    case RowStep::biased: return late<"the bias is added">();
+    case RowStep::masked: return late<"what may not be seen is left out">();
+    case RowStep::tempered: return late<"divide by the temperature">();
+    case RowStep::maximum: return late<"the largest score of the row">();
+    case RowStep::threshold: return late<"what every score loses">();
+    case RowStep::weights: return late<"scores become weights">();
+    case RowStep::masked_after: return late<"weights are left out, and the rest no longer sums to 1">();
+    default: return {};
+  }
+}
+
+class Moving {
+ public:
+  explicit Moving(Context& c) : c_(c), w_(*stepperOf(c)), list_(ImGui::GetWindowDrawList()) {}
+
+  void draw() {
+    float time = w_.part;
+    const Motion motion = beatAt(w_.beats, time);
+    const float fade = c_.view.still ? fadeOf(motion, time) : 1;
+    const Stage s = stage();
+    for (Piece p : piecesAt(s, motion, c_.view.still ? 1 : time)) {
+      p.opacity *= fade;
+      if (p.opacity > 0) piece(p);
+    }
+    caption(wordsOf(c_, w_.now(), motion), below(s, motion));
+  }
+
+ private:
+  /// With reduced motion everything stands at the end of its motion, and fades in there.
+  float fadeOf(Motion motion, float time) const {
+    float ms = 0;
+    for (const Beat& b : w_.beats)
+      if (b.motion == motion) ms = b.ms;
+    return std::clamp(w_.runs ? 1 - (1 - time) * ms / kFade : time * ms / kFade, 0.0f, 1.0f);
+  }
+
+  // --- where everything is
+
+  std::vector<Box> cells(TensorId id, int firstRow, int rows, int cols) const {
+    std::vector<Box> out;
+    const MatrixPlace* m = c_.layout.find(id);
+    if (!m) return out;
+    const Slice s = sliceOf(c_.state, id);
+    for (int row = firstRow; row < firstRow + rows; ++row)
+      for (int col = 0; col < cols; ++col) out.push_back(onScreen(c_.layout, c_.view, m->cellBox(row - s.firstRow, col)));
+    return out;
+  }
+  static std::vector<float> numbers(const attention::Tensor* t, int head, int firstRow, int rows) {
+    if (!t || t->empty()) return {};
+    const float* from = t->row(head, firstRow);
+    return {from, from + static_cast<std::ptrdiff_t>(rows) * t->cols()};
+  }
+
+  Stage stage() const {
+    const auto& [head, row, key, column] = w_.at;
+    const int keyHead = head / (c_.spec.heads / c_.spec.kvHeads), keys = c_.state.keyTokens, width = c_.spec.headDim, values = c_.spec.valueDim;
+    const bool turned = attention::isRotary(c_.spec);
+    const TensorId q = turned ? TensorId::q_rotated : TensorId::q, k = turned ? TensorId::k_rotated : TensorId::k;
+    const auto of = [&](TensorId id) { return c_.tensor(id); };
+    Stage s;
+    s.example = key;
+    s.query = cells(q, row, 1, width), s.key = cells(k, key, 1, width), s.score = cells(TensorId::scores, row, 1, keys), s.weight = cells(TensorId::weights, row, 1, keys);
+    s.value = cells(TensorId::v, 0, keys, values), s.output = cells(TensorId::head_output, row, 1, values);
+    s.queries = numbers(of(q), head, row, 1), s.keys = numbers(of(k), keyHead, key, 1), s.raw = numbers(of(TensorId::raw), head, row, 1);
+    s.scaled = numbers(of(w_.now() == RowStep::weights ? TensorId::masked : TensorId::scores), head, row, 1);
+    s.weights = numbers(of(TensorId::weights), head, row, 1), s.values = numbers(of(TensorId::v), keyHead, 0, keys), s.outputs = numbers(of(TensorId::head_output), head, row, 1);
+    if (!attention::isSoftmax(c_.spec)) return s;
+    s.exponentials = numbers(of(TensorId::exponentials), head, row, 1), s.sum = c_.trace.rowSum.at(head, row, 0);
+    if (attention::standing(TensorId::weights, w_.now(), c_.spec, c_.inputs).isShare)
+      for (std::size_t j = 0; j < s.weights.size(); ++j) s.weights[j] = s.sum > 0 ? s.exponentials[j] / s.sum : 0;
+    return s;
+  }
+
+  /// The cells under which the words of a motion stand.
+  static Box below(const Stage& s, Motion motion) {
+    const auto around = [](const std::vector<Box>& boxes) {
+      Box all;
+      for (const Box& b : boxes) {
+        if (all.empty()) all = b;
+        const float right = std::max(all.right(), b.right()), bottom = std::max(all.bottom(), b.bottom());
+        all.x = std::min(all.x, b.x), all.y = std::min(all.y, b.y), all.width = right - all.x, all.height = bottom - all.y;
+      }
+      return all;
+    };
+    switch (motion) {
+      case Motion::slide:
+      case Motion::multiply: return around(s.key);
+      case Motion::grow:
+      case Motion::stand:
+      case Motion::share: return around(s.weight);
+      case Motion::pour: return around(s.output);
+      default: return around(s.score);
+    }
+  }
+
+  // --- drawing
+
+  void caption(std::string_view english, const Box& under) const {
+    if (english.empty() || under.empty()) return;
+    const std::string words(inWords(english));
+    const Box& board = c_.layout.board;
+    const float width = textWidth(c_.fonts.small, words) + 16, x = std::clamp(under.midX() - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4));
+    const float y = std::clamp(under.bottom() + (isFraction_ ? 64.0f : 12.0f), board.y + 4, board.bottom() - 26);
+    const Box box{x, y, width, 22};
+    c_.widgetRects["stepper-caption"] = box;
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 6);
+    list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 6);
+    const AsIs asIs;
+    textMiddle(list_, c_.fonts.small, box.x + 8, box.midY(), c_.palette.text, words);
+  }
+
+  void piece(const Piece& p) {
+    switch (p.kind) {
+      case Piece::Kind::cell: return cell(p);
+      case Piece::Kind::ghost: return ghost(p);
+      case Piece::Kind::times: return times(p);
+      case Piece::Kind::fraction: return fraction(p);
+      case Piece::Kind::bar: return bar(p);
+      case Piece::Kind::stream: return list_->AddLine({p.x, p.y}, {p.toX, p.toY}, withAlpha(c_.palette.weight, 0.6f * p.opacity), p.width);
+      case Piece::Kind::ring:
+        return list_->AddRect({p.x - p.width / 2 - 1, p.y - p.height / 2 - 1}, {p.x + p.width / 2 + 1, p.y + p.height / 2 + 1}, hue(c_.palette, p.of), p.height >= 20 ? 6.0f : 1.0f, 0, 2);
+    }
+  }
+
+  void digits(const Piece& p, double value, ImU32 color) const {
+    const auto [font, words] = fittedNumber(c_, value, p.width);
+    if (!font) return;
+    const int first = list_->VtxBuffer.Size;
+    digitsCentered(list_, font, 1, p.x, p.y, color, std::isinf(value) ? "−∞" : words);
+    if (p.tilt == 0) return;
+    const float sine = std::sin(p.tilt), cosine = std::cos(p.tilt);
+    for (int i = first; i < list_->VtxBuffer.Size; ++i) {
+      ImVec2& at = list_->VtxBuffer[i].pos;
+      const float x = at.x - p.x, y = at.y - p.y;
+      at = {p.x + cosine * x - sine * y, p.y + sine * x + cosine * y};
+    }
+  }
+
+  void cell(const Piece& p) const {
+    const float gap = p.width >= 20 ? 1.5f : p.width >= 8 ? 0.5f : 0, half = p.width / 2 - gap, tall = p.height / 2 - gap;
+    const draw::Color fill = std::isinf(p.value) ? toColor(c_.palette.panel) : stepColor(c_, p.of, p.value);
+    const float sine = std::sin(p.turn), cosine = std::cos(p.turn);
+    const auto corner = [&](float x, float y) { return ImVec2{p.x + cosine * x - sine * y, p.y + sine * x + cosine * y}; };
+    const ImVec2 corners[] = {corner(-half, -tall), corner(half, -tall), corner(half, tall), corner(-half, tall)};
+    if (p.turn == 0) {
+      list_->AddRectFilled({p.x - p.width / 2, p.y - p.height / 2}, {p.x + p.width / 2, p.y + p.height / 2}, withAlpha(c_.palette.panel, p.opacity));
+      list_->AddRectFilled(corners[0], corners[2], withAlpha(toU32(fill), p.opacity), p.width >= 20 ? 3.0f : 0.0f);
+    } else {
+      list_->AddConvexPolyFilled(corners, 4, withAlpha(toU32(fill), p.opacity));
+    }
+    if (p.width >= kDashes && (p.of == TensorId::q || p.of == TensorId::k)) list_->AddPolyline(corners, 4, withAlpha(hue(c_.palette, p.of), p.opacity), ImDrawFlags_Closed, 1.2f);
+    if (p.width >= kReadable) digits(p, double{p.value}, withAlpha(textOn(fill), p.opacity * p.ink));
+  }
+
+  void ghost(const Piece& p) const {
+    const float left = p.x - p.width / 2, top = p.y - p.height / 2, right = left + p.width, bottom = top + p.height;
+    list_->AddRectFilled({left, top}, {right, bottom}, withAlpha(c_.palette.panel, p.opacity));
+    if (p.width < kDashes) return;
+    const ImU32 color = withAlpha(hue(c_.palette, p.of), 0.7f * p.opacity);
+    for (float at = left + 2; at < right - 2; at += 6) {
+      const float end = std::min(at + 3, right - 2);
+      list_->AddLine({at, top + 2}, {end, top + 2}, color), list_->AddLine({at, bottom - 2}, {end, bottom - 2}, color);
+    }
+    for (float at = top + 2; at < bottom - 2; at += 6) {
+      const float end = std::min(at + 3, bottom - 2);
+      list_->AddLine({left + 2, at}, {left + 2, end}, color), list_->AddLine({right - 2, at}, {right - 2, end}, color);
+    }
+  }
+
+  void times(const Piece& p) const {
+    if (p.width < kReadable) return;
+    list_->AddCircleFilled({p.x, p.y}, 6, withAlpha(c_.palette.panel, p.opacity), 16);
+    digitsCentered(list_, c_.fonts.small, 1, p.x, p.y, withAlpha(c_.palette.text, p.opacity), "×");
+  }
+
+  // Below its cell: the score over the root of the width, or times the scale.
+  void fraction(const Piece& p) {
+    isFraction_ = true;
+    const std::string over = formatNumber(double{p.over}, c_.state.decimals), result = formatNumber(double{p.value}, c_.state.decimals);
+    const bool isRoot = c_.spec.scale == 0;
+    const std::string under = isRoot ? "√" + std::to_string(c_.spec.headDim) : "× " + formatFactor(c_.spec.scale, c_.state.decimals);
+    ImFont* font = c_.fonts.mono;
+    const float tier = std::max(textWidth(font, over), textWidth(font, under)) + 12, end = textWidth(font, "= " + result), width = tier + end + 26;
+    const Box& board = c_.layout.board;
+    const float x = std::clamp(p.x - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4)), y = p.y + p.height / 2 + 8;
+    const ImU32 color = withAlpha(c_.palette.text, p.opacity);
+    const AsIs asIs;
+    list_->AddRectFilled({x, y}, {x + width, y + 48}, withAlpha(c_.palette.panel, p.opacity), 6);
+    list_->AddRect({x, y}, {x + width, y + 48}, withAlpha(c_.palette.border, p.opacity), 6);
+    textCentered(list_, font, x + 8 + tier / 2, y + 13, color, over);
+    if (isRoot) list_->AddLine({x + 8, y + 24}, {x + 8 + tier, y + 24}, color, 1.2f);
+    textCentered(list_, font, x + 8 + tier / 2, y + 35, color, under);
+    textMiddle(list_, font, x + tier + 16, y + 24, color, "= " + result);
+  }
+
+  void bar(const Piece& p) const {
+    const float apart = p.width > 3 && p.height > 3 ? 0.5f : 0;  // between parts of one row
+    const Box b{p.x - p.width / 2 + apart, p.y - p.height / 2, p.width - 2 * apart, p.height};
+    list_->AddRectFilled({b.x, b.y}, {b.right(), b.bottom()}, withAlpha(c_.palette.weight, p.opacity), std::min(2.0f, std::min(b.width, b.height) / 2));
+    const float pitch = c_.layout.find(TensorId::weights)->cell;
+    const auto [font, words] = fittedNumber(c_, double{p.value}, pitch);
+    if (!font || pitch < kReadable) return;
+    const float wide = textWidth(font, words);
+    if (wide + 4 <= b.width && b.height >= 16) return digitsCentered(list_, font, 1, p.x, p.y, withAlpha(textOn(toColor(c_.palette.weight)), p.opacity), words);
+    if (b.width < 0.6f * pitch || b.width > pitch) return;  // only a bar that stands has its number above it
+    list_->AddRectFilled({p.x - wide / 2 - 2, b.y - 16}, {p.x + wide / 2 + 2, b.y - 2}, withAlpha(c_.palette.panel, 0.85f * p.opacity), 3);
+    digitsCentered(list_, font, 1, p.x, b.y - 9, withAlpha(c_.palette.text, p.opacity), words);
+  }
+
+  Context& c_;
+  const StepperView& w_;
+  ImDrawList* list_;
+  bool isFraction_ = false;
+};
+
+}  // namespace
+
+void drawMotion(Context& c) {
+  const Box& b = c.layout.board;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRect({b.x, b.y}, {b.right(), b.bottom()}, true);
+  Moving(c).draw();
+  list->PopClipRect();
+}
+
+}  // namespace views
