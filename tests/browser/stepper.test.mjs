@@ -91,6 +91,65 @@ onBoard('with reduced motion the numbers appear', async (board) => {
   assert.ok((await board.stats()).frames - before < 20, 'no frames of a motion');
 }, {reducedMotion: 'reduce'});
 
+/** The middle of a part of the track: `part` of the way through a step. */
+async function onTrack(board, step, part) {
+  const {x, y, width} = await board.call('locate', `stepper:${step}`);
+  return [x + part * width, y + 13];
+}
+
+/** The picture of the matrices, without what is below them. */
+const picture = async (board) => (await board.page.screenshot({clip: {x: 230, y: 44, width: 1210, height: 780}})).toString('base64');
+
+onBoard('the numbers move: the track is dragged back and forth, a time has one picture, and nothing is drawn while it rests', async (board) => {
+  await begin(board);
+  await board.page.mouse.move(...await onTrack(board, 1, 0.1));
+  await board.page.mouse.down();
+  const seen = [];
+  for (const [step, part] of [[1, 0.2], [1, 0.5], [1, 0.85], [2, 0.5], [8, 0.5], [2, 0.5], [1, 0.85], [1, 0.5], [1, 0.2]]) {
+    await board.page.mouse.move(...await onTrack(board, step, part));
+    await stepperIs(board, step);
+    assert.ok(await has(board, 'stepper-caption'), `step ${step} says what it does`);
+    seen.push(await picture(board));
+  }
+  assert.equal(new Set(seen).size, 5, 'five times, five pictures');
+  for (let i = 0; i < 4; i++) assert.equal(seen[i], seen[8 - i], `time ${i} looks the same on the way back`);
+  await board.page.mouse.up();
+  await board.rest();
+  const {frames} = await board.stats();
+  await board.rest();
+  assert.equal((await board.stats()).frames, frames);
+  await board.press('ArrowRight');
+  await stepperIs(board, 2);
+  await board.press('ArrowLeft');
+  await stepperIs(board, 1);
+  await board.press('Space');
+  await stepperIs(board, 9);
+  assert.ok(!await has(board, 'stepper-caption'), 'all have arrived');
+}, {seen: true});
+
+onBoard('a drag of a number ends the steps, in the middle of a motion too', async (board) => {
+  await begin(board);
+  const before = await board.value('q', 0, 3, 2);
+  await board.press('Space');
+  await board.drag('q', [0, 3, 2], 30, 0);
+  await stepperIs(board, 0);
+  close(await board.value('q', 0, 3, 2), before + 0.3, 'the number has changed');
+});
+
+onBoard('with reduced motion a time of the track has the end of its motion, and nothing between', async (board) => {
+  await begin(board);
+  await board.page.mouse.move(...await onTrack(board, 1, 0.1));
+  await board.page.mouse.down();
+  const seen = [];
+  for (const part of [0.2, 0.25, 0.3]) {  // of q·k: 0 to 0.35 is the slide, which has faded in after 0.1
+    await board.page.mouse.move(...await onTrack(board, 1, part));
+    await board.rest();
+    seen.push((await board.page.screenshot({clip: {x: 230, y: 44, width: 1210, height: 400}})).toString('base64'));
+  }
+  await board.page.mouse.up();
+  assert.equal(new Set(seen).size, 1);
+}, {reducedMotion: 'reduce', seen: true});
+
 for (const [score, normalizer, position, steps] of [['additive', 'sparsemax', 'none', 8], ['cosine', 'hardmax', 'rotary', 10], ['general', 'sigmoid', 'alibi', 7], ['dot', 'relu', 'none', 5]]) {
   onBoard(`${score} scores with ${normalizer} and positions ${position} have ${steps} steps`, async (board) => {
     for (const [name, value] of [['d_k', 4], ['score', score], ['normalizer', normalizer], ['position', position]]) await board.call('set', name, value);

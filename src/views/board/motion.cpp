@@ -53,7 +53,7 @@ class Pieces {
     switch (motion) {
       case Motion::slide: if (hasPair) slide(t); break;
       case Motion::multiply: if (hasPair) multiply(t); break;
-      case Motion::add: if (hasPair && !s_.score.empty()) add(t); break;
+      case Motion::add: hasPair && !s_.score.empty() ? add(t) : appear(s_.score, s_.raw, TensorId::scores, t); break;
       case Motion::divide: divide(t); break;
       case Motion::grow: grow(easeInOut(t)); break;
       case Motion::stand: grow(1); break;
@@ -211,9 +211,14 @@ class Pieces {
     }
   }
 
+  /// Numbers whose origin is not in view.
+  void appear(const std::vector<Box>& places, const std::vector<float>& numbers, TensorId of, float time) {
+    for (std::size_t i = 0; time > 0 && i < places.size(); ++i) out_.push_back(cell(of, places[i], numbers[i], easeInOut(time)));
+  }
+
   // Any other normaliser: each score goes to its weight's cell, where the weight takes its place.
   void move(float time) {
-    if (s_.score.size() != s_.weight.size()) return;
+    if (s_.score.size() != s_.weight.size()) return appear(s_.weight, s_.weights, TensorId::weights, time);
     const float t = easeInOut(time);
     for (std::size_t j = 0; j < s_.weight.size(); ++j) {
       const Box &from = s_.score[j], &to = s_.weight[j];
@@ -243,7 +248,8 @@ class Pieces {
   void pour(float time) {
     const std::vector<int> keys = order();
     const std::size_t columns = s_.output.size();
-    if (columns == 0 || s_.value.size() < columns) return;
+    if (s_.value.size() < columns) return appear(s_.output, s_.outputs, TensorId::head_output, time);
+    if (columns == 0) return;
     std::vector<double> sums(columns, 0.0);
     std::vector<Piece> rings;
     int poured = 0;

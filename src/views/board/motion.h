@@ -23,7 +23,7 @@ std::vector<Beat> beatsOf(attention::RowStep step, const std::vector<attention::
 /// The beat at a time of the step, 0 to 1 of the whole; `part` becomes the time within that beat, 0 to 1.
 Motion beatAt(const std::vector<Beat>& beats, float& part);
 
-/// The cells of a row and of its example pair, on the screen, and their numbers. What the board does not show is empty.
+/// The cells of a row and of its example pair, on the screen, and their numbers. What is not in view is empty.
 struct Stage {
   std::vector<Box> query, key, score, weight, value, output;  ///< value: row-major, one row for each key
   std::vector<float> queries, keys, raw, scaled, exponentials, weights, values, outputs;

@@ -83,7 +83,9 @@ class Moving {
     const Slice s = sliceOf(c_.state, id);
     for (int row = firstRow; row < firstRow + rows; ++row)
       for (int col = 0; col < cols; ++col) out.push_back(onScreen(c_.layout, c_.view, m->cellBox(row - s.firstRow, col)));
-    return out;
+    const Box& board = c_.layout.board;
+    const bool isInView = !out.empty() && out.front().bottom() > board.y && out.back().y < board.bottom() && out.front().right() > board.x && out.back().x < board.right();
+    return isInView ? out : std::vector<Box>{};
   }
   static std::vector<float> numbers(const attention::Tensor* t, int head, int firstRow, int rows) {
     if (!t || t->empty()) return {};
@@ -124,7 +126,7 @@ class Moving {
     };
     switch (motion) {
       case Motion::slide:
-      case Motion::multiply: return around(s.key);
+      case Motion::multiply: return around(s.key.empty() ? s.query : s.key);
       case Motion::grow:
       case Motion::stand:
       case Motion::share: return around(s.weight);
@@ -140,7 +142,8 @@ class Moving {
     const std::string words(inWords(english));
     const Box& board = c_.layout.board;
     const float width = textWidth(c_.fonts.small, words) + 16, x = std::clamp(under.midX() - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4));
-    const float y = std::clamp(under.bottom() + (isFraction_ ? 64.0f : 12.0f), board.y + 4, board.bottom() - 26);
+    const float below = std::max(under.bottom(), fraction_.bottom()) + 12, above = fraction_.empty() ? under.y : std::min(under.y, fraction_.y);
+    const float y = below + 22 < board.bottom() ? below : std::max(above - 34, board.y + 4);  // where there is no room below
     const Box box{x, y, width, 22};
     c_.widgetRects["stepper-caption"] = box;
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 6);
@@ -215,14 +218,14 @@ class Moving {
 
   // Below its cell: the score over the root of the width, or times the scale.
   void fraction(const Piece& p) {
-    isFraction_ = true;
     const std::string over = formatNumber(double{p.over}, c_.state.decimals), result = formatNumber(double{p.value}, c_.state.decimals);
     const bool isRoot = c_.spec.scale == 0;
     const std::string under = isRoot ? "√" + std::to_string(c_.spec.headDim) : "× " + formatFactor(c_.spec.scale, c_.state.decimals);
     ImFont* font = c_.fonts.mono;
     const float tier = std::max(textWidth(font, over), textWidth(font, under)) + 12, end = textWidth(font, "= " + result), width = tier + end + 26;
     const Box& board = c_.layout.board;
-    const float x = std::clamp(p.x - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4)), y = p.y + p.height / 2 + 8;
+    const float x = std::clamp(p.x - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4)), below = p.y + p.height / 2 + 8, y = below + 48 < board.bottom() ? below : p.y - p.height / 2 - 56;
+    fraction_ = {x, y, width, 48};
     const ImU32 color = withAlpha(c_.palette.text, p.opacity);
     const AsIs asIs;
     list_->AddRectFilled({x, y}, {x + width, y + 48}, withAlpha(c_.palette.panel, p.opacity), 6);
@@ -237,12 +240,13 @@ class Moving {
     const float apart = p.width > 3 && p.height > 3 ? 0.5f : 0;  // between parts of one row
     const Box b{p.x - p.width / 2 + apart, p.y - p.height / 2, p.width - 2 * apart, p.height};
     list_->AddRectFilled({b.x, b.y}, {b.right(), b.bottom()}, withAlpha(c_.palette.weight, p.opacity), std::min(2.0f, std::min(b.width, b.height) / 2));
-    const float pitch = c_.layout.find(TensorId::weights)->cell;
+    const MatrixPlace& m = *c_.layout.find(TensorId::weights);
+    const float pitch = m.cell;
     const auto [font, words] = fittedNumber(c_, double{p.value}, pitch);
     if (!font || pitch < kReadable) return;
     const float wide = textWidth(font, words);
     if (wide + 4 <= b.width && b.height >= 16) return digitsCentered(list_, font, 1, p.x, p.y, withAlpha(textOn(toColor(c_.palette.weight)), p.opacity), words);
-    if (b.width < 0.6f * pitch || b.width > pitch) return;  // only a bar that stands has its number above it
+    if (m.transposed || b.width < 0.6f * pitch || b.width > pitch) return;  // only a bar that stands has its number above it
     list_->AddRectFilled({p.x - wide / 2 - 2, b.y - 16}, {p.x + wide / 2 + 2, b.y - 2}, withAlpha(c_.palette.panel, 0.85f * p.opacity), 3);
     digitsCentered(list_, font, 1, p.x, b.y - 9, withAlpha(c_.palette.text, p.opacity), words);
   }
@@ -250,7 +254,7 @@ class Moving {
   Context& c_;
   const StepperView& w_;
   ImDrawList* list_;
-  bool isFraction_ = false;
+  Box fraction_;
 };
 
 }  // namespace

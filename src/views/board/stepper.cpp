@@ -301,10 +301,11 @@ std::optional<Block> blockOf(const Context& c, const MatrixPlace& m, const Regio
   return b;
 }
 
-/// Scrolls the board to what a step computes, or to what it reads.
+/// Scrolls the board to what a step computes, or to what it reads; as long as the pair moves, to the pair.
 void reveal(Context& c, const StepperView& w) {
   const attention::StepCells cells = attention::cellsOf(w.now(), c.spec, c.inputs, c.trace, w.at);
-  for (const auto* part : {&cells.made, &cells.from}) {
+  const bool isPair = w.part < 1 && (w.moves == Motion::slide || w.moves == Motion::multiply);
+  for (const auto* part : {isPair ? &cells.from : &cells.made, isPair ? &cells.made : &cells.from}) {
     for (const Region& r : *part) {
       for (const MatrixPlace& m : c.layout.matrices) {
         const auto b = blockOf(c, m, r);
@@ -364,8 +365,10 @@ void readStepper(Context& c) {
   if (w.shown > 0) w.beats = beatsAt(c, w, w.shown - 1);
   follow(c, w);
   if (at != w.at && w.shown == before) w.runs = w.plays = false, w.part = 1;
-  const bool isNew = w.shown != before || at != w.at;
-  w.at = at;
+  float time = w.part;
+  const Motion moves = beatAt(w.beats, time);
+  const bool isNew = w.shown != before || at != w.at || moves != w.moves;
+  w.at = at, w.moves = moves;
   if (isNew) reveal(c, w);
   if (w.frame != ImGui::GetFrameCount()) advance(c, w);  // a frame may be built more than once
   w.frame = ImGui::GetFrameCount();

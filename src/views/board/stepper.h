@@ -11,6 +11,7 @@ struct StepperView {
   std::vector<attention::RowStep> steps;  ///< the steps of this layer
   attention::StepPlace at;
   std::vector<Beat> beats;  ///< of the present step
+  Motion moves = Motion::none;
   int shown = 0;        ///< the number of steps shown in the previous frame
   float part = 1;       ///< the time within the last of them, 0 to 1
   int frame = -1;       ///< the last frame that went on
