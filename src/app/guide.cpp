@@ -213,9 +213,9 @@ void Guide::openStep(int step, bool keepsBoard) {
   start_ = *start, try_ = std::move(*attempt);
   view_.step = step, view_.list = false, view_.waiting.clear();
   view_.answer.reset(), view_.hint = isShown_ = false;
-  const int decimals = start->decimals;  // the board shows as many as the text
+  const int decimals = start->decimals, stepper = start->stepper;  // the board shows as many as the text, and the way that it speaks of
   document::keepAppearance(*start, session_.state());
-  start->decimals = decimals;
+  start->decimals = decimals, start->stepper = stepper;
   if (!keepsBoard && !document::sameBits(*start, session_.state()))
     if (Result<void> ok = session_.open(std::move(*start), true, Source::lesson); !ok) return screen_.refuse(ok.error());
   view_.labels = session_.state().labels;

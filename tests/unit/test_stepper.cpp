@@ -103,6 +103,17 @@ TEST_CASE("stepper: the track is dragged back and forth, stays where it is left,
   CHECK(!f.app().locate("stepper-caption", 0, 0, 0));
 }
 
+TEST_CASE("stepper: a lesson that opens it plays the whole way, and a script only its step") {
+  for (const bool isLesson : {true, false}) {
+    Fixture f;
+    if (isLesson) REQUIRE(f.app().openLesson(R"({"lesson": 1, "id": "walk", "title": "Walk", "steps": [{"preset": "i-saw-a-saw", "set": {"stepper": 1}, "text": "Look."}]})", "", "", 0));
+    else REQUIRE(f.app().set("stepper", "1"));
+    f.settle();
+    rest(f);
+    CHECK(f.option("stepper") == (isLesson ? "9" : "1"));
+  }
+}
+
 TEST_CASE("stepper: a drag of a number ends it") {
   Fixture f;
   f.type('i');

@@ -55,7 +55,7 @@ void follow(Context& c, StepperView& w) {
   w.runs = to == before + 1;
   w.shown = to, w.beats = beatsAt(c, w, to - 1);
   w.part = w.runs ? c.view.still ? std::max(0.0f, 1 - kFades / std::max(lengthOf(w.beats), 1.0f)) : 0.0f : 1.0f;
-  w.plays |= before == 0 && to == 1 && c.view.guideOpen;  // a lesson shows the whole way
+  if (before == 0 && to == 1 && c.view.guideOpen) w.plays = w.stays = true;  // a lesson shows the whole way
 }
 
 /// Goes on by the time of a frame.
@@ -176,7 +176,7 @@ class Track {
     const bool pressed = Widgets(c_).area(name, {left(i), box_.y, left(i + 1) - left(i), 38});
     if (c_.locked(name)) return;
     if (ImGui::IsItemActive() && (w_.drags || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3))) {
-      w_.drags = true, w_.plays = w_.runs = false;
+      w_.drags = true, w_.plays = w_.runs = w_.stays = false;
       const float x = std::clamp(ImGui::GetIO().MousePos.x, box_.x, box_.right());
       int to = 0;
       while (to + 1 < count() && x >= left(to + 1)) ++to;
@@ -369,7 +369,7 @@ void readStepper(Context& c) {
   const Motion moves = beatAt(w.beats, time);
   const bool isNew = w.shown != before || at != w.at || moves != w.moves;
   w.at = at, w.moves = moves;
-  if (isNew) reveal(c, w);
+  if (isNew && !w.stays) reveal(c, w);
   if (w.frame != ImGui::GetFrameCount()) advance(c, w);  // a frame may be built more than once
   w.frame = ImGui::GetFrameCount();
   c.view.busy |= w.runs || w.plays;
@@ -388,7 +388,7 @@ void toggleStepper(Context& c) {
 
 void stepBy(Context& c, int by) {
   StepperView& w = *c.view.stepper;
-  w.plays = w.runs = false;
+  w.plays = w.runs = w.stays = false;
   const int to = std::clamp(w.shown + by, 1, static_cast<int>(w.steps.size()));
   if (to != c.state.stepper) c.requests.set(OptionId::stepper, static_cast<double>(to));
   else w.part = 1;
@@ -396,7 +396,7 @@ void stepBy(Context& c, int by) {
 
 void playStepper(Context& c) {
   StepperView& w = *c.view.stepper;
-  w.plays = !(w.plays || w.runs), w.runs = false;
+  w.plays = !(w.plays || w.runs), w.runs = w.stays = false;
   c.view.busy = true, w.frame = ImGui::GetFrameCount();
   if (w.plays && w.part >= 1 && w.shown == static_cast<int>(w.steps.size())) goToTime(c, w, 1, 0);
 }

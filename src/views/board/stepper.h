@@ -18,6 +18,7 @@ struct StepperView {
   int told = 0;         ///< the document's number of steps in the previous frame
   bool runs = false;    ///< the present step goes on to its end
   bool plays = false;   ///< and so do those after it
+  bool stays = false;   ///< a lesson plays them: the board stays at what it asks about
   bool drags = false;   ///< the time is being dragged
 
   attention::RowStep now() const { return steps[static_cast<std::size_t>(shown - 1)]; }
