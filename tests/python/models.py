@@ -44,13 +44,15 @@ def report(name, recording, wanted, **more):
 
 
 def attentions(out):
-    if getattr(out, "cross_attentions", None) is None:
+    if not getattr(out, "encoder_attentions", None):
         return out.attentions
     return [*out.encoder_attentions, *(one for pair in zip(out.decoder_attentions, out.cross_attentions) for one in pair)]
 
 
 def transformer(name, model, **inputs):
     model.eval()
+    if hasattr(model, "set_attn_implementation"):
+        model.set_attn_implementation("eager")  # transformers 5 tells weights of no other
     with torch.no_grad():
         out = model(**inputs, output_attentions=True)
     report(name, record(model, **inputs), attentions(out))

@@ -1,5 +1,6 @@
 """What a model's attention computed, layer by layer, in a form that the board and `attn` open."""
 import dataclasses
+import re
 import warnings
 from typing import List, Optional
 
@@ -18,6 +19,8 @@ class Layer:
     q is [batch, heads, queries, d], k and v are [batch, kv_heads, keys, d]: as they meet, so after biases and rotary positions. The weights are
     softmax(scale · q kᵀ + mask), with the soft cap between where there is one. mask is True where a query sees a key (bool), or is added to the
     scores (float), broadcast against [batch, heads, queries, keys]; None with `causal`, or where every query sees every key.
+
+    An attention sink (gpt-oss, softmax-1) stands there as one more key, of zeros, whose mask is its logit and whose value is zero.
     """
     name: str
     q: np.ndarray
@@ -29,7 +32,9 @@ class Layer:
     mask: Optional[np.ndarray] = None
     tokens: Optional[List[List[str]]] = None        # of each entry of the batch, by queries
     key_tokens: Optional[List[List[str]]] = None    # where the keys are another sequence
-    weights: Optional[np.ndarray] = None            # [batch, heads, queries, keys] as the model computed them
+    weights: Optional[np.ndarray] = None            # [batch, heads, queries, keys] as the model computed them; of fused operations, as recomputed
+    normalizer: str = "softmax"                     # or "sigmoid"
+    padding: Optional[np.ndarray] = None            # [batch, queries]: True where a token only fills up a batch, by attention_mask
 
     @property
     def heads(self):
@@ -39,19 +44,25 @@ class Layer:
     def kv_heads(self):
         return self.k.shape[1]
 
-    def computed(self):
-        """The weights in double precision, from what stands here."""
-        q, k = self.q.astype(np.float64), np.repeat(self.k, self.heads // self.kv_heads, 1).astype(np.float64)
+    def computed(self, rows=None, dtype=np.float64):
+        """The weights in double precision, from what stands here; `rows` are the numbers of queries, all without it."""
+        rows = np.arange(self.q.shape[2]) if rows is None else rows
+        q, k = self.q[:, :, rows].astype(dtype), np.repeat(self.k, self.heads // self.kv_heads, 1).astype(dtype)
         scores = self.scale * (q @ k.swapaxes(-1, -2))
         if self.softcap:
             scores = self.softcap * np.tanh(scores / self.softcap)
         if self.causal:
-            scores = np.where(lower(*scores.shape[-2:]), scores, -np.inf)
+            np.copyto(scores, -np.inf, where=~lower(self.q.shape[2], k.shape[2])[rows])
         if self.mask is not None:
-            scores = np.where(self.mask, scores, -np.inf) if self.mask.dtype == bool else scores + self.mask
+            mask = self.mask if self.mask.shape[-2] == 1 else self.mask[..., rows, :]
+            scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+        if self.normalizer == "sigmoid":
+            return 0.5 + 0.5 * np.tanh(scores / 2)
         largest = scores.max(-1, keepdims=True)
-        scores = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
-        return scores / np.maximum(scores.sum(-1, keepdims=True), np.finfo(float).tiny)
+        scores -= np.where(np.isfinite(largest), largest, 0)
+        np.exp(scores, out=scores)
+        scores /= np.maximum(scores.sum(-1, keepdims=True), np.finfo(dtype).tiny)
+        return scores
 
     def tensors(self, entry=None):
         """{name: array} as files have them: all entries of the batch, or one, or the only one."""
@@ -65,6 +76,8 @@ class Layer:
         if self.softcap:
             out["softcap"] = np.float64(self.softcap)
         out["causal"] = np.bool_(self.causal)
+        if self.normalizer != "softmax":
+            out["normalizer"] = np.array(self.normalizer)
         for name, labels in (("tokens", self.tokens), ("key_labels", self.key_tokens)):
             if labels and (entry is not None or all(one == labels[0] for one in labels)):
                 out[name] = np.array(readable(labels[entry or 0]))
@@ -79,7 +92,19 @@ class Layer:
 
 
 class Recording(list):
-    """The layers in the order in which they were computed: recording[0].q, recording.save("layers.npz"), recording.show()."""
+    """The layers in the order in which they were computed: recording[0].q, recording["h.0.attn"], recording.save("layers.npz"), recording.show()."""
+
+    def __getitem__(self, which):
+        if not isinstance(which, str):
+            return super().__getitem__(which)
+        for layer in self:
+            if layer.name == which:
+                return layer
+        raise KeyError("%s: there is no layer of this name; there are %s." % (which, ", ".join(layer.name for layer in self)))
+
+    def __repr__(self):
+        shapes = sorted({layer.q.shape[:3] for layer in self})
+        return "Recording: %d layers, [batch, heads, queries] %s" % (len(self), ", ".join("%d×%d×%d" % shape for shape in shapes))
 
     def tensors(self, layers=None, entry=None):
         """{name: array} of all layers, or of those whose numbers are given; see save()."""
@@ -135,38 +160,177 @@ def grouped(k, v):
 
 def mask_of(found, shape):
     """(causal, mask) of what was added to the scores and what was hidden."""
-    bias = np.broadcast_to(found.bias, shape) if found.bias is not None else np.zeros((1, 1, 1, 1), np.float32)
+    bias = found.bias if found.bias is not None else np.zeros((1, 1, 1, 1), np.float32)
     hidden = bias <= NEVER
     if found.hidden is not None:
         hidden = hidden | found.hidden
-    hidden = np.broadcast_to(hidden, shape)
+    hidden = np.broadcast_to(hidden, (*hidden.shape[:2], *shape[2:]))
     nobody = hidden.all(-1)
-    is_spread = found.weights[nobody] > 0 if found.weights is not None else np.isfinite(np.broadcast_to(bias, shape)[nobody])
-    if is_spread.any() and found.bias is not None:  # the model spreads a row that sees nothing over hidden keys
-        least = np.where(found.hidden, np.finfo(np.float32).min, np.float32(0)) if found.hidden is not None else np.float32(0)
-        with np.errstate(over="ignore"):
-            return False, shared(np.broadcast_to(least + bias.astype(np.float32), shape))
-    if ((bias != 0) & ~hidden).any():
+    if nobody.any() and found.bias is not None:
+        rows = np.broadcast_to(nobody, shape[:3])
+        is_spread = found.weights[rows] > 0 if found.weights is not None else np.isfinite(np.broadcast_to(bias, shape)[rows])
+        if is_spread.any():  # the model spreads a row that sees nothing over hidden keys
+            least = np.where(found.hidden, np.finfo(np.float32).min, np.float32(0)) if found.hidden is not None else np.float32(0)
+            with np.errstate(over="ignore"):
+                both = least + bias.astype(np.float32)
+            return False, shared(np.broadcast_to(both, (*both.shape[:2], *shape[2:])))
+    if found.bias is not None and ((bias != 0) & ~hidden).any():
         return False, shared(np.where(hidden, -np.inf, bias).astype(np.float32))
     if shape[2] > 1 and shape[2] <= shape[3] and (hidden == ~lower(*shape[2:])).all():
         return True, None
     return False, shared(~hidden) if hidden.any() else None
 
 
-def layer_of(found, name, tokens):
-    causal, mask = mask_of(found, (len(found.q), found.q.shape[1], found.q.shape[2], found.k.shape[2]))
-    k, v = grouped(found.k, found.v) if found.k.shape[1] == found.q.shape[1] else (found.k, found.v)
-    layer = Layer(name, found.q, k, v, found.scale, found.cap, causal, mask, weights=found.weights)
-    layer.tokens, layer.key_tokens = tokens.of(name, len(found.q), found.q.shape[2], found.k.shape[2])
+def with_sink(layer, sink):
+    """The sink as one more key: its score is 0, its mask its logit, its value 0."""
+    shape = (len(layer.q), layer.heads, layer.q.shape[2], layer.k.shape[2])
+    mask = np.zeros((1, 1, *shape[2:]), np.float32)
+    if layer.causal or layer.mask is not None:
+        seen = lower(*shape[2:]) if layer.causal else layer.mask
+        mask = np.where(seen, np.float32(0), -np.inf) if seen.dtype == bool else seen
+    mask = np.broadcast_to(mask, (max(len(sink), mask.shape[0] if mask.ndim == 4 else 1), max(sink.shape[1], mask.shape[1] if mask.ndim == 4 else 1), *shape[2:]))
+    layer.mask = np.concatenate([mask, np.broadcast_to(sink, (*mask.shape[:3], 1))], -1).astype(np.float32)
+    layer.causal = False
+    layer.k, layer.v = (np.concatenate([a, np.zeros_like(a[:, :, :1])], 2) for a in (layer.k, layer.v))
+    if layer.weights is not None:
+        layer.weights = np.concatenate([layer.weights, 1 - layer.weights.sum(-1, keepdims=True)], -1)
+    keys = layer.key_tokens or layer.tokens
+    layer.key_tokens = [[*one, "sink"] for one in keys] if keys else None
     return layer
 
 
-def is_as_in_model(weights, layer, found, accuracy):
-    """Do these weights give what the model computed: its own weights, or where it has none, its output?"""
+def layer_of(found, name, tokens):
+    causal, mask = mask_of(found, (len(found.q), found.q.shape[1], found.q.shape[2], found.k.shape[2]))
+    layer = Layer(name, found.q, found.k, found.v, found.scale, found.cap, causal, mask, weights=found.weights, normalizer=found.kind)
+    layer.tokens, layer.key_tokens = tokens.of(name, len(found.q), found.q.shape[2], found.k.shape[2])
+    layer.padding = tokens.padding_of(name, len(found.q), found.q.shape[2])
+    return with_sink(layer, found.sink) if found.sink is not None else layer
+
+
+def difference(layer, found):
+    """Why these numbers do not give what the model computed, None where they do: its own weights, or where it has none, its output.
+
+    Of long inputs 64 rows are computed again, evenly from the first to the last; in the precision in which the model computed its scores."""
+    if not all(np.isfinite(a).all() for a in (layer.q, layer.k, layer.v)):
+        return "its queries, keys or values are not all numbers (NaN or infinity)"
+    rows = np.unique(np.linspace(0, layer.q.shape[2] - 1, 64).astype(int))
+    weights = layer.computed(rows)
+    q, k = np.abs(layer.q[:, :, rows]).max(2), np.repeat(np.abs(layer.k), layer.heads // layer.kv_heads, 1)
+    largest = float((k * q[:, :, None]).sum(-1).max()) * abs(layer.scale)
+    if layer.mask is not None and layer.mask.dtype != bool:
+        largest += float(np.abs(layer.mask[layer.mask > NEVER]).max(initial=0))
+    accuracy = max(1e-5, min(0.1, 2 * found.eps * (1 + largest)))
     if found.weights is not None:
-        return np.abs(weights - found.weights).max() <= accuracy
-    output = weights @ np.repeat(layer.v, layer.heads // layer.kv_heads, 1).astype(np.float64)
-    return np.abs(output - np.nan_to_num(found.output)).max() <= accuracy * max(1, float(np.abs(layer.v).max()))
+        off = np.abs(weights - layer.weights[:, :, rows]).max()
+    else:
+        output = weights @ np.repeat(layer.v, layer.heads // layer.kv_heads, 1).astype(np.float64)
+        off = np.abs(output - np.nan_to_num(found.output[:, :, rows])).max() / max(1, float(np.abs(layer.v).max()))
+    return None if off <= accuracy else "it is no plain %s of scaled products" % layer.normalizer
+
+
+def chosen(layer, heads, queries):
+    """The layer with these heads and queries alone."""
+    if heads is not None:
+        numbers = listed(heads, layer.heads, "heads")
+        group = layer.heads // layer.kv_heads
+        k, v = (a[:, [h // group for h in numbers]] for a in (layer.k, layer.v))
+        of = lambda a: a if a is None or a.shape[1] == 1 else a[:, numbers]
+        layer.q, layer.mask, layer.weights = layer.q[:, numbers], of(layer.mask), None if layer.weights is None else layer.weights[:, numbers]
+        layer.k, layer.v = grouped(k, v)
+    if queries is not None:
+        rows, keys = layer.q.shape[2], layer.k.shape[2]
+        numbers = listed(queries, rows, "queries")
+        if layer.causal:
+            layer.causal, layer.mask = False, lower(rows, keys)[None, None]
+        of = lambda a: a if a is None or a.shape[2] == 1 else a[:, :, numbers]
+        layer.q, layer.mask, layer.weights = layer.q[:, :, numbers], of(layer.mask), None if layer.weights is None else layer.weights[:, :, numbers]
+        if layer.tokens and layer.key_tokens is None and rows == keys:
+            layer.key_tokens = layer.tokens
+        layer.tokens = layer.tokens and [[one[i] for i in numbers] for one in layer.tokens]
+        layer.padding = None if layer.padding is None else layer.padding[:, numbers]
+    return layer
+
+
+def listed(numbers, count, name):
+    """The numbers that 3, [0, 2], range(4) or slice(-2, None) stand for; negative ones count from the end."""
+    given = range(count)[numbers] if isinstance(numbers, slice) else [numbers] if isinstance(numbers, (int, np.integer)) else list(numbers)
+    for number in given:
+        if not -count <= number < count:
+            raise ValueError("%s: there is no number %d; there are 0 to %d." % (name, number, count - 1))
+    if not len(given):
+        raise ValueError("%s: none was chosen; there are 0 to %d." % (name, count - 1))
+    return [int(number) % count for number in given]
+
+
+def bytes_of(limit):
+    """2e9, "2GB" or "500 MB" in bytes."""
+    match = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kMGT]?)B?\s*", str(limit))
+    try:
+        return float(match[1]) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[match[2]]
+    except (TypeError, ValueError):
+        raise ValueError('limit: must be a number of bytes, or a text such as "2GB", not %r.' % (limit,)) from None
+
+
+class Room:
+    """What the recording may take: said before a copy is made that would be too much."""
+    def __init__(self, limit):
+        self.limit, self.taken, self.count = bytes_of(limit), 0.0, 0
+
+    def __call__(self, q, k, v, weights, name, recomputed=None):
+        from .watch import Limit
+        size = 4.0 * sum(np.prod(shape, dtype=float) for shape in (q, k, v, weights or recomputed))
+        if self.taken + size > self.limit:
+            raise Limit("limit: the recording would take more than %.3g MB: %s needs %.3g MB after %d layers with %.3g MB. Choose by layers=, give fewer tokens, "
+                        "or a larger limit." % (self.limit / 1e6, name or "the model", size / 1e6, self.count, self.taken / 1e6))
+        self.taken += size
+        self.count += 1
+
+
+def joined(found):
+    """What a cache cut into steps as one attention: queries of generate() one below the other, before the keys of the last step."""
+    out, last = [], {}
+    for one in found:
+        if one.k.shape[1] == one.q.shape[1]:
+            one.k, one.v = grouped(one.k, one.v)
+        at = last.get(one.key)
+        whole = out[at] if at is not None else None
+        if whole is not None and extends(whole, one):
+            out[at] = extended(whole, one)
+        else:
+            last[one.key] = len(out)
+            out.append(one)
+    return out
+
+
+def extends(whole, one):
+    before = whole.k.shape[2]
+    same = lambda a, b: a.shape[:2] == b.shape[:2] and a.shape[3] == b.shape[3] and np.array_equal(a, b[:, :, :before])
+    return (whole.q.shape[:2] == one.q.shape[:2] and before <= one.k.shape[2] and one.k.shape[2] - before in (0, one.q.shape[2]) and same(whole.k, one.k) and same(whole.v, one.v)
+            and (whole.scale, whole.cap, whole.kind) == (one.scale, one.cap, one.kind) and (whole.sink is None) == (one.sink is None) and whole.key == one.key)
+
+
+def extended(whole, one):
+    keys, rows = one.k.shape[2], (whole.q.shape[2], one.q.shape[2])
+
+    def below(first, second, fill):
+        """Two parts of [batch, heads, queries, keys], that may be broadcast or missing; keys that came later have `fill`."""
+        parts = []
+        for part, count, own in ((first, rows[0], whole.k.shape[2]), (second, rows[1], keys)):
+            part = np.zeros((1, 1, 1, 1), type(fill)) if part is None else part
+            part = np.broadcast_to(part, (*part.shape[:2], count, own))
+            parts.append(np.pad(part, ((0, 0), (0, 0), (0, 0), (0, keys - own)), constant_values=fill))
+        lead = np.broadcast_shapes(*(part.shape[:2] for part in parts))
+        return np.concatenate([np.broadcast_to(part, (*lead, *part.shape[2:])) for part in parts], 2)
+
+    both = lambda a, b: None if a is None else np.concatenate([a, b], 2)
+    sink = None if one.sink is None else np.concatenate([np.broadcast_to(part.sink, (*part.sink.shape[:2], count, 1)) for part, count in zip((whole, one), rows)], 2)
+    # By −∞ where there is a bias: a row that sees nothing may be spread over the keys of its own step.
+    has_bias = whole.bias is not None or one.bias is not None
+    has_hidden = not has_bias or whole.hidden is not None or one.hidden is not None
+    return dataclasses.replace(one, q=both(whole.q, one.q), sink=sink, output=both(whole.output, one.output),
+                               hidden=below(whole.hidden, one.hidden, not has_bias) if has_hidden else None,
+                               bias=below(whole.bias, one.bias, -np.inf).astype(np.float32) if has_bias else None,
+                               weights=None if one.weights is None else below(whole.weights, one.weights, 0.0).astype(np.float32))
 
 
 class Tokens:
@@ -189,6 +353,15 @@ class Tokens:
         self.first = words("input_ids", key_tokens if key_tokens is not None else tokens)
         if key_tokens is not None and self.decoded is None:
             self.decoded = words("", tokens)
+        of = lambda name: None if getattr(inputs.get(name), "ndim", 0) != 2 else np.asarray(inputs[name].tolist()) == 0
+        self.pads, self.decoded_pads = of("attention_mask"), of("decoder_attention_mask")
+
+    def padding_of(self, name, batch, rows):
+        """[batch, rows]: True where a token only fills up; None where nothing does."""
+        ours = self.decoded_pads if "decoder" in name.lower() and self.decoded is not None else self.pads
+        if ours is None or len(ours) != batch or not ours.any() or ours.shape[1] > rows:
+            return None
+        return np.pad(ours, ((0, 0), (0, rows - ours.shape[1])))
 
     def of(self, name, batch, rows, keys):
         """(of the queries, of the keys where they are others) of a layer."""
@@ -206,59 +379,90 @@ class Tokens:
         return queries, fitting(self.first, keys)
 
 
-def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, **inputs):
+def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=None, heads=None, queries=None, weights=True, limit="2GB", **inputs):
     """Runs a PyTorch model once and gives back a Recording of its attention layers.
 
         recording = record(model, **tokenizer("I saw a saw", return_tensors="pt"), tokenizer=tokenizer)
         recording[0].q, recording[0].weights, recording.save("layers.npz"), recording.show()
 
-    `args` and `inputs` are those of the model. Works for the models of Hugging Face, torch.nn.MultiheadAttention, TransformerEncoder and
-    TransformerDecoder, and whatever else computes softmax(scale · q kᵀ + mask) v with PyTorch. The labels come from `tokenizer`, from what a
-    tokenizer made (record(model, tokenizer(…)), or from `tokens`, and `key_tokens` of an encoder. The model computes without dropout and
-    without gradients, and is left as it was.
+    `args` and `inputs` are those of the model, or of its method: record(model.generate, ids, max_new_tokens=8) gives one layer for the prompt and
+    what was generated. Works for the models of Hugging Face, torch.nn.MultiheadAttention, TransformerEncoder and TransformerDecoder, and whatever
+    else computes softmax(scale · q kᵀ + mask) v with PyTorch, by products, scaled_dot_product_attention or flex_attention. The labels come from
+    `tokenizer`, from what a tokenizer made (record(model, tokenizer(…)), or from `tokens`, and `key_tokens` of an encoder. The model computes
+    without dropout and without gradients, and is left as it was.
 
-    Every layer is checked: what was recorded gives the model's own weights (to 1e-5 in float32). One that does not is left out with a warning that
-    says why; ValueError where no attention was found.
+    `layers` (numbers in the order of a forward pass, or names), `heads` and `queries` (numbers) choose what is kept; weights=False keeps none.
+    ValueError says so before the recording would take more than `limit`. If the model raises, what was recorded so far is the error's `recording`.
+
+    Every layer is checked: what was recorded gives the model's own weights, to 1e-5 in float32 and to the rounding of scores in shorter types. One
+    that does not is left out with a warning that says why; ValueError where no attention was found.
     """
     import torch
     from .watch import Watch
+    call, model = model, getattr(model, "__self__", model)  # a method of a model
     if not isinstance(model, torch.nn.Module):
         inner = getattr(model, "model", None)
         if not isinstance(inner, torch.nn.Module):
             raise TypeError("model: must be a torch.nn.Module, not %s." % type(model).__name__)
         tokenizer, model = tokenizer or getattr(model, "tokenizer", None), inner  # a pipeline
+        call = model
     encoding = args[0] if args and hasattr(args[0], "keys") and "input_ids" in args[0] else None
     if encoding is not None:
         args, inputs = args[1:], {**encoding, **inputs}
     given = inputs
     if args and "input_ids" not in inputs and getattr(args[0], "ndim", 0) == 2 and not args[0].dtype.is_floating_point:
         given = {"input_ids": args[0], **inputs}
+    wanted = None if layers is None else [layers] if isinstance(layers, (int, str)) else list(layers)
+    watch = Watch(model, (lambda number, name: True) if wanted is None else lambda number, name: number in wanted or name in wanted, Room(limit))
+    make = lambda: recorded(watch, Tokens(tokens, key_tokens, tokenizer, given, encoding), heads, queries, weights)
     were = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
-        with torch.no_grad(), Watch(model) as watch:
-            model(*args, **inputs)
+        with torch.no_grad(), watch:
+            out = call(*args, **inputs)
+    except Exception as error:
+        error.recording = make()
+        raise
     finally:
         for module, training in were:
             module.training = training
-    words = Tokens(tokens, key_tokens, tokenizer, given, encoding)
-    accuracy = 1e-5 if all(p.dtype in (torch.float32, torch.float64) for p in model.parameters()) else 2e-2
-    recording, names = Recording(), {}
-    for found in watch.found:
-        name = found.where[-1][0]
-        names[name] = names.get(name, 0) + 1
-        if names[name] > 1:  # a layer that is used more than once
-            name += ".%d" % names[name] if name else str(names[name])
-        layer = layer_of(found, name, words)
-        weights = layer.computed()
-        if found.weights is None:
-            layer.weights = weights.astype(np.float32)
-        if not is_as_in_model(weights, layer, found, accuracy):
-            watch.lost.append((found.where, "it is no plain softmax of scaled products"))
-            continue
-        recording.append(layer)
-    for where, why in watch.lost:
-        warnings.warn("%s was not recorded: %s." % (where[-1][0] or type(model).__name__, why), stacklevel=2)
+    if call is not model:  # generate() gives the prompt and what follows it
+        out = getattr(out, "sequences", out)
+        if getattr(out, "ndim", 0) == 2 and not out.dtype.is_floating_point and tokens is None:
+            given = {**given, "decoder_input_ids" if getattr(getattr(model, "config", None), "is_encoder_decoder", False) else "input_ids": out[:, :-1]}  # the last is not read again
+            encoding = None
+    recording = make()
+    missing = [one for one in wanted or [] if one not in watch.numbers.values() and one not in [name for name, _ in watch.numbers]]
+    if missing:
+        raise ValueError("layers: the model has no attention %s; it has %s." % (missing[0], ", ".join("%d %s" % (i, name) for (name, _), i in watch.numbers.items())))
+    for where, why in dict.fromkeys((where[-1][0], why) for where, why in watch.lost):
+        warnings.warn("%s was not recorded: %s." % (where or type(model).__name__, why), stacklevel=2)
     if not recording:
-        raise ValueError("model: no attention was found in it: no softmax of a product of matrices, by which another matrix is multiplied.")
+        raise ValueError("model: no attention was found in it: no softmax of a product of matrices, by which another matrix is multiplied%s." % (
+            "" if watch.has_softmax else "; it computes no softmax at all, as linear attention and state spaces (Mamba, RWKV) do not, and they have no matrix of weights to show"))
+    for name, labels in (("tokens", tokens), ("key_tokens", key_tokens)):
+        if labels is not None and not any(layer.tokens or layer.key_tokens for layer in recording):
+            warnings.warn("%s: %d labels do not fit %d queries and %d keys; the layers have none." % (name, len(labels), recording[0].q.shape[2], recording[0].k.shape[2]), stacklevel=2)
+    return recording
+
+
+def recorded(watch, words, heads, queries, weights):
+    """The layers of what was found; those that do not agree with the model are added to watch.lost."""
+    recording, found = Recording(), joined(watch.found)
+    names, used = [one.where[-1][0] for one in found], {}
+    for one, name in zip(found, names):
+        used[name] = used.get(name, 0) + 1
+        if names.count(name) > 1:  # a layer that is used more than once
+            name = "%s.%d" % (name, used[name]) if name else str(used[name])
+        layer = layer_of(one, name, words)
+        why = difference(layer, one)
+        if why:
+            watch.lost.append((one.where, why))
+            continue
+        layer = chosen(layer, heads, queries)
+        if not weights:
+            layer.weights = None
+        elif layer.weights is None:
+            layer.weights = layer.computed(dtype=np.float32)
+        recording.append(layer)
     return recording
