@@ -1,4 +1,5 @@
-// The Python with PyTorch, transformers, anywidget and Jupyter that ./play test models installs, and the wheel.
+// The Python with PyTorch, transformers, anywidget and Jupyter that ./play test models installs, the one with PyTorch 2 and transformers 5, and the
+// wheel in both.
 import assert from 'node:assert/strict';
 import {existsSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
@@ -19,4 +20,12 @@ export function models() {
   python = modelsPython();
   run(python, '-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--force-reinstall', built('.whl'));
   return python;
+}
+
+/** The path of the Python with PyTorch 2; the wheel is unpacked before everything else that it imports. */
+export function models2() {
+  const home = process.env.MODELS2 ?? fileURLToPath(new URL('../../.toolchain/models2', import.meta.url));
+  assert.ok(existsSync(home), `${home} is missing: ./play test models brings it`);
+  run(modelsPython(), '-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--upgrade', '--target', `${home}/package`, built('.whl'));
+  return `${home}/bin/python`;
 }

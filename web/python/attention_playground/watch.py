@@ -402,6 +402,8 @@ class Watch:
         self.has_softmax = True
         scores = self.of(before, Scores)
         if not scores or scores.is_capping:
+            if "attention" in type(self.at()[-1][1]).__name__.lower():
+                self.lose("its softmax is not of a product of two whole matrices, as sliding and sparse kernels multiply parts of them")
             return self.note(out, None)
         if dim not in (-1, out.dim() - 1):
             return self.lose("its softmax does not run over the last axis")

@@ -1,0 +1,244 @@
+"""Records architectures in every type of number and by every implementation of attention, and holds the weights against those of the same model
+in eager mode. With the real ends of a model's life: padding, generate(), bad input.
+
+usage: table.py   (prints a line of JSON for each; models are made from small configurations)"""
+import json
+import warnings
+
+import numpy as np
+import torch
+import transformers as hf
+from torch import nn
+
+from attention_playground import record
+
+hf.logging.set_verbosity_error()
+IS_5 = int(hf.__version__.split(".")[0]) >= 5
+IDS = torch.arange(9)[None] * 7 % 90 + 1
+PAIR = torch.cat([IDS, IDS.flip(1)])
+LEFT = torch.ones(2, 9, dtype=torch.long)
+LEFT[1, :3] = 0
+SMALL = dict(vocab_size=100, num_hidden_layers=2, hidden_size=64, intermediate_size=96, num_attention_heads=4)
+GROUPED = dict(SMALL, num_key_value_heads=2)
+NEO = dict(vocab_size=100, n_positions=32, n_embd=64, n_layer=2, n_head=4)
+BOTH = dict(input_ids=IDS, decoder_input_ids=IDS[:, :5])
+ARCHITECTURES = {
+    "GPT-2": ("GPT2", NEO),
+    "GPT-J": ("GPTJ", dict(NEO, rotary_dim=8)),
+    "Llama": ("Llama", GROUPED),
+    "Mistral": ("Mistral", dict(GROUPED, sliding_window=4)),
+    "Qwen3": ("Qwen3", dict(GROUPED, head_dim=16)),
+    "Gemma 2": ("Gemma2", dict(GROUPED, head_dim=16, sliding_window=4, query_pre_attn_scalar=16)),
+    "gpt-oss": ("GptOss", dict(GROUPED, head_dim=16, sliding_window=4, num_local_experts=2, num_experts_per_tok=1)),
+    "OPT": ("OPT", dict(vocab_size=100, num_hidden_layers=2, hidden_size=64, num_attention_heads=4, ffn_dim=64, word_embed_proj_dim=64)),
+    "BLOOM": ("Bloom", dict(vocab_size=100, hidden_size=64, n_layer=2, n_head=4)),
+    "BERT": ("Bert", SMALL),
+    "ALBERT": ("Albert", dict(SMALL, embedding_size=24)),
+    "BigBird": ("BigBird", dict(SMALL, attention_type="original_full")),
+    "T5": ("T5", dict(vocab_size=100, d_model=64, d_kv=16, num_layers=2, num_heads=4, d_ff=64)),
+    "BART": ("Bart", dict(vocab_size=100, d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                          encoder_ffn_dim=64, decoder_ffn_dim=64)),
+    "ViT": ("ViT", dict(num_hidden_layers=2, hidden_size=64, intermediate_size=96, num_attention_heads=4, image_size=32, patch_size=16)),
+}
+INPUTS = {"T5": BOTH, "BART": BOTH, "ViT": dict(pixel_values=torch.linspace(-1, 1, 3 * 32 * 32).reshape(1, 3, 32, 32))}
+
+
+def say(kind, name, **more):
+    print(json.dumps({"kind": kind, "name": name, **more}), flush=True)
+
+
+def made(name, implementation, kind=torch.float32):
+    """The model, None where this transformers has none, or not by this implementation. The same seed gives the same weights."""
+    family, options = ARCHITECTURES[name]
+    if not hasattr(hf, family + "Config"):
+        return None
+    config = getattr(hf, family + "Config")(**options)
+    if IS_5:
+        config._attn_implementation = implementation
+    elif implementation != "eager":
+        return None
+    torch.manual_seed(1)
+    try:
+        return getattr(hf, family + "Model")(config).eval().to(kind)
+    except ValueError:  # it is not supported
+        return None
+
+
+def wanted(name, kind):
+    with torch.no_grad():
+        out = made(name, "eager", kind)(**inputs_of(name, kind), output_attentions=True)
+    if not getattr(out, "encoder_attentions", None):
+        return out.attentions
+    return [*out.encoder_attentions, *(one for pair in zip(out.decoder_attentions, out.cross_attentions) for one in pair)]
+
+
+def inputs_of(name, kind):
+    return {key: value.to(kind) if value.is_floating_point() else value for key, value in INPUTS.get(name, dict(input_ids=IDS)).items()}
+
+
+def compared(name, implementation, kind):
+    model = made(name, implementation, kind)
+    if model is None:
+        return None
+    try:
+        with torch.no_grad():
+            model(**inputs_of(name, kind))
+    except (RuntimeError, ValueError):
+        return None  # PyTorch cannot compute it on this processor, recorded or not
+    found, seen = record(model, **inputs_of(name, kind)), wanted(name, kind)
+    assert len(found) == len(seen), (name, implementation, len(found), len(seen))
+    return max(float(np.abs(layer.computed()[..., :one.shape[-1]] - one.float().numpy()).max()) for layer, one in zip(found, seen))
+
+
+def said(call):
+    """What a call raises or warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001: its sentence is what is tested
+            return " | ".join([str(one.message) for one in caught if "recorded" in str(one.message)] + [f"{type(error).__name__}: {error}"])
+    return " | ".join(str(one.message) for one in caught if issubclass(one.category, UserWarning) and ("recorded" in str(one.message) or "labels" in str(one.message)))
+
+
+def table():
+    for name in ARCHITECTURES:
+        for kind in (torch.float32, torch.bfloat16, torch.float16, torch.float64) if IS_5 else (torch.float32, torch.bfloat16):
+            for implementation in ("eager", "sdpa", "flex_attention"):
+                off = said(lambda: say("row", name, type=str(kind)[6:], by=implementation, off=compared(name, implementation, kind)))
+                if off:
+                    say("row", name, type=str(kind)[6:], by=implementation, refused=off)
+
+
+# ---------------------------------------------------------------- axes
+
+
+class Folded(nn.Module):
+    """Grouped queries of one decoded token as the rows of one matrix; tokens > 1 leave the order open."""
+    num_heads, num_kv_heads = 4, 2
+
+    def forward(self, x):
+        self.q, k = x.reshape(len(x), 4, -1, 8), torch.stack([x.flatten(1), x.flatten(1).cos()], 1).reshape(len(x), 2, -1, 8)
+        q = self.q.reshape(len(x), 2, -1, 8)
+        hidden = torch.arange(k.shape[2])[None, None, None] >= torch.arange(len(x))[:, None, None, None] + 2
+        self.weights = (q @ k.transpose(-1, -2)).masked_fill(hidden, -torch.inf).softmax(-1)
+        return self.weights @ k
+
+
+class Head(nn.Module):
+    """One head as a module, in a module that has n_head of them: its batch is no heads."""
+    def forward(self, x):
+        return (x @ x.transpose(-1, -2)).softmax(-1) @ x
+
+
+class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n_head, self.parts = 4, nn.ModuleList(Head() for _ in range(4))
+
+    def forward(self, x):
+        return torch.cat([part(x) for part in self.parts], -1)
+
+
+class Windows(nn.Module):
+    def forward(self, x):
+        return (x @ x.transpose(-1, -2)).softmax(-1) @ x
+
+
+class Sigmoid(nn.Module):
+    def forward(self, x):
+        self.weights = torch.sigmoid(x @ x.transpose(-1, -2) / 8 ** 0.5 - 1.5)
+        return self.weights @ x
+
+
+class Plus1(nn.Module):
+    """softmax-1: a zero beside the scores."""
+    def forward(self, x):
+        self.weights = nn.functional.pad(x @ x.transpose(-1, -2), (0, 1)).softmax(-1)[..., :-1]
+        return self.weights @ x
+
+
+def axes():
+    torch.manual_seed(3)
+    folded = Folded()
+    one = record(folded, torch.randn(3, 4, 8))[0]
+    say("axes", "folded", shape=one.q.shape, off=float(np.abs(one.computed() - folded.weights.reshape(3, 4, 1, -1).numpy()).max()),
+        q=float(np.abs(one.q - folded.q.numpy()).max()), said=said(lambda: record(folded, torch.randn(3, 8, 8))))
+    heads = record(Heads(), torch.randn(4, 5, 8))
+    say("axes", "heads", layers=len(heads), shape=heads[0].q.shape, names=[layer.name for layer in heads])
+    say("axes", "windows", said=said(lambda: record(Windows(), torch.randn(2, 3, 4, 5, 8))))
+    for name, model in (("sigmoid", Sigmoid()), ("softmax-1", Plus1())):
+        one = record(model, torch.randn(1, 2, 6, 8))[0]
+        say("axes", name, shape=one.k.shape, off=float(np.abs(one.computed()[..., :6] - model.weights.numpy()).max()), normalizer=one.normalizer)
+
+
+# ---------------------------------------------------------------- generate, parts, bad input
+
+
+def uses():
+    torch.manual_seed(1)
+    for implementation in ("eager", "sdpa") if IS_5 else ("eager",):
+        config = hf.LlamaConfig(**GROUPED)
+        config._attn_implementation = implementation
+        model = hf.LlamaForCausalLM(config).eval()
+        for name, ids, more in (("generate", IDS, {}), ("generate padded", PAIR, dict(attention_mask=LEFT))):
+            found = record(model.generate, ids, max_new_tokens=4, do_sample=False, pad_token_id=0, **more)
+            whole = torch.tensor([[int(one) for one in entry] for entry in found[0].tokens])
+            mask = torch.cat([more["attention_mask"], torch.ones(2, 3, dtype=torch.long)], 1) if more else None
+            once = record(model, whole, **(dict(attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(min=0)) if more else {}))
+            shown = slice(None) if found[0].padding is None else ~found[0].padding
+            off = max(float(np.abs(a.weights - b.weights).swapaxes(1, 2)[shown].max()) for a, b in zip(found, once))
+            say("use", f"{name}, {implementation}", layers=len(found), shape=found[0].q.shape, causal=found[0].causal, off=off,
+                padding=None if found[0].padding is None else found[0].padding.sum(1).tolist())
+    part = record(model, IDS, layers=[1], heads=[1, 3], queries=[2, -1], weights=False)
+    whole = record(model, IDS)
+    say("use", "parts", names=[layer.name for layer in part], shape=part[0].q.shape, weights=part[0].weights is None, text=repr(part),
+        off=float(np.abs(part[0].computed() - whole[1].weights[:, [1, 3]][:, :, [2, 8]]).max()), tokens=part[0].tokens[0])
+    albert = record(made("ALBERT", "eager"), IDS)
+    say("use", "ALBERT", names=[layer.name for layer in albert])
+    for kind in ("npz", "safetensors"):
+        albert.save(f"albert.{kind}")
+        record(Sigmoid(), torch.randn(1, 2, 6, 8)).save(f"sigmoid.{kind}")
+
+
+def bad():
+    class Failing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = Head(), Head()
+
+        def forward(self, x):
+            raise RuntimeError("out of memory" + str(self.first(x).shape[:0]))
+
+    model = made("Llama", "eager")
+    model.train()
+    say("bad", "limit", said=said(lambda: record(model, IDS, limit="1kB")))
+    say("bad", "layers", said=said(lambda: record(model, IDS, layers=7)))
+    say("bad", "heads", said=said(lambda: record(model, IDS, heads=9)))
+    say("bad", "size", said=said(lambda: record(model, IDS, limit="much")))
+    say("bad", "labels", said=said(lambda: record(model, IDS, tokens=list("abc"))))
+    failing = Failing()
+    try:
+        record(failing, torch.randn(1, 5, 8))
+    except RuntimeError as error:
+        say("bad", "raises", said=str(error), kept=len(error.recording))
+    hook = model.layers[0].self_attn.register_forward_hook(lambda module, args, out: (out[0][:, :4], *out[1:]))
+    say("bad", "shapes", said=said(lambda: record(model, IDS)))
+    hook.remove()
+    with torch.no_grad():
+        model.layers[1].self_attn.q_proj.weight[0, 0] = torch.nan
+    say("bad", "NaN", said=said(lambda: record(model, IDS)))
+    modules = [*model.modules(), *failing.modules()]
+    say("bad", "left", hooks=sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules), training=all(m.training for m in model.modules()))
+    if not IS_5:
+        return
+    for name, config in (("Mamba", hf.MambaConfig(vocab_size=100, hidden_size=32, num_hidden_layers=2)),
+                         ("Longformer", hf.LongformerConfig(**SMALL, attention_window=4, max_position_embeddings=64))):
+        say("bad", name, said=said(lambda: record(getattr(hf, name + "Model")(config), IDS)))
+
+
+if __name__ == "__main__":
+    table()
+    axes()
+    uses()
+    bad()
