@@ -270,6 +270,12 @@ class Watch:
         while len(self.known) > REMEMBERED:
             self.known.popitem(last=False)
 
+    def forget(self, factor):
+        """Lets go of the scores and weights of a product, the largest tensors of a model."""
+        for key, (_, what) in list(self.known.items()):
+            if getattr(getattr(what, "scores", what), "a", None) is factor:
+                del self.known[key]
+
     def of(self, tensor, kind):
         held = self.known.get(id(tensor)) if isinstance(tensor, torch.Tensor) else None
         return held[1] if held and isinstance(held[1], kind) else None
@@ -428,7 +434,7 @@ class Watch:
                 self.found.append(found)
         except Unusual as error:
             self.lost.append((weights.where, str(error)))
-        weights.scores = Scores(torch.empty(0), torch.empty(0))  # lets go
+        self.forget(weights.scores.a)
 
     def told(self, weights, a, v):
         scores, whole = weights.scores, weights.values
