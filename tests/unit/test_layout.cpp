@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -424,6 +425,23 @@ TEST_CASE("layout: two fingers magnify the matrices and keep them in line, label
       CHECK(right - l.panLimit <= l.board.width);
       in.pan = 1e6f;
       CHECK(layout(in).matrices.front().box.x == doctest::Approx(l.matrices.front().box.x - l.panLimit));
+    }
+  }
+}
+
+TEST_CASE("layout: below what a step asks about, Kᵀ still has a row for each of its columns, and a column for each key") {
+  for (const bool columns : {false, true}) {
+    CAPTURE(columns);
+    LayoutInput in = plain(390, 844, 6);
+    in.headDim = in.valueDim = 16, in.columns = columns;
+    in.asked = {attention::TensorId::scores};
+    const Layout l = layout(in);
+    for (const auto& [id, rows, cols] : {std::tuple{attention::TensorId::q, 6, 16}, {attention::TensorId::k, 6, 16}, {attention::TensorId::v, 6, 16}, {attention::TensorId::weights, 6, 6}}) {
+      CAPTURE(attention::name(id));
+      const MatrixPlace* m = l.find(id);
+      REQUIRE(m);
+      CHECK((m->transposed ? m->cols : m->rows) == rows);
+      CHECK((m->transposed ? m->rows : m->cols) == cols);
     }
   }
 }

@@ -76,9 +76,9 @@ class SidePanel {
     y_ += 27;
   }
 
-  // For a finger, a row with a control has the height of one.
+  // In a phone's sheet a row with a control has the height of a finger. Elsewhere not even for one: what it presses must not move away.
   Box row(float height, float gap) {
-    if (c_.touch && height >= 20) height = kTouchRow, gap = kTouchGap;
+    if (isSheet() && height >= 20) height = kTouchRow, gap = kTouchGap;
     const Box box{x_, y_, width_, height};
     y_ += height + gap;
     return box;
@@ -96,7 +96,7 @@ class SidePanel {
     const Box box = row(26, 7);
     label(box, words);
     w_.points(name, box);
-    const float wide = c_.touch ? 132 : 88;
+    const float wide = isSheet() ? 132 : 88;
     return w_.stepper(name, {box.right() - wide, box.y, wide, box.height}, value, less, more, typed);
   }
 
