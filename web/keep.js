@@ -36,7 +36,7 @@ async function claim(tab) {
   }).catch(reject));
 }
 
-class Keeper {
+class SessionStore {
   constructor(board) {
     this.board = board;
     this.isNew = true;
@@ -132,18 +132,18 @@ class Keeper {
 /** Restores the board saved for this tab, and saves it from now on. Returns 0 if nothing was saved; 1 if it is as the reader left it; 2 if
  * the address asked for another board, which a single undo reverts. */
 export async function keep(board) {
-  const keeper = new Keeper(board);
+  const store = new SessionStore(board);
   let found = 0;
   try {
-    const kept = await keeper.recall();
+    const kept = await store.recall();
     if (!board.alive) return 0;
     if (kept) found = restore(board, kept);
     else board.run('restore', 0, 0);  // sets the text shown in Help
   } catch (error) {
-    keeper.storage = undefined;  // the saved board is left as it is, for a visit that can read it
-    keeper.fail(error);
+    store.storage = undefined;  // the saved board is left as it is, for a visit that can read it
+    store.fail(error);
   }
-  keeper.listen();
+  store.listen();
   return found;
 }
 

@@ -4,7 +4,7 @@
 
 import {Announcements} from './mirror-announcements.js';
 import {Controls} from './mirror-controls.js';
-import {MirrorHands} from './mirror-hands.js';
+import {MirrorInput} from './mirror-input.js';
 import {capital, make, set} from './mirror-nodes.js';
 import {Tables} from './mirror-tables.js';
 import {label, partOf, read} from './noted.js';
@@ -248,7 +248,7 @@ export class Mirror {
 
   nodes() { return this.root.querySelectorAll('button, input, td[tabindex]'); }
 }
-for (const {prototype} of [Tables, Controls, Announcements, MirrorHands]) {
+for (const {prototype} of [Tables, Controls, Announcements, MirrorInput]) {
   const {constructor, ...own} = Object.getOwnPropertyDescriptors(prototype);
   Object.defineProperties(Mirror.prototype, own);
 }

@@ -15,7 +15,7 @@
 #include "base/late.h"
 #include "base/sentence.h"
 #include "document/preset.h"
-#include "files/keeper.h"
+#include "files/session_store.h"
 #include "files/packed.h"
 #include "files/read.h"
 #include "views/board/board.h"
@@ -50,7 +50,7 @@ struct App::Parts {
   Typing typing{screen, focus, places};
   Frame frame{screen, focus, typing};
   Script script{screen, places};
-  std::unique_ptr<files::Keeper> keeper;  ///< created when the board is first saved
+  std::unique_ptr<files::SessionStore> store;  ///< created when the board is first saved
 };
 
 App::App(Host& host, draw::Heatmaps& heatmaps, bool isFirst) : parts_(std::make_unique<Parts>(host, heatmaps, isFirst)) {}
@@ -204,8 +204,8 @@ Result<std::string> App::tensors() const {
 }
 
 std::string App::kept(std::size_t most) {
-  if (!parts_->keeper) parts_->keeper = std::make_unique<files::Keeper>();
-  return parts_->keeper->write(document(), most);
+  if (!parts_->store) parts_->store = std::make_unique<files::SessionStore>();
+  return parts_->store->write(document(), most);
 }
 
 void App::setKeptIn(std::string_view where) { parts_->screen.view.keptIn = where; }

@@ -22,9 +22,9 @@ constexpr int kMostFrames = 12, kMostShapes = 40'000;
 constexpr std::string_view kHidden = "header,panel,guide,stepper,arcs,plane,values,changes,inspector";
 
 /// A host without a platform, on which nothing has an effect.
-class Paper final : public Host {
+class HeadlessHost final : public Host {
  public:
-  explicit Paper(draw::Rasteriser& rasteriser) : rasteriser_(rasteriser) {}
+  explicit HeadlessHost(draw::Rasteriser& rasteriser) : rasteriser_(rasteriser) {}
   void requestFrame() override {}
   void beginText(const TextField&) override {}
   void dropText() override {}
@@ -239,14 +239,14 @@ void settle(App& app, draw::Heatmaps& heatmaps, draw::Lines& lines, std::vector<
 base::Result<Drawing> boardFigure(std::string_view stateText, const files::FigureOptions& options, const Faces& faces) {
   const bool isDark = options.style == files::FigureOptions::Style::dark;
   views::Fonts fonts = faces.fonts;
-  Paper paper(faces.rasteriser);
+  HeadlessHost host(faces.rasteriser);
   draw::Heatmaps heatmaps;
-  draw::Lines lines(paper);
+  draw::Lines lines(host);
   std::vector<draw::Lines::Drawn> drawn;
   lines.record(drawn);
   fonts.lines = &lines, fonts.mirror = nullptr;
   const Context context(faces, fonts);
-  App app(paper, heatmaps);
+  App app(host, heatmaps);
   if (auto ok = app.setState(stateText, false); !ok) return ok;
   for (const auto& [name, value] : {std::pair{"theme", isDark ? "\"dark\"" : "\"light\""}, {"view", "\"layer\""}, {"zoom", "1"}, {"present", "false"}, {"stepper", "0"}, {"gradient", "false"}})
     if (auto ok = app.set(name, value); !ok) return ok;

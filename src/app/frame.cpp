@@ -14,7 +14,7 @@
 #include "views/board/board.h"
 #include "views/board/stepper.h"
 #include "views/guide/glossary.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/mirror.h"
 #include "views/palette.h"
 #include "views/panels/arithmetic.h"
@@ -58,8 +58,8 @@ bool isForLater(Command c) { return c == Command::pickFile || c == Command::save
 
 }  // namespace
 
-Guide& Frame::guide() {
-  if (!guide_) guide_ = std::make_unique<Guide>(screen_, focus_);
+LessonPlayer& Frame::guide() {
+  if (!guide_) guide_ = std::make_unique<LessonPlayer>(screen_, focus_);
   return *guide_;
 }
 
@@ -289,7 +289,7 @@ void Frame::finish() {
     screen_.say("Undo no longer reaches back to the start: the oldest steps were let go to save memory.", false);
   }
   computeOn();
-  goOn();
+  advance();
   ++count_;
   ++screen_.noticeAge;
   if (screen_.wanted > 0) --screen_.wanted;
@@ -307,7 +307,7 @@ void Frame::computeOn() {
 }
 
 // Trains after the frame was drawn, so that input is handled in the next frame, however long this takes.
-void Frame::goOn() {
+void Frame::advance() {
   document::Training& training = session_.derived().training;
   const bool plays = session_.state().trainRunning, waits = training.wanted > 0;
   const bool begins = screen_.view.train.answered.run == training.number() && training.isMade() && !training.run()->isWhole();

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "app/guide.h"
+#include "app/lesson_player.h"
 #include "app/typing.h"
 
 namespace app {
@@ -28,7 +28,7 @@ class Frame {
   void wake();
 
   /// The open lesson; created when it is first asked for.
-  Guide& guide();
+  LessonPlayer& guide();
 
   std::uint64_t count() const { return count_; }
   /// Median duration of recent frames.
@@ -55,7 +55,7 @@ class Frame {
   void pictures(views::Context& context);
   bool carryOut();
   void computeOn();
-  void goOn();
+  void advance();
   void tellTraining(training::Trainer& trainer, bool isDone);
   void edit(const views::Requests::Wanted& wanted, bool isSaid);
   void command(views::Command command);
@@ -68,7 +68,7 @@ class Frame {
   Session& session_;
   Focus& focus_;
   Typing& typing_;
-  std::unique_ptr<Guide> guide_;
+  std::unique_ptr<LessonPlayer> guide_;
   bool isPart_ = false;        ///< did the last frame lack heads of a large layer?
   int builds_ = 0;             ///< how often this frame has been built and discarded
   bool isBuilding_ = false;    ///< a text field is being drawn into the frame

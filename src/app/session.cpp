@@ -7,7 +7,7 @@
 #include "document/pin.h"
 #include "document/preset.h"
 #include "document/text.h"
-#include "files/keeper.h"
+#include "files/session_store.h"
 
 namespace app {
 

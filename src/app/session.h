@@ -51,7 +51,7 @@ class Session {
   base::Result<void> applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source, std::string_view name);
   void endGesture(Source source);
   base::Result<void> open(document::State start, bool undoable, Source source);
-  /// Opens the board and history saved by files::Keeper.
+  /// Opens the board and history saved by files::SessionStore.
   base::Result<void> restore(std::string_view bytes);
   /// Opens a preset with its own focused head, decoding step and view. Other view options stay as the reader has them.
   base::Result<void> openPreset(std::string_view name, bool undoable, Source source);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/names.h"
-#include "document/check.h"
+#include "document/verdict.h"
 
 namespace app {
 

@@ -1,4 +1,4 @@
-// Checks that page scripts watch: in the format of those in lessons, and evaluated like them (document/check.h).
+// Checks that page scripts watch: in the format of those in lessons, and evaluated like them (document/verdict.h).
 #pragma once
 
 #include <string>

@@ -109,7 +109,7 @@ inline constexpr std::size_t kMaxLessonText = 2000;  ///< bytes of one text
 
 /// Parses a file: one lesson, or {"lesson": 1, "cards": [lesson, …]}. Strict: unknown fields and names, HTML in a text, too many steps and
 /// so on are errors, whose field includes card and step: "step 3, try.check[0].at". Whether cells exist depends on the board, and is
-/// checked by rehearse() (check.h).
+/// checked by rehearse() (verdict.h).
 Result<std::vector<Lesson>> readLessons(std::string_view text);
 /// Parses {"check": a check, or a list of up to 16}, as scripts pass them: -1 in `at` stands for all heads, rows or columns.
 Result<std::vector<Goal>> readChecks(std::string_view text);

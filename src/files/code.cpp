@@ -295,8 +295,8 @@ std::string latex(const document::State& state, const attention::ReferenceTrace&
   const attention::Inputs inputs = document::inputs(state);
   const bool hasMask = !trace.masked.empty() && isMasked(state, spec);
   const int head = std::min(state.focusHead, spec.heads - 1), kvHead = head / (spec.heads / spec.kvHeads);
-  const bool isTurned = attention::isRotary(spec) && !inputs.projected();
-  const std::string q = isTurned ? "\\tilde Q" : "Q", k = isTurned ? "\\tilde K" : "K";
+  const bool isRotated = attention::isRotary(spec) && !inputs.projected();
+  const std::string q = isRotated ? "\\tilde Q" : "Q", k = isRotated ? "\\tilde K" : "K";
   const auto show = [&](const std::string& name, const attention::ReferenceTensor& tensor, int at) { return "  " + name + " &= " + matrix(tensor, at, state.decimals); };
   std::string out = "% needs amsmath; head " + std::to_string(head + 1) + " of " + std::to_string(spec.heads) + "\n";
   if (state.batch > 1) out += "% number " + std::to_string(state.batchItem + 1) + " of a batch of " + std::to_string(state.batch) + "\n";
@@ -304,7 +304,7 @@ std::string latex(const document::State& state, const attention::ReferenceTrace&
   if (columns > 10) out += "\\setcounter{MaxMatrixCols}{" + std::to_string(columns) + "}\n";
   out += "\\begin{align*}\n" + projectionFormulas(spec, inputs, head, kvHead);
   std::string score = scoreFormula(spec, inputs);
-  if (isTurned)
+  if (isRotated)
     for (std::size_t at = score.find("Q K^"); at != std::string::npos; at = score.find("Q K^", at + 14)) score.replace(at, 3, "\\tilde Q \\tilde K");
   out += "  S &= " + score + ", \\quad A = " + weightsFormula(spec, hasMask && !spec.maskAfterSoftmax ? "\\operatorname{mask}\\left(S\\right)" : "S", hasMask && spec.maskAfterSoftmax) + ", \\quad O = A V \\\\\n";
   if (inputs.projected() && inputs.wO) {

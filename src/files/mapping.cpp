@@ -560,14 +560,14 @@ Result<StoredFile> Mapping::projected() {
   const int output = chooseTensor("w_o", "W_O", find(Role::o, true), "None");
   const bool isOne = chosen[0] == chosen[1] && chosen[1] == chosen[2];
   const bool isLinear = items_[static_cast<std::size_t>(chosen[0])].isLinear;
-  const bool isTurned = choose("turned", "Weights are", {"[in, out]", "[out, in], as PyTorch's Linear"}, isLinear ? 1 : 0) == 1;
+  const bool isTransposed = choose("turned", "Weights are", {"[in, out]", "[out, in], as PyTorch's Linear"}, isLinear ? 1 : 0) == 1;
   Array w[4], x;
   for (int i = 0; i < 4; ++i) {
     if (i == 3 && output < 0) break;
     Result<Array> read = floats(i == 3 ? output : chosen[i], i == 3 ? "w_o" : names[i]);
     if (!read) return read.error();
     if (read->shape.size() != 2) return base::refuse(ErrorKind::range, joined({i == 3 ? "w_o" : names[i], ".shape"}), {shapeText(read->shape), " is no matrix; choose one of [in, out]."});
-    if (isTurned) transpose(*read);
+    if (isTransposed) transpose(*read);
     w[i] = std::move(*read);
     if (i == 3 || !isOne) continue;
     if (w[i].shape[1] % 3 != 0) return base::refuse(ErrorKind::range, "w_q.shape", {shapeText(w[i].shape), " does not hold three matrices side by side; choose others."});

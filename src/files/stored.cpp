@@ -146,13 +146,13 @@ std::shared_ptr<char[]> memoryFor(std::size_t bytes) {
 
 Result<Stored> plain(Stored tensor) {
   const auto size = static_cast<std::size_t>(bytesOf(tensor.type));
-  const bool isTurned = tensor.isColumnMajor && tensor.shape.size() > 1 && !tensor.bytes.empty();
+  const bool isTransposed = tensor.isColumnMajor && tensor.shape.size() > 1 && !tensor.bytes.empty();
   const bool isSwapped = tensor.isBigEndian && size > 1;
   tensor.isColumnMajor = tensor.isBigEndian = false;
-  if (!isTurned && !isSwapped) return tensor;
+  if (!isTransposed && !isSwapped) return tensor;
   const std::shared_ptr<char[]> copy = memoryFor(tensor.bytes.size());
   if (!copy) return noMemory(tensor.name);
-  if (isTurned) transpose(tensor.bytes.data(), copy.get(), tensor.shape, size);
+  if (isTransposed) transpose(tensor.bytes.data(), copy.get(), tensor.shape, size);
   else std::memcpy(copy.get(), tensor.bytes.data(), tensor.bytes.size());
   for (std::size_t i = 0; isSwapped && i < tensor.bytes.size(); i += size) std::reverse(copy.get() + i, copy.get() + i + size);
   tensor.bytes = {copy.get(), tensor.bytes.size()};

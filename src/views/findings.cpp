@@ -7,7 +7,7 @@
 #include "base/sentence.h"
 #include "base/sort.h"
 #include "document/preset.h"
-#include "views/errand.h"
+#include "views/control_action.h"
 #include "views/guide/glossary.h"
 #include "views/guide/list.h"
 #include "views/tooltip.h"

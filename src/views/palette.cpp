@@ -44,7 +44,7 @@ void choose(Context& c, const Finding& finding, const Box& near) {
   closePalette(c);
   switch (finding.kind) {
     case Kind::command:
-    case Kind::option: return begin(c, c.view.palette->errand, finding.id);
+    case Kind::option: return begin(c, c.view.palette->action, finding.id);
     case Kind::lesson:
     case Kind::puzzle:
     case Kind::question: return c.requests.guide.push_back({GuideAct::What::open, 0, finding.id, {}});
@@ -284,7 +284,7 @@ bool paletteUsesKey(const Context& c, ImGuiKey key, bool command) {
 
 void palette(Context& c) {
   PaletteView& p = *c.view.palette;
-  advance(c, p.errand);
+  advance(c, p.action);
   if (!p.typed.empty() && !std::exchange(p.hasAsked, true)) c.requests.guide.push_back({GuideAct::What::texts, 0, "", {}});
   if (!p.isOpen) return;
   const bool isNew = std::exchange(p.isNew, false);

@@ -1,7 +1,7 @@
 // The palette (Ctrl + K): a field, what is found of what is typed in it, and a way to do that.
 #pragma once
 
-#include "views/errand.h"
+#include "views/control_action.h"
 #include "views/findings.h"
 
 namespace views {
@@ -18,7 +18,7 @@ struct PaletteView {
   std::string foundFor; ///< what the findings were made of
   int chosen = 0;       ///< the row that Enter does
   Scroller page;
-  Errand errand;        ///< what was chosen last, while it is under way
+  ControlAction action;        ///< what was chosen last, while it is under way
 };
 
 /// Opens it, empty; it is drawn from the next frame on.

@@ -9,7 +9,7 @@
 
 #include "base/late.h"
 #include "document/remedy.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/widgets.h"
 
 namespace views {

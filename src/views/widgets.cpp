@@ -10,7 +10,7 @@
 #include "base/sentence.h"
 #include "document/text.h"
 #include "views/formula.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/marked.h"
 #include "views/words.h"
 

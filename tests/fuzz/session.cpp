@@ -1,6 +1,6 @@
 // Kept sessions (what a window or tab stores) of arbitrary bytes: either refused, or a valid board whose history can be undone and redone.
 #include "document/preset.h"
-#include "files/keeper.h"
+#include "files/session_store.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)d.open(*document::preset("pronoun"), true);
     (void)d.apply(document::SetOption{document::OptionId::tokens, 3.0});
     d.undo();
-    return files::Keeper().write(d, std::size_t{1} << 20);
+    return files::SessionStore().write(d, std::size_t{1} << 20);
   }();
   const std::string bytes = fuzz::bytesOrChanged(valid, data, size);
   document::Document d(current);
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   HOLDS(document::check(d.state()));
-  const std::string again = files::Keeper().write(d, std::size_t{64} << 20);
+  const std::string again = files::SessionStore().write(d, std::size_t{64} << 20);
   document::Document other(current);
   HOLDS(files::restore(again, other));
   HOLDS(document::sameBits(other.state(), d.state()));

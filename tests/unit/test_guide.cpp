@@ -177,7 +177,7 @@ TEST_CASE("guide: keys lead from the lesson to the controls, back, and out of it
 }
 
 TEST_CASE("guide: what was passed is kept; what cannot be kept is said once") {
-  struct Keeper : FakeHost {
+  struct RememberingHost : FakeHost {
     std::string kept;
     bool keeps = true;
     bool remember(std::string_view text) override { return kept = text, keeps; }
@@ -185,7 +185,7 @@ TEST_CASE("guide: what was passed is kept; what cannot be kept is said once") {
   };
   test::Screen screen(1440, 900);
   draw::Heatmaps heatmaps;
-  Keeper host;
+  RememberingHost host;
   const auto frames = [](app::App& app) {
     for (int i = 0; i < 5; ++i) {
       test::build(app);

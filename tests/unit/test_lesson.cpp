@@ -1,7 +1,7 @@
 // Lessons: reading, errors with their positions, and comparison of checks, predictions and solutions with the board.
 #include <doctest/doctest.h>
 
-#include "document/check.h"
+#include "document/verdict.h"
 #include "document/preset.h"
 
 using namespace document;

@@ -247,7 +247,7 @@ TEST_CASE("stepper: what stands in the row at each step, and what it reads") {
   layer.spec.causal = true;
   const Stepped w(layer);
   const auto there = [&](TensorId id, Step step) {
-    const Standing s = standing(id, step, layer.spec, w.in);
+    const DisplayState s = displayState(id, step, layer.spec, w.in);
     return s.isThere ? std::string(name(s.tensor)) : std::string("-");
   };
   CHECK(there(TensorId::scores, Step::turned_key) == "-");

@@ -68,7 +68,7 @@ bool isSmall(const Spec& spec, int modelDim) {
 }
 
 /// A masked score as softmax uses it, by the same operations as kernels::softmax.
-float tempered(float masked, float inverseTemperature) {
+float temperatureScaled(float masked, float inverseTemperature) {
   return masked == kHiddenScore ? kHiddenScore : std::clamp(masked * inverseTemperature, -kMost, kMost);
 }
 
@@ -311,7 +311,7 @@ int Engine::changeExponentials(int head, int key) {
     const float max = trace_.rowMax.at(head, i, 0);
     const bool wasHidden = masked == kHiddenScore;
     if (!wasHidden) masked = trace_.scores.at(head, i, key);
-    const float now = wasHidden ? kHiddenScore : tempered(masked, inverse);
+    const float now = wasHidden ? kHiddenScore : temperatureScaled(masked, inverse);
     // An exponential of 1 belonged to the maximum (or rounds to it); now another key may have it.
     const bool isMoved = now > max || (now < max && trace_.exponentials.at(head, i, key) == 1.0f);
     if (isMoved) mark_[at] = moved;

@@ -268,7 +268,7 @@ class Explainer : ExplainedCell {
   // Normalisers.
   void addTemperature() {
     if (spec.temperature == 1.0f || !isScored(col)) return;
-    add(RowStep::tempered, "÷ temperature",
+    add(RowStep::temperatureScaled, "÷ temperature",
         number(at(TensorId::masked), mark::kCell) + " ÷ " + formatFactor(spec.temperature, decimals) + equals(score(col)),
         score(col), {here(TensorId::masked)});
   }

@@ -53,7 +53,7 @@ enum class RowStep : std::uint8_t {
   turned_query, turned_key,        ///< rotated by rotary positions
   query_side, key_side,            ///< a query or key times a matrix of the score
   dot, lengths, raw,               ///< raw is the score of the pair; dot and lengths are the parts of a cosine
-  scaled, capped, biased, masked, tempered,
+  scaled, capped, biased, masked, temperatureScaled,
   maximum, threshold, exponentials, sum, weights,
   masked_after,                    ///< the named mistake: masking the weights after softmax
   values, concat, output,

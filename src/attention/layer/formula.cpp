@@ -183,7 +183,7 @@ bool isInFormula(const CellFormula& formula, const Term& line) {
   if (formula.numbers.text.empty()) return false;
   switch (line.step) {
     case RowStep::scaled:
-    case RowStep::tempered:
+    case RowStep::temperatureScaled:
     case RowStep::maximum:
     case RowStep::exponentials:
     case RowStep::sum:

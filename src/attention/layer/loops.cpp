@@ -196,12 +196,12 @@ TensorId madeByLoops(TensorId id) {
   return id;
 }
 
-std::vector<LoopLine> loopsOf(TensorId id, const Spec& spec, const Inputs& in, const Trace& trace, int head, bool isTurned) {
+std::vector<LoopLine> loopsOf(TensorId id, const Spec& spec, const Inputs& in, const Trace& trace, int head, bool tokensAreColumns) {
   id = madeByLoops(id);
   if ((id == TensorId::q || id == TensorId::k || id == TensorId::v) && !in.projected()) return {};
   std::vector<LoopLine> lines = Writer(spec, in, trace, head).made(id);
   for (LoopLine& line : lines)
-    if (isTurned) turn(line.text);
+    if (tokensAreColumns) turn(line.text);
   return lines;
 }
 

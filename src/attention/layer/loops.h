@@ -19,8 +19,8 @@ struct LoopLine {
 
 /// The loops that compute all cells of a tensor for one head. Available for projected Q, K and V, for the scores (including the mask, as on
 /// the board), weights, head output and output; any other tensor gives the loops of the step that it belongs to, or none if it is an input.
-/// `isTurned`: tokens are shown as columns, so the two indices of a matrix are swapped.
-std::vector<LoopLine> loopsOf(TensorId id, const Spec& spec, const Inputs& inputs, const Trace& trace, int head, bool isTurned = false);
+/// `tokensAreColumns`: tokens are shown as columns, so the two indices of a matrix are swapped.
+std::vector<LoopLine> loopsOf(TensorId id, const Spec& spec, const Inputs& inputs, const Trace& trace, int head, bool tokensAreColumns = false);
 /// The tensor that those loops compute.
 TensorId madeByLoops(TensorId id);
 

@@ -38,7 +38,7 @@ std::vector<RowStep> stepsOf(const Spec& spec, const Inputs& in, bool cached) {
   add(Step::capped, isSoftcapped(spec));
   add(Step::biased, exists(TensorId::biased, spec, in));
   add(Step::masked, hasMask(spec, in) && !spec.maskAfterSoftmax);
-  add(Step::tempered, spec.temperature != 1.0f);
+  add(Step::temperatureScaled, spec.temperature != 1.0f);
   add(normalizerOf(spec).before, normalizerOf(spec).before != Step::none);
   add(Step::exponentials, isSoftmax(spec));
   add(Step::sum, isSoftmax(spec));
@@ -62,7 +62,7 @@ std::string nameOf(RowStep step, const Spec& spec, const Inputs& in) {
     case Step::biased: return in.bias ? late<"bias">() : late<"ALiBi">();
     case Step::masked:
     case Step::masked_after: return late<"mask">();
-    case Step::tempered: return late<"÷ T">();
+    case Step::temperatureScaled: return late<"÷ T">();
     case Step::maximum: return late<"max">();
     case Step::threshold: return late<"threshold">();
     case Step::exponentials: return late<"exp">();
@@ -76,8 +76,8 @@ std::string nameOf(RowStep step, const Spec& spec, const Inputs& in) {
   return {};
 }
 
-Standing standing(TensorId id, RowStep step, const Spec& spec, const Inputs& in) {
-  const auto from = [&](Step first) { return Standing{step >= first, id}; };
+DisplayState displayState(TensorId id, RowStep step, const Spec& spec, const Inputs& in) {
+  const auto from = [&](Step first) { return DisplayState{step >= first, id}; };
   switch (id) {
     case TensorId::scores:
     case TensorId::masked:
@@ -142,7 +142,7 @@ StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace&
     case Step::scaled:
     case Step::capped:
     case Step::masked: reads(row(TensorId::scores)), makes(row(TensorId::scores)); break;
-    case Step::tempered:
+    case Step::temperatureScaled:
     case Step::maximum:
     case Step::threshold: reads(row(TensorId::scores)); break;
     case Step::exponentials: reads(row(TensorId::scores)), makes(row(TensorId::weights)); break;

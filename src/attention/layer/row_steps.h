@@ -23,14 +23,14 @@ std::string nameOf(RowStep step, const Spec& spec, const Inputs& inputs);
 
 /// Which numbers of the row are shown in the place of a tensor of the board after a given step: those of another tensor on the way to it,
 /// or none yet.
-struct Standing {
+struct DisplayState {
   bool isThere = true;           ///< false: nothing of the row has been computed yet
   TensorId tensor = TensorId::q; ///< the tensor whose numbers are shown
   bool isShare = false;          ///< exponentials ÷ their sum, where the mask is applied after softmax
 };
 /// For scores (whose place `masked` shares), weights, head_output, output and the steps between them; any other tensor is complete from the
 /// start.
-Standing standing(TensorId id, RowStep step, const Spec& spec, const Inputs& inputs);
+DisplayState displayState(TensorId id, RowStep step, const Spec& spec, const Inputs& inputs);
 
 /// The cells that the step reads and those that it computes, as blocks of the tensors in whose places they are shown.
 struct StepCells {

@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/files.h"
-#include "document/check.h"
+#include "document/verdict.h"
 #include "document/json.h"
 #include "document/preset.h"
 

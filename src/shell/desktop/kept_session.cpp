@@ -118,7 +118,7 @@ void KeptSession::keep(const document::Document& document, const fs::path& file,
   if (path_.empty()) return;
   finish();
   writing_ = std::async(std::launch::async, [this, copy = document, head = headOf(file, isSaved)] {
-    const auto done = writeFile(path_, keeper_.write(copy, kMostBytes, head));
+    const auto done = writeFile(path_, store_.write(copy, kMostBytes, head));
     return done ? std::string() : done.error().message();
   });
 }

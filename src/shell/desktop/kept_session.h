@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "document/document.h"
-#include "files/keeper.h"
+#include "files/session_store.h"
 
 namespace shell {
 
@@ -17,7 +17,7 @@ class KeptSession {
  public:
   /// A session left by a window.
   struct Found {
-    std::string bytes;           ///< written by files::Keeper
+    std::string bytes;           ///< written by files::SessionStore
     std::filesystem::path file;  ///< the file that was open, if any
     bool isSaved = false;        ///< did that file contain the board as it was?
   };
@@ -48,7 +48,7 @@ class KeptSession {
 
   std::filesystem::path path_;
   int lock_ = -1;  ///< a lock held during the lifetime of the process, even if that is killed
-  files::Keeper keeper_;
+  files::SessionStore store_;
   std::future<std::string> writing_;
   std::string trouble_;
 };

@@ -38,11 +38,11 @@ std::string Picture::begin() {
 
 void Picture::resume() const { glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_); }
 
-void Picture::show(std::span<const Retouch::Box> boxes) const {
+void Picture::show(std::span<const DamageTracker::Box> boxes) const {
   glDisable(GL_SCISSOR_TEST);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
-  for (const Retouch::Box& box : boxes) {
+  for (const DamageTracker::Box& box : boxes) {
     const int bottom = height_ - box.bottom, top = height_ - box.top;
     glBlitFramebuffer(box.left, bottom, box.right, top, box.left, bottom, box.right, top, GL_COLOR_BUFFER_BIT, GL_NEAREST);
   }

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "shell/desktop/retouch.h"
+#include "shell/desktop/damage_tracker.h"
 
 namespace shell {
 
@@ -22,7 +22,7 @@ class Picture {
   /// Continues drawing into it, after show().
   void resume() const;
   /// Copies these parts of it to the back buffer of the window, which must have the same size.
-  void show(std::span<const Retouch::Box> boxes) const;
+  void show(std::span<const DamageTracker::Box> boxes) const;
   /// The content as the bytes of a PNG file; empty if it cannot be encoded.
   std::string png() const;
 

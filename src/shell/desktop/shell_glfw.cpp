@@ -39,7 +39,7 @@
 #include "shell/desktop/options.h"
 #include "shell/desktop/pango_text.h"
 #include "shell/desktop/picture.h"
-#include "shell/desktop/retouch.h"
+#include "shell/desktop/damage_tracker.h"
 #include "shell/shell.h"
 #include "shell/desktop/text_box.h"
 #include "shell/desktop/shell_place.h"
@@ -247,9 +247,9 @@ class Desktop final : public app::Host {
   double keepBy_ = 0;            ///< when at the latest
   bool isSlow_ = false;          ///< is rendering done in software?
   std::unique_ptr<Picture> picture_;  ///< the content of the window, with software rendering
-  Retouch retouch_;
+  DamageTracker damage_;
   WindowParts parts_;
-  std::vector<Retouch::Box> drawn_;  ///< what of the picture is to be shown; empty: the buffers are exchanged
+  std::vector<DamageTracker::Box> drawn_;  ///< what of the picture is to be shown; empty: the buffers are exchanged
   ImU32 background_ = 0;         ///< of that picture
   bool isShown_ = false;         ///< does the window still show the last frame drawn?
   bool closes_ = false, discards_ = false;  ///< the answer to the question about unsaved changes
@@ -613,20 +613,20 @@ bool Desktop::drawChanged(int width, int height) {
   picture_->resume();
   ImDrawData* const data = stage_.prepare(app_, secondsSinceLastFrame(), fits && isShown_);
   if (data == nullptr) return false;
-  const std::vector<Retouch::Box> boxes = retouch_.reduce(*data, stage_.heatmaps(), !fits || stage_.isAnew() || background_ != app_.palette().background);
+  const std::vector<DamageTracker::Box> boxes = damage_.reduce(*data, stage_.heatmaps(), !fits || stage_.isAnew() || background_ != app_.palette().background);
   background_ = app_.palette().background;
   const ImVec4 color = ImGui::ColorConvertU32ToFloat4(background_);
   glViewport(0, 0, width, height);
   glClearColor(color.x, color.y, color.z, 1);
   glEnable(GL_SCISSOR_TEST);
-  for (const Retouch::Box& box : boxes) {
+  for (const DamageTracker::Box& box : boxes) {
     glScissor(box.left, height - box.bottom, box.right - box.left, box.bottom - box.top);
     glClear(GL_COLOR_BUFFER_BIT);
   }
   ImGui_ImplOpenGL3_RenderDrawData(data);
   app_.carryOut();
   if (fits && isShown_ && parts_.canShow()) drawn_ = boxes;
-  const std::vector<Retouch::Box> whole{{0, 0, width, height}};
+  const std::vector<DamageTracker::Box> whole{{0, 0, width, height}};
   picture_->show(drawn_.empty() ? whole : drawn_);
   return true;
 }

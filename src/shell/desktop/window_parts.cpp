@@ -12,10 +12,10 @@ void WindowParts::begin() {
   if (display_ != nullptr && drawable_ != nullptr) copy_ = reinterpret_cast<Copy*>(glfwGetProcAddress("glXCopySubBufferMESA"));
 }
 
-void WindowParts::show(std::span<const Retouch::Box> boxes, int height) const {
+void WindowParts::show(std::span<const DamageTracker::Box> boxes, int height) const {
   void* const display = display_();
   const unsigned long drawable = drawable_();
-  for (const Retouch::Box& box : boxes) copy_(display, drawable, box.left, height - box.bottom, box.right - box.left, box.bottom - box.top);
+  for (const DamageTracker::Box& box : boxes) copy_(display, drawable, box.left, height - box.bottom, box.right - box.left, box.bottom - box.top);
 }
 
 }  // namespace shell

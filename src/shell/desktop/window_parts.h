@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "shell/desktop/retouch.h"
+#include "shell/desktop/damage_tracker.h"
 
 namespace shell {
 
@@ -15,7 +15,7 @@ class WindowParts {
   void begin();
   bool canShow() const { return copy_ != nullptr; }
   /// Copies these boxes of the back buffer of the current context to its window, which is `height` pixels high.
-  void show(std::span<const Retouch::Box> boxes, int height) const;
+  void show(std::span<const DamageTracker::Box> boxes, int height) const;
 
  private:
   using Copy = void(void* display, unsigned long drawable, int x, int y, int width, int height);

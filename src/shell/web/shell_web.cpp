@@ -107,7 +107,7 @@ class Browser final : public app::Host {
   }
   base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) override {
     host_save_file(std::string(name).c_str(), text.data(), static_cast<int>(text.size()), asks);
-    return std::string();  // web/hands.js reports where it was saved
+    return std::string();  // web/input-handlers.js reports where it was saved
   }
   void choose(std::string_view choices) override { host_choose(std::string(choices).c_str()); }
   void toggleFullscreen() override { host_later("toggleFullscreen"); }

@@ -9,7 +9,7 @@
 #include "views/board/saliency.h"
 #include "views/board/stepper.h"
 #include "views/guide/glossary.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/palette.h"
 #include "views/panels/changes.h"
 #include "views/widgets.h"

@@ -711,14 +711,14 @@ class Builder {
     float x = left, lineHeight = 0, above = 0;
     std::size_t first = out_.matrices.size();  // of the line
     for (const Item& item : items) {
-      const bool isTurned = (item.id == TensorId::k) != in_.columns;
-      const int rows = isTurned ? item.cols : item.rows, cols = isTurned ? item.rows : item.cols;
+      const bool isTransposed = (item.id == TensorId::k) != in_.columns;
+      const int rows = isTransposed ? item.cols : item.rows, cols = isTransposed ? item.rows : item.cols;
       const float c = clampCell((right - left) / static_cast<float>(std::max(cols, 1)), most);
       const float w = std::max(static_cast<float>(cols) * c, 150.0f);
       const bool isNamed = in_.nameWidth > 0 && hasNamedColumns(item.id);
       if (isNamed && in_.columns) x += std::max(0.0f, in_.nameWidth + 14 - labels);  // beside its rows
       if (x > left && x + w > right) x = left, y += lineHeight, lineHeight = above = 0, first = out_.matrices.size();
-      const bool isAbove = isTurned && item.labelled && !attention::isOfPairs(item.id);
+      const bool isAbove = isTransposed && item.labelled && !attention::isOfPairs(item.id);
       const float strip = isAbove ? between(c, kLabels) : isNamed && !in_.columns ? kLabels : 0;
       if (strip > above) {
         for (std::size_t i = first; i < out_.matrices.size(); ++i) out_.matrices[i].box.y += strip - above;

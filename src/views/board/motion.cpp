@@ -27,7 +27,7 @@ float within(float from, float to, float t) { return std::clamp((t - from) / (to
 float shareOf(RowStep step) {
   switch (step) {
     case RowStep::masked:
-    case RowStep::tempered:
+    case RowStep::temperatureScaled:
     case RowStep::maximum:
     case RowStep::sum: return 1;
     case RowStep::threshold: return 2;

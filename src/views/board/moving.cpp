@@ -40,7 +40,7 @@ std::string wordsOf(const Context& c, RowStep step, Motion motion) {
     case RowStep::capped: return late<"no score beyond the cap">();
     case RowStep::biased: return late<"the bias is added">();
     case RowStep::masked: return late<"what may not be seen is left out">();
-    case RowStep::tempered: return late<"divide by the temperature">();
+    case RowStep::temperatureScaled: return late<"divide by the temperature">();
     case RowStep::maximum: return late<"the largest score of the row">();
     case RowStep::threshold: return late<"what every score loses">();
     case RowStep::weights: return late<"scores become weights">();
@@ -108,7 +108,7 @@ class Moving {
     s.weights = numbers(of(TensorId::weights), head, row, 1), s.values = numbers(of(TensorId::v), keyHead, 0, keys), s.outputs = numbers(of(TensorId::head_output), head, row, 1);
     if (!attention::isSoftmax(c_.spec)) return s;
     s.exponentials = numbers(of(TensorId::exponentials), head, row, 1), s.sum = c_.trace.rowSum.at(head, row, 0);
-    if (attention::standing(TensorId::weights, w_.now(), c_.spec, c_.inputs).isShare)
+    if (attention::displayState(TensorId::weights, w_.now(), c_.spec, c_.inputs).isShare)
       for (std::size_t j = 0; j < s.weights.size(); ++j) s.weights[j] = s.sum > 0 ? s.exponentials[j] / s.sum : 0;
     return s;
   }

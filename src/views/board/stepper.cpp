@@ -373,7 +373,7 @@ void readStepper(Context& c) {
   if (w.frame != ImGui::GetFrameCount()) advance(c, w);  // a frame may be built more than once
   w.frame = ImGui::GetFrameCount();
   c.view.busy |= w.runs || w.plays;
-  const attention::Standing weights = attention::standing(TensorId::weights, madeOf(w), c.spec, c.inputs);
+  const attention::DisplayState weights = attention::displayState(TensorId::weights, madeOf(w), c.spec, c.inputs);
   if (!weights.isThere || weights.tensor != TensorId::weights) c.view.unreached = w.at.row;
   bar(c, w);
 }
@@ -403,7 +403,7 @@ void playStepper(Context& c) {
 
 void drawSteps(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look) {
   const StepperView& w = *stepperOf(c);
-  const attention::Standing s = attention::standing(m.tensor, madeOf(w), c.spec, c.inputs);
+  const attention::DisplayState s = attention::displayState(m.tensor, madeOf(w), c.spec, c.inputs);
   const TensorId usual = shownTensor(m.tensor);
   if (s.isThere && s.tensor == usual && !s.isShare) return;
   ImDrawList* list = ImGui::GetWindowDrawList();

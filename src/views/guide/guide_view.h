@@ -1,4 +1,4 @@
-// The content of the Guide, prepared by app/guide.h, and the actions of the user.
+// The content of the Guide, prepared by app/lesson_player.h, and the actions of the user.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "document/check.h"
+#include "document/verdict.h"
 #include "views/scroller.h"
 
 namespace views {

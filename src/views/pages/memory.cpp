@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/late.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/pages/chart.h"
 #include "views/pages/experiment_page.h"
 #include "views/panels/panels.h"

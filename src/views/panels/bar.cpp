@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "views/board/stepper.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "views/board/board.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/panels/coach_view.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/sentence.h"
 #include "document/text.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 

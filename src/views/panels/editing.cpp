@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "document/check.h"
+#include "document/verdict.h"
 #include "views/board/board.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"

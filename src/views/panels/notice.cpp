@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "views/board/board.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/widgets.h"
 
 namespace views {

@@ -1,5 +1,5 @@
 // The bar at the bottom of a phone, in reach of a thumb: Undo, Redo, and the two sheets, of which one at a time is open.
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 

@@ -1,4 +1,4 @@
-#include "shell/desktop/retouch.h"
+#include "shell/desktop/damage_tracker.h"
 
 #include <imgui.h>
 
@@ -13,7 +13,7 @@
 namespace shell {
 namespace {
 
-using Box = Retouch::Box;
+using Box = DamageTracker::Box;
 
 constexpr int kTile = 32;            // framebuffer pixels
 constexpr unsigned kOfLine = 6;         // triangles of a segment of a line with smooth edges
@@ -103,7 +103,7 @@ Box boxOf(const draw::Heatmaps::Part& part) { return {part.left, part.top, part.
 
 }  // namespace
 
-void Retouch::begin(const ImDrawData& data, bool isAnew) {
+void DamageTracker::begin(const ImDrawData& data, bool isAnew) {
   const ImVec2 size = data.DisplaySize, scale = data.FramebufferScale;
   const Box frame{0, 0, static_cast<int>(size.x * scale.x), static_cast<int>(size.y * scale.y)};
   const bool isSame = frame == frame_ && !isAnew;
@@ -113,7 +113,7 @@ void Retouch::begin(const ImDrawData& data, bool isAnew) {
   if (!isSame) before_.assign(now_.size(), 0);
 }
 
-void Retouch::add(Box box, std::uint64_t number) {
+void DamageTracker::add(Box box, std::uint64_t number) {
   box = common(box, frame_);
   if (box.isEmpty()) return;
   for (int row = box.top / kTile; row <= (box.bottom - 1) / kTile; ++row) {
@@ -124,7 +124,7 @@ void Retouch::add(Box box, std::uint64_t number) {
   }
 }
 
-void Retouch::notePieces(const ImDrawData& data, const draw::Heatmaps& heatmaps) {
+void DamageTracker::notePieces(const ImDrawData& data, const draw::Heatmaps& heatmaps) {
   pieces_.clear();
   int number = 0;
   for (const ImDrawList* list : data.CmdLists) {
@@ -153,7 +153,7 @@ void Retouch::notePieces(const ImDrawData& data, const draw::Heatmaps& heatmaps)
 }
 
 /// Runs of changed tiles in a row, joined with equal runs in the rows below.
-std::vector<Box> Retouch::changed() const {
+std::vector<Box> DamageTracker::changed() const {
   std::vector<Box> boxes;
   for (int row = 0; row < down_; ++row) {
     for (int col = 0; col < across_; ++col) {
@@ -177,7 +177,7 @@ std::vector<Box> Retouch::changed() const {
 }
 
 /// Reduces a list to what touches a box; `piece` is the index of its first piece, and is advanced to that of the next list.
-void Retouch::cut(ImDrawList& list, const ImDrawData& data, const std::vector<Box>& boxes, std::size_t& piece) const {
+void DamageTracker::cut(ImDrawList& list, const ImDrawData& data, const std::vector<Box>& boxes, std::size_t& piece) const {
   ImVector<ImDrawCmd> commands;
   ImVector<ImDrawIdx> indices;
   for (ImDrawCmd command : list.CmdBuffer) {
@@ -205,7 +205,7 @@ void Retouch::cut(ImDrawList& list, const ImDrawData& data, const std::vector<Bo
   list.CmdBuffer.swap(commands), list.IdxBuffer.swap(indices);
 }
 
-std::vector<Box> Retouch::reduce(ImDrawData& data, const draw::Heatmaps& heatmaps, bool isAnew) {
+std::vector<Box> DamageTracker::reduce(ImDrawData& data, const draw::Heatmaps& heatmaps, bool isAnew) {
   begin(data, isAnew);
   notePieces(data, heatmaps);
   const std::vector<Box> boxes = changed();

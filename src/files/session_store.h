@@ -14,7 +14,7 @@ namespace files {
 using base::Result;
 
 /// Saves one document repeatedly. What each step of the history changed is computed only once.
-class Keeper {
+class SessionStore {
  public:
   /// The document in at most `most` bytes. To fit, the oldest steps are omitted; also if their states would take more than 128 MiB in
   /// total. The present state is always included. Takes as long as copying the board, plus as much again for each new step.

@@ -1,4 +1,4 @@
-#include "document/check.h"
+#include "document/verdict.h"
 
 #include <algorithm>
 #include <cmath>
@@ -453,7 +453,7 @@ class Rehearsing {
     for (const Step& step : lesson_.steps) {
       ++number_;
       out_.steps.emplace_back();
-      if (!begins(step, state) || !goOn(step, state)) break;
+      if (!begins(step, state) || !advance(step, state)) break;
     }
     return std::move(out_);
   }
@@ -477,7 +477,7 @@ class Rehearsing {
     if (const Result<void> ok = begin(step, state); !ok) return refuse(ok.error());
     return true;
   }
-  bool goOn(const Step& step, State& state);
+  bool advance(const Step& step, State& state);
   bool shows(const Markup& text, std::string_view of, LessonBoard& board, LessonBoard* before);
   bool predicts(const Prediction& predict, LessonBoard& start, LessonBoard& after);
   bool tries(const Attempt& attempt, LessonBoard& start, LessonBoard& after);
@@ -564,7 +564,7 @@ bool Rehearsing::tries(const Attempt& attempt, LessonBoard& start, LessonBoard& 
   return true;
 }
 
-bool Rehearsing::goOn(const Step& step, State& state) {
+bool Rehearsing::advance(const Step& step, State& state) {
   const std::unique_ptr<LessonBoard> start = paperBoard(state);
   if (step.select)
     if (const auto cell = numbersOf(*start, *step.select, field("select")); !cell) return refuse(cell.error());

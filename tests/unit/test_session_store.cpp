@@ -1,9 +1,9 @@
 // Boards with their undo history as bytes: restored bit for bit after any edits, and no other bytes are accepted.
 #include "document_support.h"
-#include "files/keeper.h"
+#include "files/session_store.h"
 
 using namespace document;
-using files::Keeper;
+using files::SessionStore;
 using test::refusal;
 using test::set;
 using test::setCell;
@@ -55,17 +55,17 @@ Document restored(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("keeper: a board comes back with its history, from a program that never saw it") {
+TEST_CASE("session store: a board comes back with its history, from a program that never saw it") {
   Document d(test::start());
-  Keeper keeper;
-  checkSame(d, restored(keeper.write(d, kMuch)));
+  SessionStore store;
+  checkSame(d, restored(store.write(d, kMuch)));
   CHECK(refusal(d.apply(setCell(TensorId::q, 1, 2, 0, 7.5f))) == "accepted");
   CHECK(refusal(d.apply(set(OptionId::theme, std::string("dark")))) == "accepted");
   CHECK(refusal(d.apply(set(OptionId::tokens, 6.0))) == "accepted");
   CHECK(refusal(d.open(*preset("pronoun"), true)) == "accepted");
   CHECK(refusal(d.apply(set(OptionId::heads, 1.0))) == "accepted");
   d.undo();
-  Document back = restored(keeper.write(d, kMuch));
+  Document back = restored(store.write(d, kMuch));
   checkSame(d, back);
   CHECK(back.canRedo());
   back.reset();
@@ -74,12 +74,12 @@ TEST_CASE("keeper: a board comes back with its history, from a program that neve
   CHECK(sameBits(content(back.state()), content(test::start())));
 }
 
-TEST_CASE("keeper: written after every edit as if it were written once") {
+TEST_CASE("session store: written after every edit as if it were written once") {
   for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
     CAPTURE(seed);
     test::RandomEdits edits(seed, true);
     Document d(test::start());
-    Keeper keeper;
+    SessionStore store;
     for (int i = 0; i < 120; ++i) {
       const int what = edits.below(12);
       if (what == 0) d.undo();
@@ -88,21 +88,21 @@ TEST_CASE("keeper: written after every edit as if it were written once") {
       else if (what == 3 && edits.below(6) == 0) (void)d.open(*preset("pronoun"), edits.below(2) != 0);
       else (void)d.apply(edits.next(d.state()), static_cast<std::uint64_t>(edits.below(3)));
       if (edits.below(3) != 0) continue;
-      const std::string bytes = keeper.write(d, kMuch);
-      CHECK(bytes == Keeper().write(d, kMuch));
+      const std::string bytes = store.write(d, kMuch);
+      CHECK(bytes == SessionStore().write(d, kMuch));
       if (i % 10 == 0) checkSame(d, restored(bytes));
     }
   }
 }
 
-TEST_CASE("keeper: where there is little room the oldest steps are left out, and the present board never is") {
+TEST_CASE("session store: where there is little room the oldest steps are left out, and the present board never is") {
   Document d(test::start());
-  Keeper keeper;
+  SessionStore store;
   std::string bytes;
-  const std::size_t least = keeper.write(d, kMuch).size() + 400;
+  const std::size_t least = store.write(d, kMuch).size() + 400;
   for (int i = 0; i < 100; ++i) {
     CHECK(refusal(d.apply(setCell(TensorId::q, i % 2, i % 4, 0, static_cast<float>(i)))) == "accepted");
-    bytes = keeper.write(d, least);
+    bytes = store.write(d, least);
     CHECK(bytes.size() <= least + 400);
   }
   Document back = restored(bytes);
@@ -116,26 +116,26 @@ TEST_CASE("keeper: where there is little room the oldest steps are left out, and
   CHECK(sameBits(content(back.start()), content(test::start())));
   // At the oldest state, a shorter history drops the steps before it and keeps those that can be redone.
   while (d.undo()) {}
-  const Document oldest = restored(keeper.write(d, 1));
+  const Document oldest = restored(store.write(d, 1));
   CHECK(sameBits(oldest.state(), d.state()));
 }
 
-TEST_CASE("keeper: a large board is written at the cost of what changed, and read") {
+TEST_CASE("session store: a large board is written at the cost of what changed, and read") {
   Document d(test::start());
   CHECK(refusal(d.apply(set(OptionId::tokens, 256.0))) == "accepted");
-  Keeper keeper;
-  const std::size_t before = keeper.write(d, kMuch).size();
+  SessionStore store;
+  const std::size_t before = store.write(d, kMuch).size();
   for (int i = 0; i < 50; ++i) CHECK(refusal(d.apply(setCell(TensorId::q, 0, i, 1, 9.5f))) == "accepted");
-  const std::string bytes = keeper.write(d, kMuch);
+  const std::string bytes = store.write(d, kMuch);
   CHECK(bytes.size() < before + 50 * 40);
   checkSame(d, restored(bytes));
 }
 
-TEST_CASE("keeper: what is damaged is refused, and the document stays") {
+TEST_CASE("session store: what is damaged is refused, and the document stays") {
   Document d(test::start());
   for (int i = 0; i < 5; ++i) (void)d.apply(setCell(TensorId::q, 0, 0, 0, static_cast<float>(i)));
   (void)d.open(*preset("pronoun"), true);
-  const std::string bytes = Keeper().write(d, kMuch);
+  const std::string bytes = SessionStore().write(d, kMuch);
   const State kept = d.state();
   int refused = 0;
   for (std::size_t end = 0; end < bytes.size(); end += 1 + end / 40) {

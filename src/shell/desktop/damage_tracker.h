@@ -15,7 +15,7 @@ class Heatmaps;
 namespace shell {
 
 /// Finds the differences between the draw lists of successive frames, per tile of the framebuffer.
-class Retouch {
+class DamageTracker {
  public:
   /// In framebuffer pixels; y goes down; right and bottom are exclusive.
   struct Box {

@@ -8,7 +8,7 @@
 
 namespace views {
 
-struct Errand {
+struct ControlAction {
   std::vector<std::string> presses;  ///< the controls to press, one after the other
   std::string seeks;                 ///< then the one to which the keyboard focus goes
   int frames = 0;                    ///< for how many frames the present one has been waited for
@@ -21,8 +21,8 @@ const document::Option* optionOf(std::string_view name);
 /// The page that an option belongs to, or that a control opens; nothing for the board.
 std::optional<document::View> pageOf(const Context& context, std::string_view name);
 /// Switches an option that is on or off; leads the keyboard to any other; presses a button.
-void begin(Context& context, Errand& errand, std::string_view name);
+void begin(Context& context, ControlAction& action, std::string_view name);
 /// Goes on with it in every frame, until it is done; says so if its control is nowhere.
-void advance(Context& context, Errand& errand);
+void advance(Context& context, ControlAction& action);
 
 }  // namespace views

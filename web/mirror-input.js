@@ -4,7 +4,7 @@ import {make, say, set} from './mirror-nodes.js';
 const COMMIT = 0;      // app::Entry
 
 /** Methods of Mirror. */
-export class MirrorHands {
+export class MirrorInput {
   entered(e) {
     this.use();
     if (!this.isIn) {

@@ -1,4 +1,4 @@
-#include "files/keeper.h"
+#include "files/session_store.h"
 
 #include <algorithm>
 #include <charconv>
@@ -101,7 +101,7 @@ class Pieces {
 
 }  // namespace
 
-void Keeper::forgetFirst() {
+void SessionStore::forgetFirst() {
   const Step& step = steps_.front();
   (void)Pieces(step.change).change(base_);
   if (step.begins) start_ = base_;
@@ -109,7 +109,7 @@ void Keeper::forgetFirst() {
   steps_.pop_front();
 }
 
-std::string Keeper::write(const Document& document, std::size_t most, std::string_view head) {
+std::string SessionStore::write(const Document& document, std::size_t most, std::string_view head) {
   std::vector<std::uint64_t> numbers = document.stepNumbers();
   const auto leftOut = [&] { return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), least_) - numbers.begin()); };
   if (leftOut() > document.stepsBack()) least_ = 0, steps_.clear();  // undo went back beyond the stored steps

@@ -1,4 +1,4 @@
-#include "views/errand.h"
+#include "views/control_action.h"
 
 #include <algorithm>
 #include <iterator>
@@ -50,12 +50,12 @@ void openControls(Context& c) {
   c.view.drawer = c.layout.sidePanelIsDrawer;
 }
 
-void operate(Context& c, Errand& errand, const Option& option, bool isOnPage) {
+void operate(Context& c, ControlAction& action, const Option& option, bool isOnPage) {
   const document::Value now = document::get(c.state, option.id);
   if (const bool* on = std::get_if<bool>(&now)) return c.requests.set(option.id, !*on);
   if (isOnPage) return;
   openControls(c);
-  errand.seeks = option.name;
+  action.seeks = option.name;
 }
 
 void unfold(ViewState& v) { v.moreSizesOpen = v.windowOpen = v.moreMasksOpen = v.rotaryOpen = true; }
@@ -86,8 +86,8 @@ bool isReachable(const Context& c, std::string_view name) {
   return isOnScreen(c, name) || (isOfPanel && !listed(c.hide, "panel"));
 }
 
-void begin(Context& c, Errand& errand, std::string_view name) {
-  errand = {};
+void begin(Context& c, ControlAction& action, std::string_view name) {
+  action = {};
   c.view.run.clear(), c.view.seek.clear();
   const auto page = pageOf(c, name);
   const Option* option = optionOf(name);
@@ -95,26 +95,26 @@ void begin(Context& c, Errand& errand, std::string_view name) {
   const bool isOfBoard = !page && !header && name != "panel:controls" && name != "panel:guide" && !isOnScreen(c, name);
   if (page) showView(c, *page);
   else if (isOfBoard && c.onPage()) showView(c, View::layer);
-  if (option) return operate(c, errand, *option, page.has_value());
+  if (option) return operate(c, action, *option, page.has_value());
   if (page) return;
   if (name == "step-through") return toggleStepper(c);
   if (name == "panel:controls") return openControls(c);
-  errand.presses = {std::string(name)};
+  action.presses = {std::string(name)};
   if (isOnScreen(c, name)) return;
-  if (header) errand.presses.insert(errand.presses.begin(), header->second == "export" && isOnScreen(c, "export") ? "export" : "more");
-  else if (name == "panel:guide") errand.presses.clear(), c.requests.guide.push_back({GuideAct::What::tab, 0, "", {}});
+  if (header) action.presses.insert(action.presses.begin(), header->second == "export" && isOnScreen(c, "export") ? "export" : "more");
+  else if (name == "panel:guide") action.presses.clear(), c.requests.guide.push_back({GuideAct::What::tab, 0, "", {}});
   else openControls(c);
 }
 
-void advance(Context& c, Errand& errand) {
+void advance(Context& c, ControlAction& action) {
   const bool waits = !c.view.run.empty() || !c.view.seek.empty();
   if (!waits) {
-    errand.frames = 0;
-    if (!errand.presses.empty()) {
-      c.view.run = errand.presses.front();
-      errand.presses.erase(errand.presses.begin());
-    } else if (!errand.seeks.empty()) {
-      c.view.seek = std::exchange(errand.seeks, {});
+    action.frames = 0;
+    if (!action.presses.empty()) {
+      c.view.run = action.presses.front();
+      action.presses.erase(action.presses.begin());
+    } else if (!action.seeks.empty()) {
+      c.view.seek = std::exchange(action.seeks, {});
       c.view.options.on = true;
     } else {
       return;
@@ -122,10 +122,10 @@ void advance(Context& c, Errand& errand) {
   }
   c.view.busy = true;
   if (!c.view.seek.empty()) c.view.options.on = true;
-  if (++errand.frames == kUnfolds) unfold(c.view);
-  if (errand.frames < kMostFrames) return;
+  if (++action.frames == kUnfolds) unfold(c.view);
+  if (action.frames < kMostFrames) return;
   c.view.run.clear(), c.view.seek.clear();
-  errand = {};
+  action = {};
   c.requests.say(base::late<"This board has no such control now.">());
 }
 

@@ -1,4 +1,4 @@
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 
 #include <algorithm>
 #include <cmath>

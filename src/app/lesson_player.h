@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "app/focus.h"
-#include "document/check.h"
+#include "document/verdict.h"
 
 namespace app {
 
-class Guide {
+class LessonPlayer {
  public:
   /// Created when the Guide is first opened; loads what the host remembers.
-  Guide(Screen& screen, Focus& focus);
-  ~Guide();
-  Guide(const Guide&) = delete;
-  Guide& operator=(const Guide&) = delete;
+  LessonPlayer(Screen& screen, Focus& focus);
+  ~LessonPlayer();
+  LessonPlayer(const LessonPlayer&) = delete;
+  LessonPlayer& operator=(const LessonPlayer&) = delete;
 
   /// Opens a lesson from the text of a file: the card with that id, or the first one for "". Errors name file, step and field, and leave
   /// everything unchanged.
@@ -50,7 +50,7 @@ class Guide {
   void answer(int choice);
   void next();
   void begin(const std::vector<document::Move>& moves);
-  void goOn(float seconds);
+  void advance(float seconds);
   void finishMoves();
   void judge();
   void pass();

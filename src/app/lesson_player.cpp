@@ -1,4 +1,4 @@
-#include "app/guide.h"
+#include "app/lesson_player.h"
 
 #include <imgui.h>
 
@@ -15,7 +15,7 @@
 #include "document/text.h"
 #include "views/board/board.h"
 #include "views/guide/glossary.h"
-#include "views/guide/guide.h"
+#include "views/guide/guide_page.h"
 
 namespace app {
 
@@ -35,7 +35,7 @@ using views::GuideAct;
 using What = GuideAct::What;
 
 /// A list of moves shown one after another, as a single undo step.
-struct Guide::Moving {
+struct LessonPlayer::Moving {
   std::vector<document::Move> moves;
   std::size_t at = 0;
   float part = 0;           ///< progress of the present move, 0 to 1
@@ -44,16 +44,16 @@ struct Guide::Moving {
   std::uint64_t gesture = 0;
 };
 
-Guide::Guide(Screen& screen, Focus& focus)
+LessonPlayer::LessonPlayer(Screen& screen, Focus& focus)
     : screen_(screen), session_(screen.session), focus_(focus), view_(*(screen.view.guide = std::make_shared<views::GuideView>())) {
   recall();
 }
 
-Guide::~Guide() = default;
+LessonPlayer::~LessonPlayer() = default;
 
 // ---- what is open
 
-void Guide::show(bool open, bool isSaid) {
+void LessonPlayer::show(bool open, bool isSaid) {
   screen_.view.guideTab = screen_.view.guideOpen = open;
   isWanted_ = open;
   if (open && !view_.lesson) view_.list = true;
@@ -69,7 +69,7 @@ void Guide::show(bool open, bool isSaid) {
   screen_.wake();
 }
 
-Result<void> Guide::open(std::string_view text, std::string_view name, std::string_view id, int step, bool keepsBoard) {
+Result<void> LessonPlayer::open(std::string_view text, std::string_view name, std::string_view id, int step, bool keepsBoard) {
   const auto refused = [&](Error error) {
     if (!name.empty()) error.field = joined({name, error.field.empty() ? "" : ": ", error.field});
     view_.waiting.clear();
@@ -100,16 +100,16 @@ Result<void> Guide::open(std::string_view text, std::string_view name, std::stri
   return {};
 }
 
-void Guide::wantList() {
+void LessonPlayer::wantList() {
   if (view_.entries.empty() && !std::exchange(isLoadingList_, true)) screen_.host.wantLessons();
 }
 
-void Guide::wantTerms() {
+void LessonPlayer::wantTerms() {
   if (screen_.view.glossary && !screen_.view.glossary->terms.empty()) return wantList();  // it names the lesson of a term
   if (!std::exchange(isLoadingTerms_, true)) screen_.host.wantGlossary();
 }
 
-Result<void> Guide::setTerms(std::string_view english, std::string_view own) {
+Result<void> LessonPlayer::setTerms(std::string_view english, std::string_view own) {
   isLoadingTerms_ = false;
   if (english.empty()) return {};  // it could not be loaded
   auto terms = document::readGlossary(english, own);
@@ -121,7 +121,7 @@ Result<void> Guide::setTerms(std::string_view english, std::string_view own) {
   return {};
 }
 
-Result<void> Guide::addTexts(std::string_view text) {
+Result<void> LessonPlayer::addTexts(std::string_view text) {
   const auto lessons = document::readLessons(text);
   if (!lessons) return lessons.error();
   for (const document::Lesson& lesson : *lessons) view_.texts[lesson.id] = document::folded(document::wordsOf(lesson));
@@ -130,7 +130,7 @@ Result<void> Guide::addTexts(std::string_view text) {
 }
 
 // A Guide without a list is not left open: it is asked for again when the reader opens it.
-void Guide::fail(std::string_view sentence) {
+void LessonPlayer::fail(std::string_view sentence) {
   view_.waiting.clear();
   isLoadingList_ = isLoadingTerms_ = false;
   if (view_.entries.empty() && !view_.lesson) show(false, false);
@@ -139,7 +139,7 @@ void Guide::fail(std::string_view sentence) {
   screen_.wake();
 }
 
-Result<void> Guide::setList(std::string_view text) {
+Result<void> LessonPlayer::setList(std::string_view text) {
   document::JsonText parsed;
   static constexpr std::string_view kFields[] = {"lessons"};
   if (Result<void> ok = document::parseJson(text, kFields, parsed); !ok) return ok.error();
@@ -167,7 +167,7 @@ Result<void> Guide::setList(std::string_view text) {
   return {};
 }
 
-void Guide::fillEntries() {
+void LessonPlayer::fillEntries() {
   int number = 0;
   for (views::GuideEntry& e : view_.entries) {
     const auto found = passed_.find(e.id);
@@ -179,7 +179,7 @@ void Guide::fillEntries() {
   }
 }
 
-void Guide::openExample(std::string_view preset) {
+void LessonPlayer::openExample(std::string_view preset) {
   if (!screen_.view.guideOpen) return;
   const auto card = std::find_if(view_.entries.begin(), view_.entries.end(), [&](const views::GuideEntry& e) { return e.kind == document::LessonKind::example && e.id == preset; });
   if (card != view_.entries.end()) return ask(card->id, 0);
@@ -187,7 +187,7 @@ void Guide::openExample(std::string_view preset) {
   setLocks();
 }
 
-void Guide::ask(std::string_view id, int step) {
+void LessonPlayer::ask(std::string_view id, int step) {
   for (document::Lesson& lesson : lessons_) {  // another card of the same file
     if (lesson.id != id) continue;
     view_.lesson = &lesson, view_.number = 0;
@@ -204,7 +204,7 @@ void Guide::ask(std::string_view id, int step) {
 
 // Always starts from the step's own initial state, for which its text is true, whatever the reader has done before. But after the page was
 // reloaded, the reader's own changes in the step are kept.
-void Guide::openStep(int step, bool keepsBoard) {
+void LessonPlayer::openStep(int step, bool keepsBoard) {
   const document::Lesson& lesson = *view_.lesson;
   finishMoves();
   auto start = document::startOf(lesson, step);
@@ -235,7 +235,7 @@ void Guide::openStep(int step, bool keepsBoard) {
   screen_.wake();
 }
 
-void Guide::putMarkup(Markup& text, LessonBoard& board, LessonBoard* before) const {
+void LessonPlayer::putMarkup(Markup& text, LessonBoard& board, LessonBoard* before) const {
   const document::State& state = board.state();
   for (Run& run : text) {
     if (run.kind == Run::Kind::computed) {
@@ -253,7 +253,7 @@ void Guide::putMarkup(Markup& text, LessonBoard& board, LessonBoard* before) con
 
 // Computes the numbers in the texts: those in the question at the beginning of the step, those in the explanations and the exercise after
 // the answer.
-void Guide::compute(bool beforeAnswer) {
+void LessonPlayer::compute(bool beforeAnswer) {
   const document::Step& now = *view_.now();
   const auto start = document::paperBoard(start_);
   views::GuideStep& words = view_.words;
@@ -279,7 +279,7 @@ void Guide::compute(bool beforeAnswer) {
   }
 }
 
-void Guide::select(const Cells& cells) {
+void LessonPlayer::select(const Cells& cells) {
   const auto named = attention::tensorNamed(cells.tensor);
   if (!named || cells.at.size() != 3) return;
   attention::CellRef cell{*named, cells.at[0], cells.at[1], cells.at[2]};
@@ -296,7 +296,7 @@ void Guide::select(const Cells& cells) {
 }
 
 // A click on a reference in the text selects its first cell.
-void Guide::place(const Cells& cells) {
+void LessonPlayer::place(const Cells& cells) {
   const document::View view = session_.state().view;
   if (attention::tensorNamed(cells.tensor) && view != document::View::layer)
     (void)session_.apply(document::SetOption{document::OptionId::view, std::string("layer")}, 0, Source::user);
@@ -310,7 +310,7 @@ void Guide::place(const Cells& cells) {
 }
 
 // If an exercise restricts what may be changed, everything else is locked until it is done.
-void Guide::setLocks() {
+void LessonPlayer::setLocks() {
   std::string lock = screen_.embed.lock;
   const document::Step* now = screen_.view.guideOpen ? view_.now() : nullptr;
   if (now && now->attempt && !now->attempt->allow.empty()) {
@@ -329,7 +329,7 @@ void Guide::setLocks() {
 
 // ---- answers and checks
 
-void Guide::answer(int choice) {
+void LessonPlayer::answer(int choice) {
   if (!view_.asks()) return;
   const document::Prediction& predict = *view_.now()->predict;
   view_.answer = choice;
@@ -341,7 +341,7 @@ void Guide::answer(int choice) {
   if (!view_.now()->attempt) pass();
 }
 
-void Guide::judge() {
+void LessonPlayer::judge() {
   view_.verdicts.clear();
   view_.holds = false;
   const document::Step* now = view_.now();
@@ -371,7 +371,7 @@ void Guide::judge() {
   if (view_.holds && !view_.asks()) pass();
 }
 
-void Guide::pass() {
+void LessonPlayer::pass() {
   const int step = view_.step;
   noteEdits();
   if (view_.passed[static_cast<std::size_t>(step)]) return;
@@ -387,7 +387,7 @@ void Guide::pass() {
 }
 
 // The fewest edits count, also those of a later attempt.
-void Guide::noteEdits() {
+void LessonPlayer::noteEdits() {
   const int edits = view_.lesson->par > 0 && !isShown_ ? document::editsBetween(try_, session_.state()) : 0;
   const auto best = edits_.find(view_.lesson->id);
   if (edits == 0 || (best != edits_.end() && best->second <= edits)) return;
@@ -396,7 +396,7 @@ void Guide::noteEdits() {
   remember();
 }
 
-void Guide::next() {
+void LessonPlayer::next() {
   if (!view_.mayGoOn()) return;
   if (!view_.isLast()) return openStep(view_.step + 1);
   view_.list = true;
@@ -407,7 +407,7 @@ void Guide::next() {
 
 // ---- moves
 
-void Guide::begin(const std::vector<document::Move>& moves) {
+void LessonPlayer::begin(const std::vector<document::Move>& moves) {
   finishMoves();
   if (moves.empty()) return;
   moving_ = std::make_unique<Moving>();
@@ -419,7 +419,7 @@ void Guide::begin(const std::vector<document::Move>& moves) {
   screen_.wake();
 }
 
-void Guide::goOn(float seconds) {
+void LessonPlayer::advance(float seconds) {
   Moving& m = *moving_;
   SessionBoard board(session_);
   document::Move move = m.moves[m.at];
@@ -450,14 +450,14 @@ void Guide::goOn(float seconds) {
   session_.endGesture(Source::lesson);
 }
 
-void Guide::finishMoves() {
-  while (moving_) goOn(10);
+void LessonPlayer::finishMoves() {
+  while (moving_) advance(10);
 }
 
-void Guide::update() {
+void LessonPlayer::update() {
   if (moving_) {
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) finishMoves();  // the reader takes over
-    else goOn(std::min(ImGui::GetIO().DeltaTime, 0.1f));
+    else advance(std::min(ImGui::GetIO().DeltaTime, 0.1f));
     screen_.wanted = std::max(screen_.wanted, 2);
     screen_.host.requestFrame();
   }
@@ -507,7 +507,7 @@ std::string placeOf(const Cells& cells, bool inEquation) {
 
 }  // namespace
 
-void Guide::lookFor() {
+void LessonPlayer::lookFor() {
   const document::Step& now = *view_.now();
   view_.asked.clear(), view_.matrices.clear(), view_.later.clear();
   std::vector<Cells> later;
@@ -528,7 +528,7 @@ void Guide::lookFor() {
 }
 
 // Again whenever the board gets another size: the window, a drawer or a sheet.
-void Guide::look() {
+void LessonPlayer::look() {
   const views::Layout layout = screen_.makeLayout();
   const views::Box& board = layout.board;
   if (board.width != seenBoard_.width || board.height != seenBoard_.height) looks_ = 4, seenBoard_ = board;
@@ -554,7 +554,7 @@ void Guide::look() {
 }
 
 // Everything on it that is asked, or as much as fits. A page must have been drawn twice until it is known how far it scrolls.
-void Guide::lookOnPage() {
+void LessonPlayer::lookOnPage() {
   views::Scroller& page = screen_.view.experiments.page;
   for (int i = 0; i < attention::kBlockStages; ++i) {
     const auto stage = static_cast<attention::BlockStage>(i);
@@ -576,7 +576,7 @@ void Guide::lookOnPage() {
 
 // ---- what the reader does
 
-void Guide::carryOut(const GuideAct& act) {
+void LessonPlayer::carryOut(const GuideAct& act) {
   switch (act.what) {
     case What::tab:
       show(true, true);
@@ -626,11 +626,11 @@ void Guide::carryOut(const GuideAct& act) {
 
 // ---- events and what is remembered
 
-void Guide::emit(Event::Type type, std::string_view more) {
+void LessonPlayer::emit(Event::Type type, std::string_view more) {
   screen_.host.emit({type, joined({"{\"lesson\":", document::jsonQuoted(view_.lesson->id), ",\"step\":", view_.step, more, "}"})});
 }
 
-void Guide::remember() {
+void LessonPlayer::remember() {
   std::string text = joined({"{\"open\":", isWanted_ ? "true" : "false", ",\"lesson\":", document::jsonQuoted(view_.last), ",\"step\":", view_.lastStep, ",\"passed\":{"});
   const char* separator = "";
   for (const auto& [id, steps] : passed_) {
@@ -649,7 +649,7 @@ void Guide::remember() {
   screen_.say(late<"What you pass is kept only until you leave: it cannot be stored here.">(), false);
 }
 
-void Guide::recall() {
+void LessonPlayer::recall() {
   const std::string text = screen_.host.remembered();
   document::JsonText parsed;
   static constexpr std::string_view kFields[] = {"open", "lesson", "step", "passed", "closed", "coached", "edits"};

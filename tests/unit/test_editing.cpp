@@ -30,7 +30,7 @@ void pressAndDrag(Fixture& f, const app::Rect& r, float dx, float dy) {
 
 // ---------------------------------------------------------------- what is explained
 
-TEST_CASE("hands: a press that ends on a smaller board than it began on selects a cell that exists") {
+TEST_CASE("editing: a press that ends on a smaller board than it began on selects a cell that exists") {
   for (const char* name : {"weights", "q"}) {
     CAPTURE(name);
     Fixture f;
@@ -44,7 +44,7 @@ TEST_CASE("hands: a press that ends on a smaller board than it began on selects 
   }
 }
 
-TEST_CASE("hands: while an input is dragged the selected weight stays explained") {
+TEST_CASE("editing: while an input is dragged the selected weight stays explained") {
   for (const char* input : {"q", "k", "v"}) {
     CAPTURE(input);
     Fixture f;
@@ -63,7 +63,7 @@ TEST_CASE("hands: while an input is dragged the selected weight stays explained"
   }
 }
 
-TEST_CASE("hands: X and the projections are dragged with a weight in view, and Q is explained where it is computed") {
+TEST_CASE("editing: X and the projections are dragged with a weight in view, and Q is explained where it is computed") {
   Fixture f;
   REQUIRE(f.app().set("mode", "\"x\""));
   f.click(f.at("weights", 0, 2, 1));
@@ -77,7 +77,7 @@ TEST_CASE("hands: X and the projections are dragged with a weight in view, and Q
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::q, 0, 1, 2});
 }
 
-TEST_CASE("hands: after a drag nothing is hovered until the pointer has moved") {
+TEST_CASE("editing: after a drag nothing is hovered until the pointer has moved") {
   Fixture f;
   f.click(f.at("weights", 0, 3, 0));
   const app::Rect from = f.at("q", 0, 1, 1), below = f.at("q", 0, 3, 1);
@@ -96,7 +96,7 @@ TEST_CASE("hands: after a drag nothing is hovered until the pointer has moved") 
   CHECK(f.app().explained().tensor == attention::TensorId::weights);
 }
 
-TEST_CASE("hands: what is explained stays inside the layer when that changes") {
+TEST_CASE("editing: what is explained stays inside the layer when that changes") {
   Fixture f;
   f.click(f.at("weights", 0, 3, 3));
   f.click(f.at("q", 0, 0, 0));
@@ -116,7 +116,7 @@ TEST_CASE("hands: what is explained stays inside the layer when that changes") {
   CHECK(f.app().explained().tensor == attention::TensorId::weights);
 }
 
-TEST_CASE("hands: a bubble says what the drag makes of the number, below the matrix") {
+TEST_CASE("editing: a bubble says what the drag makes of the number, below the matrix") {
   Fixture f;
   CHECK_FALSE(isThere(f, "bubble"));
   pressAndDrag(f, f.at("q", 0, 3, 2), 40, 0);
@@ -133,7 +133,7 @@ TEST_CASE("hands: a bubble says what the drag makes of the number, below the mat
   CHECK(above.y + above.height < matrix.y);
 }
 
-TEST_CASE("hands: the bubble stays on the board where the matrix does not") {
+TEST_CASE("editing: the bubble stays on the board where the matrix does not") {
   Fixture f(640, 440);
   REQUIRE(f.app().set("tokens", "40"));
   f.settle();
@@ -150,7 +150,7 @@ TEST_CASE("hands: the bubble stays on the board where the matrix does not") {
 
 // ---------------------------------------------------------------- numbers
 
-TEST_CASE("hands: numbers are typed with a decimal comma, a real minus and spaces around") {
+TEST_CASE("editing: numbers are typed with a decimal comma, a real minus and spaces around") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
   const std::pair<const char*, float> typed[] = {{"-0,8", -0.8f}, {"\u22120,8", -0.8f}, {"\u20111,5", -1.5f}, {" 1,5 ", 1.5f},
@@ -164,7 +164,7 @@ TEST_CASE("hands: numbers are typed with a decimal comma, a real minus and space
   CHECK(f.host.count(Type::error) == 0);
 }
 
-TEST_CASE("hands: what is refused stays in the field with the reason") {
+TEST_CASE("editing: what is refused stays in the field with the reason") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
   for (const char* words : {"seven", "1,2,3", "1.234,5", "1 2", "", "1e99"}) {
@@ -185,7 +185,7 @@ TEST_CASE("hands: what is refused stays in the field with the reason") {
   }
 }
 
-TEST_CASE("hands: a press elsewhere does not take away what was refused; a second one gives it up") {
+TEST_CASE("editing: a press elsewhere does not take away what was refused; a second one gives it up") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
   const app::Rect other = f.at("q", 0, 2, 2);
@@ -204,7 +204,7 @@ TEST_CASE("hands: a press elsewhere does not take away what was refused; a secon
   CHECK(f.app().copyCells() == "0.8\n");
 }
 
-TEST_CASE("hands: a press that leaves a refused field selects nothing") {
+TEST_CASE("editing: a press that leaves a refused field selects nothing") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
   f.key(ImGuiKey_Enter);
@@ -221,7 +221,7 @@ TEST_CASE("hands: a press that leaves a refused field selects nothing") {
   CHECK(f.q(2, 2) == 0.8f);
 }
 
-TEST_CASE("hands: other fields keep what was refused too, and take a decimal comma") {
+TEST_CASE("editing: other fields keep what was refused too, and take a decimal comma") {
   Fixture f;
   f.type('O');
   REQUIRE(f.focusOn("softcap"));
@@ -233,7 +233,7 @@ TEST_CASE("hands: other fields keep what was refused too, and take a decimal com
   CHECK(f.option("softcap") == "2.5");
 }
 
-TEST_CASE("hands: Tab enters a cell and opens the next one, Shift+Tab the one before, until the matrix ends") {
+TEST_CASE("editing: Tab enters a cell and opens the next one, Shift+Tab the one before, until the matrix ends") {
   Fixture f;
   f.click(f.at("q", 0, 0, 1));
   f.key(ImGuiKey_Enter);
@@ -269,7 +269,7 @@ TEST_CASE("hands: Tab enters a cell and opens the next one, Shift+Tab the one be
 
 // ---------------------------------------------------------------- tables
 
-TEST_CASE("hands: K is copied and pasted as it is seen, turned") {
+TEST_CASE("editing: K is copied and pasted as it is seen, turned") {
   Fixture f;
   const Tensor k = **f.app().tensor("k");
   f.click(f.at("k", 0, 0, 0));
@@ -287,7 +287,7 @@ TEST_CASE("hands: K is copied and pasted as it is seen, turned") {
   f.checkWeights();
 }
 
-TEST_CASE("hands: what a message says of an edit goes when the edit is undone") {
+TEST_CASE("editing: what a message says of an edit goes when the edit is undone") {
   Fixture f;
   burst(f, "h");
   const std::string said = f.app().notice();
@@ -302,7 +302,7 @@ TEST_CASE("hands: what a message says of an edit goes when the edit is undone") 
   CHECK(f.app().notice() == "Something else.");
 }
 
-TEST_CASE("hands: a block that fits into K only the other way is put there, and that is said") {
+TEST_CASE("editing: a block that fits into K only the other way is put there, and that is said") {
   Fixture f;
   f.click(f.at("k", 0, 0, 0));
   CHECK(f.app().pasteCells("1\t2\t3\n4\t5\t6\n7\t8\t9\n10\t11\t12\n"));
@@ -319,7 +319,7 @@ TEST_CASE("hands: a block that fits into K only the other way is put there, and 
   CHECK(f.app().state() == before);
 }
 
-TEST_CASE("hands: pasted tables have decimal commas where tabs or semicolons separate") {
+TEST_CASE("editing: pasted tables have decimal commas where tabs or semicolons separate") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
   CHECK(f.app().pasteCells("0,5\t\u22121,5\n2,25\t1\n"));
@@ -337,7 +337,7 @@ TEST_CASE("hands: pasted tables have decimal commas where tabs or semicolons sep
 
 // ---------------------------------------------------------------- what is computed
 
-TEST_CASE("hands: what is computed says what to change instead, with links there") {
+TEST_CASE("editing: what is computed says what to change instead, with links there") {
   Fixture f;
   f.click(f.at("scores", 0, 2, 1));
   f.type('4');
@@ -358,7 +358,7 @@ TEST_CASE("hands: what is computed says what to change instead, with links there
   }
 }
 
-TEST_CASE("hands: a drag on a computed matrix selects, and says so; so does a double-click, and a paste") {
+TEST_CASE("editing: a drag on a computed matrix selects, and says so; so does a double-click, and a paste") {
   Fixture f;
   f.drag(f.at("weights", 0, 2, 0), 60, 0);
   CHECK(f.app().notice() == "W is computed: change Q or K.");
@@ -375,7 +375,7 @@ TEST_CASE("hands: a drag on a computed matrix selects, and says so; so does a do
   CHECK(f.host.texts.back().name.starts_with("w_q"));
 }
 
-TEST_CASE("hands: links name only what can be changed on this page") {
+TEST_CASE("editing: links name only what can be changed on this page") {
   Fixture f;
   f.app().setEmbed({"", "q"});
   f.settle();
@@ -388,7 +388,7 @@ TEST_CASE("hands: links name only what can be changed on this page") {
   CHECK(f.app().notice() == "S is computed, and nothing that it is computed from can be changed here.");
 }
 
-TEST_CASE("hands: a masked cell has a score behind it") {
+TEST_CASE("editing: a masked cell has a score behind it") {
   Fixture f;
   f.drag(f.at("weights", 0, 0, 3), 0, 40);
   CHECK(f.app().notice() == "W is computed: change Q or K.");
@@ -396,7 +396,7 @@ TEST_CASE("hands: a masked cell has a score behind it") {
 
 // ---------------------------------------------------------------- single keys
 
-TEST_CASE("hands: letters say what they did") {
+TEST_CASE("editing: letters say what they did") {
   Fixture f;
   const std::pair<char, const char*> said[] = {
       {'c', "Causal mask off. Press c again to switch it on."},
@@ -422,7 +422,7 @@ TEST_CASE("hands: letters say what they did") {
   CHECK(f.app().notice() == "This page has locked causal.");
 }
 
-TEST_CASE("hands: a minus sign begins a number as a hyphen does") {
+TEST_CASE("editing: a minus sign begins a number as a hyphen does") {
   Fixture f;
   f.click(f.at("q", 0, 1, 1));
   f.io().AddInputCharacter(0x2212);
@@ -434,7 +434,7 @@ TEST_CASE("hands: a minus sign begins a number as a hyphen does") {
   CHECK(f.q(1, 1) == -0.5f);
 }
 
-TEST_CASE("hands: a word that finds no field is no row of commands") {
+TEST_CASE("editing: a word that finds no field is no row of commands") {
   Fixture f;
   const std::string before = f.app().state();
   f.click(f.at("q", 0, 0, 0));
@@ -450,7 +450,7 @@ TEST_CASE("hands: a word that finds no field is no row of commands") {
   CHECK(f.option("causal") == "false");
 }
 
-TEST_CASE("hands: letters after a refused attempt to type are text") {
+TEST_CASE("editing: letters after a refused attempt to type are text") {
   Fixture f;
   const std::string before = f.app().state();
   f.click(f.at("scores", 0, 2, 1));
@@ -459,7 +459,7 @@ TEST_CASE("hands: letters after a refused attempt to type are text") {
   CHECK(f.app().state() == before);
 }
 
-TEST_CASE("hands: a number that comes in one frame is whole in its field") {
+TEST_CASE("editing: a number that comes in one frame is whole in its field") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
   burst(f, "-3.25");

@@ -50,7 +50,7 @@ function whyNoPictures() {
 const LANGUAGE_MISSING = 'The words of this language could not be fetched: perhaps there is no connection. They are asked for again when it is back.';
 
 /** The methods of a Playground that need the whole module. */
-export class Hands {
+export class InputHandlers {
   /** Starts taking input. */
   listen() {
     boards.set(this.root.host, this);
